@@ -1,0 +1,126 @@
+// Who may import whom. Read through scripts/typescript6.mjs by scripts/checks/floors.ts: without it no .ts file is seen.
+
+/** The one file of the command line that loads the server. */
+const SERVES = "^packages/cli/src/verbs/serve\\.ts$"
+
+/** Rooms of the server by floor. A room imports itself and strictly lower floors. */
+const FLOORS = [
+  ["store"],
+  ["access", "models", "migrations"],
+  ["upstreams", "spaces", "memory", "decisions"],
+  ["calls"],
+  ["runs"],
+  ["toolsets"],
+  ["doors"],
+]
+
+const SERVER = "^packages/server/src/"
+const WIRING = `${SERVER}[^/]+\\.tsx?$`
+const TESTS = "(^packages/[^/]+/test/|\\.test\\.tsx?$)"
+
+const list = (of) => (of === undefined ? [] : Array.isArray(of) ? of : [of])
+/** `to` may not be imported by `from`. Tests may import anything. */
+const never = (name, comment, from, to) => ({
+  name,
+  comment,
+  severity: "error",
+  from: { ...from, pathNot: [TESTS, ...list(from.pathNot)] },
+  to,
+})
+
+const onlyOurs = (name, ...allowed) =>
+  never(
+    `${name}-imports-${allowed.join("-and-") || "nothing-of-ours"}`,
+    `packages/${name} may import of ours: ${allowed.join(", ") || "nothing"}. Move the code down, or the value to contract.`,
+    { path: `^packages/${name}/`, ...(name === "cli" ? { pathNot: SERVES } : {}) },
+    { path: `^packages/(?!(${[name, ...allowed].join("|")})/)` },
+  )
+
+const rooms = FLOORS.flatMap((here, floor) =>
+  here.map((room) =>
+    never(
+      `floor-${floor}-${room}`,
+      "A room calls only strictly lower floors; what must go up or sideways goes through the journal.",
+      { path: `${SERVER}${room}/` },
+      { path: `${SERVER}(?!(${[room, ...FLOORS.slice(0, floor).flat()].join("|")})/)[^/]+/` },
+    ),
+  ),
+)
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    never("no-cycles", "Two files that need each other are one file, or hide a third.", {}, { circular: true }),
+    never("nothing-unresolved", "The import leads nowhere.", {}, { couldNotResolve: true }),
+    never("no-test-in-source", "Source does not need its tests.", { path: "^packages/[^/]+/src/" }, { path: TESTS }),
+    onlyOurs("contract"),
+    onlyOurs("tools", "contract"),
+    onlyOurs("sdk", "contract"),
+    onlyOurs("web", "sdk", "contract"),
+    onlyOurs("server", "contract", "tools"),
+    onlyOurs("cli", "sdk", "contract"),
+    never(
+      "browser-safe",
+      "contract, sdk and web run in browsers: no Node built-ins.",
+      { path: "^packages/(contract|sdk|web)/src/" },
+      { dependencyTypes: ["core"] },
+    ),
+    ...rooms,
+    never(
+      "room-of-the-plan",
+      "A new folder of the server needs a floor: add it to FLOORS in .dependency-cruiser.cjs.",
+      { path: `${SERVER}(?!(${FLOORS.flat().join("|")})/)[^/]+/` },
+      {},
+    ),
+    never(
+      "rooms-know-no-wiring",
+      "Rooms are wired, they do not wire: of the files in server/src they may import Settings.ts only.",
+      { path: `${SERVER}[^/]+/` },
+      { path: WIRING, pathNot: `${SERVER}Settings\\.ts$` },
+    ),
+    never(
+      "lower-case-is-private",
+      "A lower-case file belongs to its room; other rooms import PascalCase files only.",
+      { path: `${SERVER}([^/]+)/` },
+      { path: [`${SERVER}(?!$1/)[^/]+/[^A-Z/][^/]*$`, `${SERVER}(?!$1/)[^/]+/.*/[^A-Z/][^/]*$`] },
+    ),
+    never(
+      "doors-are-strangers",
+      "Each door stands alone; what two of them need is a PascalCase file directly in doors/.",
+      { path: `${SERVER}doors/([^/]+)/` },
+      { path: `${SERVER}doors/(?!$1/)`, pathNot: `${SERVER}doors/[A-Z][^/]*$` },
+    ),
+    never(
+      "durable-code-in-runs",
+      "Only runs and the wiring know workflow and cluster: code there is replayed, and other rooms must not care.",
+      { path: "^packages/", pathNot: [`${SERVER}runs/`, WIRING] },
+      { path: "node_modules/effect/(src|dist)/(unstable/)?(workflow|cluster)/" },
+    ),
+    never(
+      "http-api-at-the-edge",
+      "The HTTP API is described in contract, spoken by sdk and doors/http; rooms know no transport.",
+      {
+        path: "^packages/",
+        pathNot: ["^packages/contract/src/", "^packages/sdk/src/", `${SERVER}doors/http/`, WIRING],
+      },
+      { path: "node_modules/effect/(src|dist)/(unstable/)?http-?api/" },
+    ),
+    never(
+      "features-are-strangers",
+      "A feature of the page that needs another one is one feature, or misses a shared part.",
+      { path: "^packages/web/src/features/([^/]+)/" },
+      { path: "^packages/web/src/features/(?!$1/)" },
+    ),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "(^packages/[^/]+/dist/|routeTree\\.gen\\.ts$)" }, // ours only: the rules above look into node_modules/effect/dist
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+      extensions: [".ts", ".tsx", ".js", ".mjs"],
+    },
+  },
+}

@@ -1,0 +1,17 @@
+/** The whole HTTP API. Doors serve it, the SDK and `/openapi.json` are derived from it. */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { EventsApi } from "./api/Events.ts"
+import { AllowListsApi, AuditApi, LimitsApi, SecretsApi } from "./api/Govern.ts"
+import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
+import { Authentication, Reading } from "./api/guards.ts"
+import { HealthApi, HouseApi } from "./api/House.ts"
+import { PrincipalsApi } from "./api/Principals.ts"
+import { TokensApi } from "./api/Tokens.ts"
+
+export class Api extends HttpApi.make("stoa")
+  .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
+  .add(HouseApi, EventsApi)
+  .middleware(Authentication)
+  .middleware(Reading)
+  .add(HealthApi)
+  .annotateMerge(OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." })) {}

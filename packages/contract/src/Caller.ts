@@ -1,0 +1,16 @@
+/** Who is asking: bound to the connection by its credential, never by an argument. */
+import { Context } from "effect"
+import type { AccessContext } from "./AllowList.ts"
+import type { TokenId } from "./Ids.ts"
+import type { Principal } from "./Principal.ts"
+
+export class Caller extends Context.Service<
+  Caller,
+  {
+    readonly principal: Principal
+    readonly context: AccessContext
+    readonly token: TokenId | null
+    /** Rises with every change of rights: what was judged under another epoch is judged again (S4-104). */
+    readonly epoch: number
+  }
+>()("contract/Caller") {}

@@ -1,0 +1,52 @@
+/** The configuration file. What it declares it owns: applied at start and on reload, read-only elsewhere, retired when removed. */
+import { Schema } from "effect"
+import { ToolName } from "./AllowList.ts"
+import { Action, Effect, ResourcePattern } from "./Grant.ts"
+import { Limit } from "./Limit.ts"
+import { Name, PrincipalRef, Role } from "./Principal.ts"
+import { ListedSet, ToolsetName } from "./Toolset.ts"
+
+const declared = {
+  roles: Schema.optionalKey(Schema.Array(Role)),
+  toolsets: Schema.optionalKey(Schema.Array(ToolsetName)),
+  wallet: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
+}
+
+export const DeclaredPerson = Schema.Struct({ name: Name, ...declared })
+export const DeclaredAgent = Schema.Struct({ name: Name, owner: Schema.optionalKey(PrincipalRef), ...declared })
+
+/** A rule for a role or a principal. Among the rules that fit, deny wins over ask, and ask over allow. */
+export const Policy = Schema.Struct({
+  /** A principal's name, `role:<role>`, or `*`. */
+  principal: Schema.String.check(Schema.isMinLength(1)),
+  resource: ResourcePattern,
+  actions: Schema.Array(Action).check(Schema.isMinLength(1)),
+  effect: Effect,
+})
+export type Policy = typeof Policy.Type
+
+const ToolList = Schema.Array(ToolName)
+const ContextLists = Schema.Struct({
+  agent: Schema.optionalKey(ToolList),
+  crossroads: Schema.optionalKey(ToolList),
+  internal: Schema.optionalKey(ToolList),
+})
+
+export const AllowListsSection = Schema.Struct(
+  Object.fromEntries(ListedSet.literals.map((set) => [set, Schema.optionalKey(ContextLists)])) as {
+    readonly [K in ListedSet]: Schema.optionalKey<typeof ContextLists>
+  },
+)
+
+export const Configuration = Schema.Struct({
+  $schema: Schema.optionalKey(Schema.String),
+  people: Schema.optionalKey(Schema.Array(DeclaredPerson).check(Schema.isMaxLength(10_000))),
+  agents: Schema.optionalKey(Schema.Array(DeclaredAgent).check(Schema.isMaxLength(10_000))),
+  allowLists: Schema.optionalKey(AllowListsSection),
+  policies: Schema.optionalKey(Schema.Array(Policy).check(Schema.isMaxLength(1000))),
+  limits: Schema.optionalKey(Schema.Array(Limit).check(Schema.isMaxLength(1000))),
+})
+export type Configuration = typeof Configuration.Type
+
+/** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
+export const laterSections = ["spaces", "tools", "mcpServers", "models", "env", "egress"] as const

@@ -1,0 +1,167 @@
+/** Every failure a user can see: raised by a room, encoded by a door, explained at `docs/errors/<Tag>.md`. */
+import { Schema } from "effect"
+import { Issue } from "./Problem.ts"
+
+/** What could not be understood; nothing was changed. */
+export class BadInput extends Schema.TaggedError<BadInput>()(
+  "BadInput",
+  { issues: Schema.Array(Issue) },
+  { httpApiStatus: 400 },
+) {
+  override get message(): string {
+    const first = this.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
+    return `The request could not be read. ${first || "See the API at /docs"}.`
+  }
+}
+
+/** No token, or one that is unknown, expired or revoked. The three look alike on purpose. */
+export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
+  "Unauthenticated",
+  { reason: Schema.Literals(["missing", "refused"]) },
+  { httpApiStatus: 401 },
+) {
+  override get message(): string {
+    return this.reason === "missing"
+      ? 'This needs a token. Send "Authorization: Bearer <token>"; make one with "stoa token add".'
+      : 'This token is unknown, expired or revoked. Make a new one with "stoa token add".'
+  }
+}
+
+export class Forbidden extends Schema.TaggedError<Forbidden>()(
+  "Forbidden",
+  { action: Schema.String, resource: Schema.String, rule: Schema.String },
+  { httpApiStatus: 403 },
+) {
+  override get message(): string {
+    return `You may not ${this.action} ${this.resource} (rule: ${this.rule}). Ask an admin for a grant.`
+  }
+}
+
+/** Unknown, or hidden from the caller: the two look alike, so that asking tells nothing (X-30). */
+export class Missing extends Schema.TaggedError<Missing>()(
+  "Missing",
+  { noun: Schema.String, ref: Schema.String },
+  { httpApiStatus: 404 },
+) {
+  override get message(): string {
+    return `There is no ${this.noun} "${this.ref}" that you can see. List yours to find the right name or id.`
+  }
+}
+
+export class NameTaken extends Schema.TaggedError<NameTaken>()(
+  "NameTaken",
+  { noun: Schema.String, name: Schema.String },
+  { httpApiStatus: 409 },
+) {
+  override get message(): string {
+    return `There already is a ${this.noun} named "${this.name}". Choose another name, or use that one.`
+  }
+}
+
+/** Declared in the configuration file, which owns it. */
+export class OwnedByFile extends Schema.TaggedError<OwnedByFile>()(
+  "OwnedByFile",
+  { noun: Schema.String, name: Schema.String, file: Schema.String },
+  { httpApiStatus: 409 },
+) {
+  override get message(): string {
+    return `The ${this.noun} "${this.name}" is declared in ${this.file}. Change it there and run "stoa reload".`
+  }
+}
+
+/** The request contradicts how things stand. */
+export class WrongState extends Schema.TaggedError<WrongState>()(
+  "WrongState",
+  { detail: Schema.String },
+  { httpApiStatus: 409 },
+) {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+export class TooLarge extends Schema.TaggedError<TooLarge>()(
+  "TooLarge",
+  { noun: Schema.String, size: Schema.NullOr(Schema.Int), limit: Schema.Int },
+  { httpApiStatus: 413 },
+) {
+  override get message(): string {
+    const size = this.size === null ? "more" : `${this.size} bytes`
+    return `The ${this.noun} may have ${this.limit} bytes at most; this one has ${size}. Send less, or split it.`
+  }
+}
+
+export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
+  "TooManyRequests",
+  { resource: Schema.String, limit: Schema.String, retryAfter: Schema.Int },
+  { httpApiStatus: 429 },
+) {
+  override get message(): string {
+    return `The limit of ${this.limit} for ${this.resource} is used up. Try again in ${this.retryAfter} s.`
+  }
+}
+
+/** The configuration file was refused as a whole; what was in force stays in force. */
+export class ConfigFaulty extends Schema.TaggedError<ConfigFaulty>()(
+  "ConfigFaulty",
+  { file: Schema.String, issues: Schema.Array(Issue) },
+  { httpApiStatus: 409 },
+) {
+  override get message(): string {
+    const faults = this.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
+    return `${this.file} was not applied, and nothing has changed. ${faults}.`
+  }
+}
+
+/** A request whose Host or Origin is not this house's: DNS rebinding or a foreign page. */
+export class ForeignOrigin extends Schema.TaggedError<ForeignOrigin>()(
+  "ForeignOrigin",
+  { header: Schema.Literals(["Host", "Origin"]), value: Schema.String },
+  { httpApiStatus: 403 },
+) {
+  override get message(): string {
+    return `The ${this.header} "${this.value}" is not this house's. Set STOA_PUBLIC_URL to the address people use.`
+  }
+}
+
+/** The path exists in no version of this API. */
+export class NoRoute extends Schema.TaggedError<NoRoute>()(
+  "NoRoute",
+  { method: Schema.String, path: Schema.String },
+  { httpApiStatus: 404 },
+) {
+  override get message(): string {
+    return `There is nothing at ${this.method} ${this.path}. The API is listed at /docs.`
+  }
+}
+
+export class UnsupportedBody extends Schema.TaggedError<UnsupportedBody>()(
+  "UnsupportedBody",
+  { contentType: Schema.String },
+  { httpApiStatus: 415 },
+) {
+  override get message(): string {
+    return `A body of type "${this.contentType}" is not taken here. Send application/json.`
+  }
+}
+
+/** A fault of ours. The correlation id finds it in the log. */
+export class Internal extends Schema.TaggedError<Internal>()(
+  "Internal",
+  { correlationId: Schema.String },
+  { httpApiStatus: 500 },
+) {
+  override get message(): string {
+    return `Something in the house failed. Nothing more is known here; the log has it under ${this.correlationId}.`
+  }
+}
+
+export class Unavailable extends Schema.TaggedError<Unavailable>()(
+  "Unavailable",
+  { reason: Schema.String },
+  { httpApiStatus: 503 },
+) {
+  override get message(): string {
+    return `The house cannot answer now: ${this.reason}. Try again shortly.`
+  }
+}

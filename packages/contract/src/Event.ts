@@ -1,0 +1,133 @@
+/**
+ * Everything that can happen in the house, as one closed union. A room appends an event in the transaction that makes it
+ * true; feed, audit, wake-ups and webhooks are readers of it. A new kind is one entry in `kinds`, and the compiler walks
+ * you to what must know it.
+ */
+import { Schema } from "effect"
+import { AccessContext } from "./AllowList.ts"
+import { Action, Effect } from "./Grant.ts"
+import { CorrelationId, Cursor, DelegationId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
+import { PrincipalKind } from "./Principal.ts"
+import { ListedSet } from "./Toolset.ts"
+
+/** Where content came from (G-15). What is not `person` or `house` never raises privileges and never chooses approvers. */
+export const Provenance = Schema.Literals(["person", "agent", "tool", "outside", "house"])
+export type Provenance = typeof Provenance.Type
+
+/** Who sees an event besides admins and its actor: nobody, the principals it concerns, or the members of its space. */
+type Audience = "admins" | "concerned" | "space"
+
+interface Kind<Body extends Schema.Struct.Fields> {
+  readonly body: Body
+  readonly audience: Audience
+  /** How long the journal keeps it; the audit trail has a term of its own. */
+  readonly days: number
+}
+
+const kind = <const Body extends Schema.Struct.Fields>(audience: Audience, days: number, body: Body): Kind<Body> => ({
+  audience,
+  days,
+  body,
+})
+
+const permission = { resource: Schema.String, actions: Schema.Array(Action) }
+
+export const kinds = {
+  "house.started": kind("admins", 90, { version: Schema.String, store: Schema.Literals(["sqlite", "postgres"]) }),
+  "house.reloaded": kind("admins", 365, {
+    file: Schema.String,
+    added: Schema.Array(Schema.String),
+    changed: Schema.Array(Schema.String),
+    retired: Schema.Array(Schema.String),
+  }),
+  "principal.added": kind("concerned", 365, { principal: PrincipalId, kind: PrincipalKind, name: Schema.String }),
+  "principal.changed": kind("concerned", 365, { principal: PrincipalId, changes: Schema.Array(Schema.String) }),
+  "principal.retired": kind("concerned", 365, { principal: PrincipalId, name: Schema.String }),
+  "token.issued": kind("concerned", 365, {
+    token: TokenId,
+    principal: PrincipalId,
+    context: AccessContext,
+    expiresAt: Schema.NullOr(Moment),
+  }),
+  "token.revoked": kind("concerned", 365, { token: TokenId, principal: PrincipalId }),
+  "grant.added": kind("concerned", 365, { grant: GrantId, principal: PrincipalId, effect: Effect, ...permission }),
+  "grant.revoked": kind("concerned", 365, { grant: GrantId, principal: PrincipalId }),
+  "delegation.added": kind("concerned", 365, {
+    delegation: DelegationId,
+    principal: PrincipalId,
+    reason: Schema.String,
+    depth: Schema.Int,
+    ...permission,
+  }),
+  "delegation.revoked": kind("concerned", 365, { delegation: DelegationId, principal: PrincipalId }),
+  "allow-list.changed": kind("admins", 365, {
+    toolset: ListedSet,
+    context: AccessContext,
+    before: Schema.Array(Schema.String),
+    after: Schema.Array(Schema.String),
+  }),
+  "secret.set": kind("admins", 365, { name: Schema.String }),
+  "secret.removed": kind("admins", 365, { name: Schema.String }),
+  "access.denied": kind("admins", 90, {
+    principal: Schema.NullOr(PrincipalId),
+    action: Schema.String,
+    resource: Schema.String,
+    rule: Schema.String,
+  }),
+  "timer.fired": kind("admins", 7, { timer: TimerId, purpose: Schema.String, payload: Schema.Json }),
+} as const
+
+export type EventKind = keyof typeof kinds
+export type EventBody<K extends EventKind> = Schema.Struct.Type<(typeof kinds)[K]["body"]>
+
+const event = <const K extends EventKind>(kind: K) =>
+  Schema.Struct({
+    cursor: Cursor,
+    kind: Schema.Literal(kind),
+    at: Moment,
+    space: Schema.NullOr(Schema.String),
+    actor: Schema.NullOr(PrincipalId),
+    provenance: Provenance,
+    correlationId: CorrelationId,
+    body: Schema.Struct(kinds[kind].body),
+  })
+
+const all = Object.keys(kinds) as ReadonlyArray<EventKind>
+
+/** One event as the feed carries it. */
+export const Event: Schema.Codec<Event, unknown> = Schema.Union(all.map((one) => event(one))) as never
+export type Event = { readonly [K in EventKind]: ReturnType<typeof event<K>>["Type"] }[EventKind]
+
+/** What a room hands to the journal: the rest is filled in when it is written. */
+export type NewEvent = {
+  readonly [K in EventKind]: {
+    readonly kind: K
+    readonly body: EventBody<K>
+    readonly space?: string
+    /** The actor, where it is not the caller of the moment. */
+    readonly actor?: PrincipalId | null
+    readonly provenance?: Provenance
+  }
+}[EventKind]
+
+/** A sign of life that is shown and not kept: it has no cursor and is not replayed. */
+export const Delta = Schema.Struct({
+  kind: Schema.Literals(["typing"]),
+  at: Moment,
+  space: Schema.NullOr(Schema.String),
+  actor: Schema.NullOr(PrincipalId),
+  body: Schema.Json,
+})
+export type Delta = typeof Delta.Type
+
+/** The seeds' names for our events, by face (X-45): each event has one source, and a face only renames it. */
+export const faces = {
+  office: {},
+  gateway: {},
+  skills: { "access.denied": "identity.access-denied" },
+} as const satisfies Record<string, Partial<Record<EventKind, string>>>
+export const FaceName = Schema.Literals(["office", "gateway", "skills"])
+export type FaceName = typeof FaceName.Type
+
+export const nameOn = (face: FaceName | undefined, kind: string): string =>
+  (face === undefined ? undefined : (faces[face] as Record<string, string | undefined>)[kind]) ?? kind

@@ -1,0 +1,66 @@
+/** What a principal may do, beyond its roles: grants by an admin, delegations by a peer (S4-98, S4-101). */
+import { Schema } from "effect"
+import { DelegationId, GrantId, Moment, PrincipalId } from "./Ids.ts"
+import { PrincipalRef, Source } from "./Principal.ts"
+
+export const Action = Schema.Literals(["read", "write", "execute", "delete", "admin"])
+export type Action = typeof Action.Type
+
+/** A resource is a path such as `tools/web-search`; in a pattern `*` stands for any run of characters. */
+export const ResourcePattern = Schema.String.check(
+  Schema.isPattern(/^[\p{L}\p{N}*/._:@ '-]{1,200}$/u, {
+    message: "a resource pattern such as tools/* or secrets/openai, of at most 200 characters",
+  }),
+)
+
+export const Effect = Schema.Literals(["allow", "ask", "deny"])
+export type Effect = typeof Effect.Type
+
+export class Grant extends Schema.Class<Grant>("Grant")({
+  id: GrantId,
+  principal: PrincipalId,
+  resource: Schema.String,
+  actions: Schema.Array(Action),
+  effect: Effect,
+  source: Source,
+  expiresAt: Schema.NullOr(Moment),
+  createdAt: Moment,
+}) {}
+
+const Actions = Schema.Array(Action).check(Schema.isMinLength(1), Schema.isMaxLength(5))
+
+export class NewGrant extends Schema.Class<NewGrant>("NewGrant")({
+  principal: PrincipalRef,
+  resource: ResourcePattern,
+  actions: Actions,
+  effect: Schema.optionalKey(Effect),
+  expiresAt: Schema.optionalKey(Moment),
+}) {}
+
+export class Delegation extends Schema.Class<Delegation>("Delegation")({
+  id: DelegationId,
+  from: PrincipalId,
+  to: PrincipalId,
+  resource: Schema.String,
+  actions: Schema.Array(Action),
+  reason: Schema.String,
+  /** 1 when the giver had it of its own, 2 when the giver itself had it by delegation, at most 3. */
+  depth: Schema.Int,
+  expiresAt: Moment,
+  revokedAt: Schema.NullOr(Moment),
+  createdAt: Moment,
+}) {}
+
+export class NewDelegation extends Schema.Class<NewDelegation>("NewDelegation")({
+  to: PrincipalRef,
+  resource: ResourcePattern,
+  actions: Actions,
+  reason: Schema.String.check(Schema.isPattern(/\S/, { message: "a reason in words" }), Schema.isMaxLength(1000)),
+  expiresAt: Schema.optionalKey(Moment),
+}) {}
+
+/** What was decided, and by which rule: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or `silence`. */
+export class Judgement extends Schema.Class<Judgement>("Judgement")({
+  verdict: Effect,
+  rule: Schema.String,
+}) {}

@@ -1,0 +1,11 @@
+/** What `stoa doctor` finds: one line a check, each with what to do. */
+import { Schema } from "effect"
+
+export const Finding = Schema.Struct({
+  check: Schema.String,
+  state: Schema.Literals(["ok", "warn", "fail"]),
+  detail: Schema.String,
+})
+export type Finding = typeof Finding.Type
+
+export class Report extends Schema.Class<Report>("Report")({ findings: Schema.Array(Finding) }) {}

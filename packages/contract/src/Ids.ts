@@ -1,0 +1,33 @@
+/** Opaque ids: `<prefix>_<uuid>`. Nobody may read an order or a meaning out of one (X-48). */
+import { Schema } from "effect"
+
+const id = <const Prefix extends string, const Brand extends string>(prefix: Prefix, brand: Brand) =>
+  Schema.String.check(
+    Schema.isPattern(new RegExp(`^${prefix}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), {
+      message: `an id that starts with ${prefix}_`,
+    }),
+  ).pipe(Schema.brand<Brand>(brand as never))
+
+export const PrincipalId = id("prn", "PrincipalId")
+export type PrincipalId = typeof PrincipalId.Type
+export const TokenId = id("tok", "TokenId")
+export type TokenId = typeof TokenId.Type
+export const GrantId = id("gnt", "GrantId")
+export type GrantId = typeof GrantId.Type
+export const DelegationId = id("dlg", "DelegationId")
+export type DelegationId = typeof DelegationId.Type
+export const TimerId = id("tmr", "TimerId")
+export type TimerId = typeof TimerId.Type
+export const FileId = Schema.String.check(Schema.isPattern(/^fil_[0-9a-f]{64}$/)).pipe(Schema.brand("FileId"))
+export type FileId = typeof FileId.Type
+
+/** One id from the first request through everything it causes (G-39): the 32 hex digits of a W3C trace id. */
+export const CorrelationId = Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)).pipe(Schema.brand("CorrelationId"))
+export type CorrelationId = typeof CorrelationId.Type
+
+/** A place in the journal: a counter that only grows. */
+export const Cursor = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).pipe(Schema.brand("Cursor"))
+export type Cursor = typeof Cursor.Type
+
+/** A moment on the wire: RFC 3339, UTC. */
+export const Moment = Schema.DateTimeUtcFromString

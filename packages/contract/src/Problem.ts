@@ -1,0 +1,78 @@
+/** How a failure crosses the wire: RFC 9457, `{type,title,status,detail,tag,issues?}`, one documented page per tag. */
+import { Schema, SchemaAST, SchemaTransformation } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+export const contentType = "application/problem+json"
+
+export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
+export type Issue = typeof Issue.Type
+
+export interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly tag: string
+}
+
+/** Where the page of a tag is served. */
+export const pageOf = (tag: string): string => `/docs/errors/${tag}`
+
+/** `TokenUnknown` reads "Token unknown". */
+const titleOf = (tag: string): string => {
+  const words = tag.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+export const bodyOf = (tag: string, status: number, detail: string): ProblemBody => ({
+  type: pageOf(tag),
+  title: titleOf(tag),
+  status,
+  detail,
+  tag,
+})
+
+type ErrorClass = Schema.Top & {
+  readonly identifier: string
+  readonly fields: Schema.Struct.Fields
+  new (props: never): { readonly _tag: string; readonly message: string }
+}
+
+/** The status a class declares with `httpApiStatus`. */
+export const statusOf = (self: Schema.Top): number => (SchemaAST.resolve(self.ast)?.["httpApiStatus"] as number) ?? 500
+
+// One codec a class: the OpenAPI document then names it once.
+const made = new WeakMap<ErrorClass, unknown>()
+
+/** The error class as an endpoint declares it: sent as a problem document, decoded back into an instance by its tag. */
+export const problem = <S extends ErrorClass>(self: S): Schema.Codec<S["Type"], ProblemBody> => {
+  const known = made.get(self)
+  if (known !== undefined) return known as never
+  const codec = build(self)
+  made.set(self, codec)
+  return codec as never
+}
+
+const build = (self: ErrorClass): unknown => {
+  const { _tag, ...fields } = self.fields
+  const tag = self.identifier
+  const status = statusOf(self)
+  return Schema.Struct({
+    type: Schema.String,
+    title: Schema.String,
+    status: Schema.Int,
+    detail: Schema.String,
+    tag: Schema.Literal(tag),
+    ...fields,
+  }).pipe(
+    Schema.decodeTo(
+      Schema.toType(self) as Schema.Top,
+      SchemaTransformation.transform({
+        decode: (body: ProblemBody) => new self(body as never) as unknown,
+        encode: (error: unknown) => ({ ...(error as object), ...bodyOf(tag, status, (error as Error).message) }),
+      }) as never,
+    ),
+    HttpApiSchema.asJson({ contentType }),
+    HttpApiSchema.status(status),
+  )
+}

@@ -1,0 +1,73 @@
+/**
+ * A toolset is a face: the tools one connection shows. The names are listed here, so that an allow list can be checked
+ * before the room that serves a toolset is up (S2-07, X-60), and a document can count them (G-45).
+ */
+import { Schema } from "effect"
+
+export const ToolsetName = Schema.Literals(["stoa", "office", "gateway", "engrams", "team", "skills"])
+export type ToolsetName = typeof ToolsetName.Type
+
+/** What an allow list may be kept for: the toolsets, and the tools that configuration and upstream servers bring. */
+export const ListedSet = Schema.Literals([...ToolsetName.literals, "configured", "upstream"])
+export type ListedSet = typeof ListedSet.Type
+
+/** The sets whose names are known beforehand: a name that is not in them is a mistake. */
+export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
+  stoa: [
+    "whoami",
+    "list_spaces",
+    "list_members",
+    "post_message",
+    "read_messages",
+    "react",
+    "search_messages",
+    "mark_read",
+    "wait_for_messages",
+    "call_status",
+    "cancel_call",
+    "list_decisions",
+    "answer_decision",
+  ],
+  office: ["send_message", "react_to_message", "do_nothing", "update_memory", "search_memory", "store_memory"],
+  gateway: [
+    "enter_space",
+    "send_message",
+    "send_reply",
+    "read_messages",
+    "stop_run",
+    "set_goals",
+    "delete_goals",
+    "set_memories",
+    "delete_memories",
+    "set_plans",
+    "delete_plans",
+    "get_plans",
+    "get_my_runs",
+  ],
+  engrams: [
+    "engram_create",
+    "engram_get",
+    "engram_search",
+    "engram_update",
+    "engram_delete",
+    "engram_list_by_type",
+    "user_profile_get",
+    "user_profile_update",
+    "hecate_new_session",
+    "hecate_list_sessions",
+    "hecate_resume_session",
+    "hecate_delete_session",
+    "hecate_remember",
+    "hecate_cleanup",
+    "hecate_pin_engram",
+    "hecate_unpin_engram",
+    "hecate_set_model",
+    "moros_remember",
+    "moros_cleanup",
+    "moros_pin_engram",
+    "moros_unpin_engram",
+    "moros_set_model",
+  ],
+  team: ["send_message", "broadcast", "check_inbox", "spawn_agent", "inspect_agent"],
+  skills: ["web-search", "file-read", "file-write", "http-get", "code-execute"],
+}

@@ -1,0 +1,38 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ConfigFaulty, Missing } from "../Errors.ts"
+import { Report } from "../Health.ts"
+import { FileId } from "../Ids.ts"
+import { problem } from "../Problem.ts"
+
+const Status = Schema.Struct({ status: Schema.Literals(["ok", "starting", "draining"]) })
+
+/** Asked by machines, without a token. */
+export class HealthApi extends HttpApiGroup.make("health").add(
+  HttpApiEndpoint.get("alive", "/healthz", { success: Status }),
+  HttpApiEndpoint.get("ready", "/readyz", { success: Status, error: Status.pipe(HttpApiSchema.status(503)) }),
+) {}
+
+export const Reloaded = Schema.Struct({
+  file: Schema.String,
+  added: Schema.Array(Schema.String),
+  changed: Schema.Array(Schema.String),
+  retired: Schema.Array(Schema.String),
+})
+
+/** Keeping the house: what an operator asks of it. */
+export class HouseApi extends HttpApiGroup.make("house")
+  .add(
+    HttpApiEndpoint.post("reload", "/reload", { success: Reloaded, error: problem(ConfigFaulty) }),
+    HttpApiEndpoint.get("doctor", "/doctor", { success: Report }),
+    HttpApiEndpoint.post("backup", "/backup", {
+      query: { withKey: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+      success: HttpApiSchema.StreamUint8Array({ contentType: "application/vnd.sqlite3" }),
+    }),
+    HttpApiEndpoint.get("file", "/files/:id", {
+      params: { id: FileId },
+      success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array()),
+      error: problem(Missing),
+    }),
+  )
+  .prefix("/api/v1") {}

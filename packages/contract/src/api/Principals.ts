@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Missing, NameTaken, OwnedByFile, WrongState } from "../Errors.ts"
+import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role } from "../Principal.ts"
+import { pageOfMany, pageQuery } from "../Page.ts"
+import { problem } from "../Problem.ts"
+import { ToolsetName } from "../Toolset.ts"
+import { Idempotency } from "./guards.ts"
+
+export const PrincipalChange = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
+  toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
+})
+
+const ref = { principal: PrincipalRef }
+
+export class PrincipalsApi extends HttpApiGroup.make("principals")
+  .add(
+    HttpApiEndpoint.get("list", "/principals", {
+      query: { ...pageQuery, kind: Schema.optionalKey(PrincipalKind) },
+      success: pageOfMany(Principal),
+    }),
+    HttpApiEndpoint.get("agents", "/agents", { query: pageQuery, success: pageOfMany(Principal) }),
+    HttpApiEndpoint.get("me", "/me", { success: Principal }),
+    HttpApiEndpoint.get("get", "/principals/:principal", {
+      params: ref,
+      success: Principal,
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.post("add", "/principals", {
+      payload: NewPrincipal,
+      success: Principal.pipe(HttpApiSchema.status(201)),
+      error: [problem(NameTaken), problem(Missing)],
+    }).middleware(Idempotency),
+    HttpApiEndpoint.patch("change", "/principals/:principal", {
+      params: ref,
+      payload: PrincipalChange,
+      success: Principal,
+      error: [problem(Missing), problem(NameTaken), problem(OwnedByFile), problem(WrongState)],
+    }),
+    HttpApiEndpoint.delete("retire", "/principals/:principal", {
+      params: ref,
+      success: HttpApiSchema.NoContent,
+      error: [problem(Missing), problem(OwnedByFile), problem(WrongState)],
+    }),
+  )
+  .prefix("/api/v1") {}

@@ -1,0 +1,25 @@
+/** What stands before every endpoint. The doors implement these; clients only learn their failures. */
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { Caller } from "../Caller.ts"
+import { BadInput, Forbidden, Internal, TooLarge, TooManyRequests, Unauthenticated, WrongState } from "../Errors.ts"
+import { problem } from "../Problem.ts"
+
+/** Turns the bearer token into a caller. */
+export class Authentication extends HttpApiMiddleware.Service<Authentication, { provides: Caller }>()(
+  "contract/api/Authentication",
+  {
+    security: { bearer: HttpApiSecurity.bearer },
+    error: [problem(Unauthenticated), problem(TooManyRequests), problem(Forbidden)],
+  },
+) {}
+
+/** What could not be read becomes a BadInput that names the path. */
+export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/Reading", {
+  error: [problem(BadInput), problem(TooLarge), problem(Internal)],
+}) {}
+
+/** A repeated Idempotency-Key gives the first answer, with status 200 instead of 201. */
+export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: Caller }>()(
+  "contract/api/Idempotency",
+  { error: [problem(WrongState)] },
+) {}

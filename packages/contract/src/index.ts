@@ -1,0 +1,31 @@
+/** What crosses the wire, in one definition that is safe in a browser. */
+export { Api } from "./Api.ts"
+export { AccessContext, AllowList, AllowListChange } from "./AllowList.ts"
+export { AuditEntry, AuditResult } from "./Audit.ts"
+export { Caller } from "./Caller.ts"
+export { Configuration, laterSections, type Policy } from "./Configuration.ts"
+export * from "./Errors.ts"
+export {
+  Delta,
+  Event,
+  type EventBody,
+  type EventKind,
+  FaceName,
+  faces,
+  kinds,
+  nameOn,
+  type NewEvent,
+  Provenance,
+} from "./Event.ts"
+export { File } from "./File.ts"
+export { Action, Delegation, Effect as Verdict, Grant, Judgement, NewDelegation, NewGrant } from "./Grant.ts"
+export { type Finding, Report } from "./Health.ts"
+export { CorrelationId, Cursor, DelegationId, FileId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
+export { Limit } from "./Limit.ts"
+export type { Page, PageQuery } from "./Page.ts"
+export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"
+export { bodyOf, contentType as problemType, type Issue, pageOf, problem } from "./Problem.ts"
+export { Secret, SecretName } from "./Secret.ts"
+export { IssuedToken, NewToken, Token } from "./Token.ts"
+export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"
+export { Authentication, Idempotency, Reading } from "./api/guards.ts"

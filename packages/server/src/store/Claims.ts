@@ -1,0 +1,24 @@
+/** Claiming work rows by lease: several processes may ask at once, and each row goes to one of them. */
+import { DateTime, type Duration, type Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** The table has `id`, `due_at`, `lease_owner` and `lease_until`. */
+export const claimDue = <Row extends object>(
+  sql: SqlClient.SqlClient,
+  options: {
+    readonly table: string
+    readonly owner: string
+    readonly now: DateTime.Utc
+    readonly lease: Duration.Duration
+    readonly limit: number
+  },
+): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
+  const now = DateTime.formatIso(options.now)
+  const until = DateTime.formatIso(DateTime.addDuration(options.now, options.lease))
+  const table = sql(options.table)
+  // Without SKIP LOCKED the second asker would wait for the first and then find the rows taken.
+  const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
+  return sql<Row>`UPDATE ${table} SET lease_owner = ${options.owner}, lease_until = ${until}
+    WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now})
+      ORDER BY due_at LIMIT ${options.limit} ${skip}) RETURNING *`
+}

@@ -1,0 +1,87 @@
+/**
+ * The data folder: the only place the house writes. One process owns it at a time; the lock is held by the operating
+ * system, so that kill -9 frees it, and a file beside it names the owner.
+ */
+// edge: file system work at start-up, before anything else runs.
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { refuse, type StartError } from "./StartError.ts"
+
+const marker = "stoa.folder"
+
+const describe = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+const open = (path: string): void => {
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 })
+  const entries = fs.readdirSync(path)
+  if (!entries.includes(marker)) {
+    if (entries.length > 0)
+      throw refuse(
+        `${path} has files in it but is not a Stoa data folder. Set STOA_DATA to an empty or new folder; nothing was touched.`,
+      )
+    fs.writeFileSync(join(path, marker), "This folder belongs to Stoa. Its format is Stoa's own.\n", { mode: 0o600 })
+  }
+  fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK)
+}
+
+/** An open transaction on a small database is an exclusive lock that every platform releases when the process dies. */
+const lock = (path: string): DatabaseSync => {
+  const db = new DatabaseSync(join(path, "lock"), { timeout: 0 })
+  try {
+    db.exec("PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE")
+  } catch {
+    db.close()
+    const pid = fs.existsSync(join(path, "pid")) ? fs.readFileSync(join(path, "pid"), "utf8").trim() : "unknown"
+    throw refuse(
+      `Another Stoa (process ${pid}) already runs on ${path}. Stop it first, or set STOA_DATA to another folder.`,
+    )
+  }
+  fs.writeFileSync(join(path, "pid"), `${process.pid}\n`, { mode: 0o600 })
+  return db
+}
+
+export class Folder extends Context.Service<
+  Folder,
+  {
+    readonly path: string
+    readonly database: string
+    /** A secret that is made once and kept beside the data with mode 600. `made` says that this start made it. */
+    readonly keep: (name: string) => Effect.Effect<{ readonly value: Redacted.Redacted; readonly made: boolean }, StartError>
+  }
+>()("server/store/Folder") {
+  static readonly layer = (path: string): Layer.Layer<Folder, StartError> =>
+    Layer.effect(
+      Folder,
+      Effect.gen(function* () {
+        yield* attempt(path, () => open(path))
+        yield* Effect.acquireRelease(
+          attempt(path, () => lock(path)),
+          (db) =>
+            Effect.sync(() => {
+              fs.rmSync(join(path, "pid"), { force: true })
+              db.close()
+            }),
+        )
+        return Folder.of({ path, database: join(path, "stoa.db"), keep: (name) => attempt(path, () => keep(path, name)) })
+      }),
+    )
+}
+
+const keep = (path: string, name: string) => {
+  const file = join(path, name)
+  const made = !fs.existsSync(file)
+  if (made) fs.writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx", flush: true })
+  return { value: Redacted.make(fs.readFileSync(file, "utf8").trim()), made }
+}
+
+const attempt = <A>(path: string, step: () => A): Effect.Effect<A, StartError> =>
+  Effect.try({
+    try: step,
+    catch: (cause) =>
+      (cause as { _tag?: string })._tag === "StartError"
+        ? (cause as StartError)
+        : refuse(`The data folder ${path} cannot be used: ${describe(cause)}. Check its owner and permissions, or set STOA_DATA.`, cause),
+  })

@@ -1,0 +1,111 @@
+/** Due times as rows: expiry, plans, retries, retention. Claimed by lease; each firing is one `timer.fired` in the journal. */
+import type { TimerId } from "@stoa/contract"
+import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Bell } from "./bell.ts"
+import { claimDue } from "./Claims.ts"
+import { causedBy, currentCause, newId } from "./Correlation.ts"
+import { Journal, type Transaction } from "./Journal.ts"
+import { Notices } from "./Notices.ts"
+
+interface Row {
+  readonly id: TimerId
+  readonly purpose: string
+  readonly dueAt: string
+  readonly payload: string
+  readonly correlationId: string
+}
+
+export class Timers extends Context.Service<
+  Timers,
+  {
+    /** Sets a timer in the caller's transaction. A key makes it one of a kind: setting it again moves it. */
+    readonly set: (timer: {
+      readonly purpose: string
+      readonly dueAt: DateTime.Utc
+      readonly payload: Schema.Json
+      readonly key?: string
+    }) => Effect.Effect<TimerId, never, Transaction>
+    readonly cancel: (id: TimerId) => Effect.Effect<boolean, never, Transaction>
+    readonly pending: Effect.Effect<number>
+  }
+>()("server/store/Timers") {
+  static readonly layer = Layer.effect(
+    Timers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const notices = yield* Notices
+      const me = newId("tmk")
+      const bell = new Bell()
+      yield* notices.listen("timers", () => bell.ring())
+
+      const set: Timers["Service"]["set"] = Effect.fn("Timers.set")(function* ({ dueAt, key, payload, purpose }) {
+        const id = newId<TimerId>("tmr")
+        const row = {
+          id,
+          purpose,
+          key: key ?? null,
+          dueAt: DateTime.formatIso(dueAt),
+          payload: JSON.stringify(payload),
+          correlationId: (yield* currentCause).correlationId,
+        }
+        const rows = yield* sql<{ id: TimerId }>`INSERT INTO timers ${sql.insert(row)}
+          ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at, payload = excluded.payload, lease_until = NULL
+          RETURNING id`
+        yield* notices.send("timers")
+        return rows[0]!.id
+      }, Effect.orDie)
+
+      const cancel: Timers["Service"]["cancel"] = Effect.fn("Timers.cancel")(
+        (id: TimerId) => Effect.map(sql`DELETE FROM timers WHERE id = ${id} RETURNING id`, (rows) => rows.length > 0),
+        Effect.orDie,
+      )
+
+      const fire = (row: Row) =>
+        causedBy(
+          { correlationId: row.correlationId as never, actor: null, provenance: "house" },
+          journal.transact(
+            Effect.gen(function* () {
+              // Whoever deletes the row fires it; a timer that was moved or canceled meanwhile does not fire.
+              const gone = yield* sql`DELETE FROM timers
+                WHERE id = ${row.id} AND lease_owner = ${me} AND due_at = ${row.dueAt} RETURNING id`
+              if (gone.length === 0) return
+              yield* journal.append({
+                kind: "timer.fired",
+                body: { timer: row.id, purpose: row.purpose, payload: JSON.parse(row.payload) as Schema.Json },
+              })
+            }),
+          ),
+        )
+
+      const pass = Effect.gen(function* () {
+        const heard = bell.rung
+        const now = yield* DateTime.now
+        const due = yield* claimDue<Row>(sql, { table: "timers", owner: me, now, lease: Duration.seconds(15), limit: 100 })
+        yield* Effect.forEach(due, fire, { discard: true })
+        if (due.length > 0) return
+        const next = (yield* sql<{ at: string | null }>`SELECT min(due_at) AS at FROM timers`)[0]?.at
+        const wait =
+          next === null || next === undefined
+            ? Duration.infinity
+            : Duration.millis(Math.max(0, DateTime.toEpochMillis(DateTime.makeUnsafe(next)) - DateTime.toEpochMillis(now)))
+        yield* Effect.race(bell.waitPast(heard), Effect.sleep(Duration.min(Duration.max(wait, Duration.millis(1)), notices.patience)))
+      })
+      yield* pass.pipe(
+        Effect.tapCause((cause) => Effect.logError("The timers failed and will try again", cause)),
+        Effect.sandbox,
+        Effect.retry(Schedule.spaced("1 second")),
+        Effect.orDie,
+        Effect.forever,
+        Effect.forkScoped,
+      )
+
+      const pending = sql<{ n: number }>`SELECT count(*) AS n FROM timers`.pipe(
+        Effect.map((rows) => Number(rows[0]!.n)),
+        Effect.orDie,
+      )
+      return Timers.of({ set, cancel, pending })
+    }),
+  )
+}

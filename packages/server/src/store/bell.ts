@@ -1,0 +1,32 @@
+/** Rings when something was committed. A hint, never a message: whoever hears it reads the rows. */
+import { Deferred, Effect } from "effect"
+
+export class Bell {
+  #rung = 0
+  #waiting: Array<Deferred.Deferred<void>> = []
+
+  get rung(): number {
+    return this.#rung
+  }
+
+  ring(): void {
+    this.#rung++
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const one of waiting) Deferred.doneUnsafe(one, Effect.void)
+  }
+
+  /** Returns at once if it rang since `heard`: a ring between reading and waiting is not lost. */
+  waitPast(heard: number): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#rung > heard) return Effect.void
+      const one = Deferred.makeUnsafe<void>()
+      this.#waiting.push(one)
+      return Effect.onInterrupt(Deferred.await(one), () =>
+        Effect.sync(() => {
+          this.#waiting = this.#waiting.filter((other) => other !== one)
+        }),
+      )
+    })
+  }
+}

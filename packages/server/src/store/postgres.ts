@@ -1,0 +1,177 @@
+/** effect/sql on node-postgres: a pool, prepared statements, and one connection that listens. */
+// edge: pg speaks callbacks and promises; nothing above this file does.
+import { Effect, Layer, Redacted, Scope, Semaphore, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import pg from "pg"
+import { camelRows, Recent, toSnake } from "./statements.ts"
+
+type Row = Record<string, unknown>
+
+// int8 as a number while that is exact, else as a bigint: the same as SQLite gives.
+const int8 = 20
+const types = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === int8
+      ? (text: string) => {
+          const number = Number(text)
+          return Number.isSafeInteger(number) ? number : BigInt(text)
+        }
+      : pg.types.getTypeParser(oid, format as "text"),
+} as pg.CustomTypesConfig
+
+const classes: Record<string, (props: { cause: unknown; message: string; operation: string }) => SqlError.SqlErrorReason> =
+  {
+    "08": (props) => new SqlError.ConnectionError(props),
+    "28": (props) => new SqlError.AuthenticationError(props),
+    "42": (props) => new SqlError.SqlSyntaxError(props),
+    "23": (props) => new SqlError.ConstraintError(props),
+    "40P01": (props) => new SqlError.DeadlockError(props),
+    "40001": (props) => new SqlError.SerializationError(props),
+    "55P03": (props) => new SqlError.LockTimeoutError(props),
+    "57014": (props) => new SqlError.StatementTimeoutError(props),
+  }
+
+const toError = (cause: unknown, operation: string): SqlError.SqlError => {
+  const error = cause as { readonly code?: string; readonly constraint?: string; readonly message?: string }
+  const props = { cause, message: error.message ?? String(cause), operation }
+  const code = error.code ?? "08"
+  const reason =
+    code === "23505"
+      ? new SqlError.UniqueViolation({ ...props, constraint: error.constraint ?? "" })
+      : (classes[code] ?? classes[code.slice(0, 2)] ?? ((p) => new SqlError.UnknownError(p)))(props)
+  return new SqlError.SqlError({ reason })
+}
+
+type Queryable = Pick<pg.Pool, "query">
+
+const compiler = Statement.makeCompiler({
+  dialect: "pg",
+  placeholder: (index) => `$${index}`,
+  onIdentifier: (name, withoutTransform) => `"${(withoutTransform ? name : toSnake(name)).replace(/"/g, '""').replace(/\./g, '"."')}"`,
+  onRecordUpdate: (placeholders, alias, columns, values, returning) => [
+    `(values ${placeholders}) AS ${alias}${columns}${returning ? ` RETURNING ${returning[0]}` : ""}`,
+    returning ? [...values.flat(), ...returning[1]] : values.flat(),
+  ],
+  onCustom: () => ["", []],
+})
+
+const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Redacted; readonly connections: number }) {
+  const pool = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const made = new pg.Pool({
+        connectionString: Redacted.value(options.url),
+        max: options.connections,
+        types,
+        application_name: "stoa",
+        connectionTimeoutMillis: 10_000,
+      })
+      // An idle connection that dies is replaced by the pool; without a listener it would end the process.
+      made.on("error", () => {})
+      return made
+    }),
+    (made) => Effect.promise(() => made.end()),
+  )
+
+  const names = new Recent<string, string>(1000)
+  let named = 0
+  const query = (on: Queryable, sql: string, params: ReadonlyArray<unknown>, prepared: boolean) =>
+    Effect.callback<pg.QueryResult<Row>, SqlError.SqlError>((resume) => {
+      const values = params.map((value) => (value === undefined ? null : value))
+      const config = prepared
+        ? { name: names.get(sql, () => `stoa_${++named}`), text: sql, values }
+        : { text: sql, values }
+      on.query<Row>(config).then(
+        (result) => resume(Effect.succeed(result)),
+        (cause: unknown) => resume(Effect.fail(toError(cause, "execute"))),
+      )
+    }).pipe(Effect.uninterruptible)
+
+  const connection = (on: Queryable): SqlConnection.Connection => {
+    const rows = (sql: string, params: ReadonlyArray<unknown>, prepared: boolean) =>
+      Effect.map(query(on, sql, params, prepared), (result) => result.rows)
+    const execute =
+      (prepared: boolean): SqlConnection.Connection["execute"] =>
+      (sql, params, transform) =>
+        transform === undefined ? rows(sql, params, prepared) : Effect.map(rows(sql, params, prepared), transform)
+    const values = (prepared: boolean) => (sql: string, params: ReadonlyArray<unknown>) =>
+      Effect.map(rows(sql, params, prepared), (all) => all.map((row) => Object.values(row)))
+    return {
+      execute: execute(true),
+      executeUnprepared: execute(false),
+      executeRaw: (sql, params) => query(on, sql, params, true),
+      executeValues: values(true),
+      executeValuesUnprepared: values(false),
+      executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(true)(sql, params, transform)),
+    }
+  }
+
+  const client = Effect.callback<pg.PoolClient, SqlError.SqlError>((resume) => {
+    pool.connect((cause, made) => resume(made ? Effect.succeed(made) : Effect.fail(toError(cause, "connect"))))
+  }).pipe(Effect.uninterruptible)
+
+  // Fibers may share a leased connection; pg takes one query at a time.
+  const leased = Effect.acquireRelease(client, (made) => Effect.sync(() => made.release())).pipe(
+    Effect.map((made) => {
+      const turns = Semaphore.makeUnsafe(1)
+      const on = connection(made)
+      const inTurn =
+        <Args extends ReadonlyArray<unknown>, A>(run: (...args: Args) => Effect.Effect<A, SqlError.SqlError>) =>
+        (...args: Args) =>
+          turns.withPermit(run(...args))
+      return {
+        execute: inTurn(on.execute),
+        executeUnprepared: inTurn(on.executeUnprepared),
+        executeRaw: inTurn(on.executeRaw),
+        executeValues: inTurn(on.executeValues),
+        executeValuesUnprepared: inTurn(on.executeValuesUnprepared),
+        executeStream: on.executeStream,
+      } satisfies SqlConnection.Connection
+    }),
+  )
+
+  const single = connection(pool)
+  return yield* SqlClient.make({
+    driver: "pg",
+    compiler,
+    transformRows: camelRows,
+    spanAttributes: [["db.system.name", "postgresql"]],
+    acquirer: Effect.succeed(single),
+    borrower: (f) => f(single),
+    transactionAcquirer: leased,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+  })
+})
+
+export const layerPostgres = (options: {
+  readonly url: Redacted.Redacted
+  readonly connections: number
+}): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
+
+/** Calls `hear` on each notification of a channel; a lost connection is made again after a second. */
+export const listen = (
+  url: Redacted.Redacted,
+  channel: string,
+  hear: () => void,
+): Effect.Effect<void, never, Scope.Scope> => {
+  const once = Effect.callback<never, SqlError.SqlError>((resume) => {
+    const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "stoa listener" })
+    const fail = (cause: unknown) => resume(Effect.fail(toError(cause, "listen")))
+    client.on("error", fail)
+    client.on("end", () => fail(new Error("the listening connection ended")))
+    client.on("notification", hear)
+    client
+      .connect()
+      .then(() => client.query(`LISTEN ${channel}`))
+      // What was written while nobody listened is heard now.
+      .then(hear, fail)
+    return Effect.promise(() => client.end().catch(() => {}))
+  })
+  return Effect.forkScoped(
+    Effect.catch(once, (error) => Effect.logWarning("Lost the journal's notifications", error.message)).pipe(
+      Effect.andThen(Effect.sleep("1 second")),
+      Effect.forever,
+    ),
+  ).pipe(Effect.asVoid)
+}

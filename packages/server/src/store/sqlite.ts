@@ -1,0 +1,147 @@
+/**
+ * effect/sql on node:sqlite: one connection that writes (in turns, with group commit) and one that only reads what has
+ * been committed. WAL keeps the two out of each other's way.
+ */
+// edge: node:sqlite is synchronous; nothing above this file is.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { Context, Effect, Layer, Scope, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import { GroupCommit, type Turn } from "./groupCommit.ts"
+import { camelRows, Recent, toSnake } from "./statements.ts"
+
+type Row = Record<string, unknown>
+type Transform = Parameters<SqlConnection.Connection["execute"]>[2]
+
+const bind = (value: unknown): SQLInputValue => {
+  if (value === undefined) return null
+  if (typeof value === "boolean") return value ? 1 : 0
+  if (value instanceof Date) return value.toISOString()
+  return value as SQLInputValue
+}
+
+/** SQLITE_CONSTRAINT_UNIQUE, _PRIMARYKEY and _ROWID: Postgres calls all three a unique violation, and so do we. */
+const taken = new Set([2067, 1555, 2579])
+const toError = (cause: unknown, operation: string): SqlError.SqlError => {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const code = (cause as { readonly errcode?: number }).errcode
+  const reason =
+    code !== undefined && taken.has(code)
+      ? new SqlError.UniqueViolation({ cause, message, operation, constraint: message.split(": ").at(-1) ?? "" })
+      : SqlError.classifySqliteError(Object.assign(cause as object, { errno: code }), { message, operation })
+  return new SqlError.SqlError({ reason })
+}
+
+class Database {
+  readonly db: DatabaseSync
+  readonly #statements = new Recent<string, StatementSync>(500)
+
+  constructor(file: string, options: { readonly readOnly: boolean }) {
+    this.db = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 5000 })
+  }
+
+  all(sql: string, params: ReadonlyArray<unknown>, bigInts: boolean): Array<Row> {
+    const statement = this.#statements.get(sql, () => this.db.prepare(sql))
+    statement.setReadBigInts(bigInts)
+    return statement.all(...params.map(bind)) as Array<Row>
+  }
+}
+
+/** A statement that surely only reads. What is not known to read is treated as a write, which is merely slower. */
+const reads = /^\s*(SELECT|EXPLAIN|VALUES)\b/i
+
+const connection = (
+  run: (sql: string, params: ReadonlyArray<unknown>, bigInts: boolean) => Effect.Effect<Array<Row>, SqlError.SqlError>,
+): SqlConnection.Connection => {
+  const rows = (sql: string, params: ReadonlyArray<unknown>) =>
+    Effect.withFiber<Array<Row>, SqlError.SqlError>((fiber) => run(sql, params, fiber.getRef(SqlClient.SafeIntegers)))
+  const execute = (sql: string, params: ReadonlyArray<unknown>, transform: Transform) =>
+    transform === undefined ? rows(sql, params) : Effect.map(rows(sql, params), transform)
+  const values = (sql: string, params: ReadonlyArray<unknown>) =>
+    Effect.map(rows(sql, params), (all) => all.map((row) => Object.values(row)))
+  return {
+    execute,
+    executeUnprepared: execute,
+    executeRaw: rows,
+    executeValues: values,
+    executeValuesUnprepared: values,
+    executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(sql, params, transform)),
+  }
+}
+
+const attempt = (database: Database) => (sql: string, params: ReadonlyArray<unknown>, bigInts: boolean) =>
+  Effect.try({ try: () => database.all(sql, params, bigInts), catch: (cause) => toError(cause, "execute") })
+
+const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
+  const inMemory = options.file === ":memory:"
+  const open = (readOnly: boolean) =>
+    Effect.acquireRelease(
+      Effect.try({ try: () => new Database(options.file, { readOnly }), catch: (cause) => toError(cause, "open") }),
+      (database) => Effect.sync(() => database.db.close()),
+    )
+  const writer = yield* open(false)
+  writer.db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY")
+  // A memory database belongs to its connection, so there reading takes a turn like writing.
+  const reader = inMemory ? writer : yield* open(true)
+
+  const group = new GroupCommit({
+    begin: () => writer.db.exec("BEGIN IMMEDIATE"),
+    commit: () => writer.db.exec("COMMIT"),
+    rollback: () => {
+      if (writer.db.isTransaction) writer.db.exec("ROLLBACK")
+    },
+    exec: (sql) => writer.db.exec(sql),
+    toError,
+  })
+
+  const write = attempt(writer)
+  const read = attempt(reader)
+  const spanAttributes = [["db.system.name", "sqlite"]] as const
+  const transactionService = SqlClient.TransactionConnection(nextClient++)
+
+  // A turn's connection: the turn itself rides along for begin, commit and rollback.
+  type TurnConnection = SqlConnection.Connection & { readonly turn: Turn }
+  const onTurn = connection(write)
+  const acquire: (restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) => Effect.Effect<
+    TurnConnection,
+    never,
+    Scope.Scope
+  > = (restore) => Effect.map(group.acquire(restore), (turn) => ({ ...onTurn, turn }))
+
+  const withTransaction = SqlClient.makeWithTransaction({
+    transactionService: transactionService as unknown as Context.Service<
+      SqlClient.TransactionConnection,
+      readonly [TurnConnection, number]
+    >,
+    spanAttributes,
+    acquireConnection: acquire,
+    begin: ({ turn }) => group.begin(turn),
+    commit: ({ turn }) => group.commit(turn),
+    rollback: ({ turn }) => group.rollback(turn),
+    savepoint: (_, id) => Effect.asVoid(write(`SAVEPOINT nested_${id}`, [], false)),
+    rollbackSavepoint: (_, id) => Effect.asVoid(write(`ROLLBACK TO nested_${id}`, [], false)),
+    releaseSavepoint: (_, id) => Effect.asVoid(write(`RELEASE nested_${id}`, [], false)),
+  })
+
+  // A single statement outside a transaction: reads see what is committed; a write is a transaction of one statement.
+  const single = connection((sql, params, bigInts) =>
+    !inMemory && reads.test(sql) ? read(sql, params, bigInts) : withTransaction(write(sql, params, bigInts)),
+  )
+
+  const client = yield* SqlClient.make({
+    driver: "sqlite-node",
+    compiler: Statement.makeCompilerSqlite(toSnake),
+    transformRows: camelRows,
+    spanAttributes,
+    transactionService,
+    acquirer: Effect.succeed(single),
+    borrower: (f) => f(single),
+    transactionAcquirer: Effect.uninterruptibleMask((restore) => acquire(restore)),
+  })
+  return Object.assign(client, { withTransaction })
+})
+
+let nextClient = 1_000_000
+
+export const layerSqlite = (options: { readonly file: string }): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))

@@ -1,0 +1,37 @@
+/** What both drivers share: names in snake_case in the database, camelCase in the program. */
+
+export const toSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const toCamel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Renames the columns of a result. Only names change: a JSON value inside a column stays as it was. */
+export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const first = rows[0]
+  if (first === undefined) return rows
+  // All rows of a result have the same columns, so the names are worked out once.
+  const names = Object.keys(first).map((column) => [column, toCamel(column)] as const)
+  return rows.map((row) => {
+    const out: Record<string, unknown> = {}
+    for (const [column, name] of names) out[name] = (row as Record<string, unknown>)[column]
+    return out as A
+  })
+}
+
+/** A bounded cache: prepared statements, and names of them. The oldest goes first. */
+export class Recent<K, V> {
+  readonly #entries = new Map<K, V>()
+  readonly #most: number
+  constructor(most: number) {
+    this.#most = most
+  }
+  get(key: K, make: () => V): V {
+    const known = this.#entries.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    if (this.#entries.size >= this.#most) {
+      const oldest = this.#entries.keys().next()
+      if (!oldest.done) this.#entries.delete(oldest.value)
+    }
+    this.#entries.set(key, made)
+    return made
+  }
+}

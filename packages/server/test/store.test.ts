@@ -1,0 +1,215 @@
+/** The contract of a store: what every room may rely on, whichever database is underneath. */
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { claimDue } from "../src/store/Claims.ts"
+import { columnTypes, Flag, json } from "../src/store/Columns.ts"
+import { createSearch, findText, indexText } from "../src/store/Search.ts"
+import { stores } from "./stores.ts"
+
+const tables = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { bigint, bytes, counter, flag } = yield* columnTypes
+    yield* sql`CREATE TABLE things (id ${counter}, name TEXT UNIQUE, is_good ${flag}, big_number ${bigint}, some_json TEXT, raw_bytes ${bytes})`
+    yield* sql`CREATE TABLE jobs (id TEXT PRIMARY KEY, due_at TEXT NOT NULL, lease_owner TEXT, lease_until TEXT)`
+  }),
+)
+
+for (const [name, store] of stores)
+  layer(tables.pipe(Layer.provideMerge(store)), { excludeTestServices: true })(`store on ${name}`, (it) => {
+    const names = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql<{ name: string }>`SELECT name FROM things ORDER BY name`
+      return rows.map((row) => row.name)
+    })
+    const insert = (thing: string) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO things ${sql.insert({ name: thing })}`)
+    const clear = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM things`)
+
+    it.effect("commits a transaction and rolls back a failed one", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        yield* sql.withTransaction(insert("kept"))
+        yield* sql.withTransaction(Effect.andThen(insert("lost"), Effect.fail("no"))).pipe(Effect.flip)
+        assert.deepStrictEqual(yield* names, ["kept"])
+      }),
+    )
+
+    it.effect("keeps the outer transaction when a nested one fails on a unique violation", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* insert("outer")
+            const error = yield* sql.withTransaction(Effect.andThen(insert("inner"), insert("outer"))).pipe(Effect.flip)
+            assert.strictEqual(error.reason._tag, "UniqueViolation")
+            yield* insert("after")
+          }),
+        )
+        assert.deepStrictEqual(yield* names, ["after", "outer"])
+      }),
+    )
+
+    it.effect("rolls back when interrupted inside a transaction, and stays usable", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const inside = yield* Deferred.make<void>()
+        const fiber = yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* insert("half")
+              yield* Deferred.succeed(inside, undefined)
+              return yield* Effect.never
+            }),
+          )
+          .pipe(Effect.forkChild)
+        yield* Deferred.await(inside)
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(yield* names, [])
+        yield* insert("next")
+        assert.deepStrictEqual(yield* names, ["next"])
+      }),
+    )
+
+    it.effect("runs 50 concurrent transactions, each whole", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const one = (n: number) =>
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* insert(`${n}-a`)
+              yield* Effect.yieldNow
+              yield* insert(`${n}-b`)
+              if (n % 5 === 0) return yield* Effect.fail("every fifth fails")
+            }),
+          )
+        const exits = yield* Effect.forEach(
+          Array.from({ length: 50 }, (_, n) => n),
+          (n) => Effect.exit(one(n)),
+          { concurrency: "unbounded" },
+        )
+        assert.strictEqual(exits.filter(Exit.isSuccess).length, 40)
+        assert.strictEqual((yield* names).length, 80)
+      }),
+    )
+
+    it.effect("shows an uncommitted row to its own transaction only", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const written = yield* Deferred.make<void>()
+        const looked = yield* Deferred.make<void>()
+        const fiber = yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* insert("secret")
+              assert.deepStrictEqual(yield* names, ["secret"])
+              yield* Deferred.succeed(written, undefined)
+              yield* Deferred.await(looked)
+            }),
+          )
+          .pipe(Effect.forkChild)
+        yield* Deferred.await(written)
+        assert.deepStrictEqual(yield* names, [])
+        yield* Deferred.succeed(looked, undefined)
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual(yield* names, ["secret"])
+      }),
+    )
+
+    it.effect("runs what waits for the commit only if it commits", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const heard: Array<string> = []
+        const say = (word: string) => sql.afterCommit(Effect.sync(() => void heard.push(word)))
+        yield* sql.withTransaction(Effect.andThen(say("yes"), insert("x")))
+        yield* Effect.ignore(sql.withTransaction(Effect.andThen(say("no"), Effect.fail("rolled back"))))
+        assert.deepStrictEqual(heard, ["yes"])
+      }),
+    )
+
+    it.effect("carries JSON, booleans, bytes and big integers, and renames columns", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const Thing = Schema.Struct({
+          name: Schema.String,
+          isGood: Flag,
+          bigNumber: Schema.BigInt,
+          someJson: json(Schema.Struct({ innerName: Schema.Array(Schema.Int) })),
+          rawBytes: Schema.Uint8Array,
+        })
+        const bigNumber = 9_007_199_254_740_993n
+        const someJson = { innerName: [1, 2] }
+        yield* sql`INSERT INTO things ${sql.insert({ name: "é", isGood: true, bigNumber, someJson: JSON.stringify(someJson), rawBytes: new Uint8Array([0, 255]) })}`
+        const find = SqlSchema.findOne({
+          Request: Schema.Boolean,
+          Result: Thing,
+          execute: (good) => sql`SELECT name, is_good, big_number, some_json, raw_bytes FROM things WHERE is_good = ${good}`,
+        })
+        const thing = yield* find(true).pipe(Effect.provideService(SqlClient.SafeIntegers, true), Effect.orDie)
+        assert.deepStrictEqual(thing.someJson, someJson)
+        assert.strictEqual(thing.isGood, true)
+        assert.strictEqual(thing.bigNumber, bigNumber)
+        assert.deepStrictEqual([...thing.rawBytes], [0, 255])
+      }),
+    )
+
+    it.effect("gives a taken primary key and a taken unique column as one typed error", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO jobs ${sql.insert({ id: "one", dueAt: "2020" })}`
+        const taken = yield* sql`INSERT INTO jobs ${sql.insert({ id: "one", dueAt: "2021" })}`.pipe(Effect.flip)
+        assert.strictEqual(taken.reason._tag, "UniqueViolation")
+        yield* insert("same")
+        assert.strictEqual((yield* insert("same").pipe(Effect.flip)).reason._tag, "UniqueViolation")
+        yield* sql`DELETE FROM jobs`
+      }),
+    )
+
+    it.effect("gives each due row to one of many claimers, and again once the lease has run out", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const now = yield* DateTime.now
+        yield* Effect.forEach(
+          Array.from({ length: 60 }, (_, n) => n),
+          (n) => sql`INSERT INTO jobs ${sql.insert({ id: `job-${n}`, dueAt: DateTime.formatIso(now) })}`,
+        )
+        const claim = (owner: string, at: DateTime.Utc) =>
+          claimDue<{ id: string }>(sql, { table: "jobs", owner, now: at, lease: Duration.seconds(30), limit: 10 })
+        const taken = yield* Effect.forEach(
+          Array.from({ length: 8 }, (_, n) => n),
+          (n) => claim(`owner-${n}`, now),
+          { concurrency: "unbounded" },
+        )
+        const ids = taken.flat().map((row) => row.id)
+        assert.strictEqual(new Set(ids).size, ids.length)
+        assert.strictEqual(ids.length, 60)
+        assert.strictEqual((yield* claim("late", now)).length, 0)
+        assert.strictEqual((yield* claim("late", DateTime.add(now, { seconds: 31 }))).length, 10)
+      }),
+    )
+
+    it.effect("searches text by words, without regard to case and accents", () =>
+      Effect.gen(function* () {
+        yield* createSearch("notes")
+        yield* Effect.forEach(["Über den Wolken", "the quick brown fox", "a slow brown bear"], (text, n) =>
+          indexText("notes", `n${n}`, text),
+        )
+        assert.deepStrictEqual(yield* findText("notes", "brown fox", 10), ["n1"])
+        assert.deepStrictEqual([...(yield* findText("notes", "brown", 10))].sort(), ["n1", "n2"])
+        assert.deepStrictEqual(yield* findText("notes", "uber", 10), ["n0"])
+        yield* indexText("notes", "n1", "nothing left")
+        assert.deepStrictEqual(yield* findText("notes", "fox", 10), [])
+        // What a user types is words, never search syntax.
+        assert.deepStrictEqual(yield* findText("notes", `" OR * NEAR( ' & | !`, 10), [])
+      }),
+    )
+  })

@@ -1,0 +1,53 @@
+// Names that say nothing, files that do not hold what they are called after, and errors without a page.
+import { basename } from "node:path"
+import { type Check, files, isSource, isTest, read } from "./kit.ts"
+
+const vague = /^(utils?|common|helpers?|managers?)$/i
+const suffix = /^export (?:abstract )?class (\w*(?:Manager|Helper|Info|Data|V2))\b/gm
+/** Many of one sort, in one file by design. */
+const bags = new Set(["Errors", "Ids"])
+const errors = "packages/contract/src/Errors.ts"
+
+const inFile = (path: string, text: string): ReadonlyArray<string> => {
+  const faults: Array<string> = []
+  const word = basename(path).replace(/\..*$/, "")
+  const folder = path.split("/").slice(0, -1)
+  if (vague.test(word) || folder.some((part) => vague.test(part)))
+    faults.push(`${path}: a name for anything; name it after the noun or verb it holds`)
+  if (!/^packages\/[^/]+\/src\//.test(path) || isTest(path)) return faults
+  for (const [, name] of text.matchAll(suffix))
+    faults.push(`${path}: ${name}: the suffix adds nothing; use the noun alone`)
+  const exported = [...text.matchAll(/^export (?:[a-z]+\*? )*(?:\* as )?(\w+|\{[^}]*\})/gm)].map(([, it]) => it ?? "")
+  const own = exported.some((it) => new RegExp(`\\b${word}`).test(it))
+  if (/^[A-Z]/.test(word) && !bags.has(word) && !own)
+    faults.push(
+      `${path}: exports nothing that begins with ${word}; a PascalCase file holds its noun, others are camelCase`,
+    )
+  return faults
+}
+
+/** The tags of `class X extends Schema.TaggedError<X>()("X", …)`, also with the older spelling `TaggedErrorClass`. */
+export const errorTags = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/TaggedError(?:Class)?<[^>]*>\([^)]*\)\(\s*"(\w+)"/g)].flatMap(([, tag]) => tag ?? [])
+
+export const names: Check = async (root) => {
+  const all = await files(root)
+  const sources = all.filter(isSource)
+  const tags = all.includes(errors) ? errorTags(read(root, errors)) : []
+  const pages = all.filter((path) => /^docs\/errors\/\w+\.md$/.test(path)).map((path) => basename(path, ".md"))
+  const blind = tags.length === 0 ? [`${errors}: no error tag found; is it still there?`] : []
+  return {
+    looked: sources.length,
+    unit: `files, ${tags.length} error tags`,
+    faults: [
+      ...blind,
+      ...sources.flatMap((path) => inFile(path, read(root, path))),
+      ...tags
+        .filter((tag) => !pages.includes(tag))
+        .map((tag) => `docs/errors/${tag}.md: missing; ${errors} has ${tag}`),
+      ...pages
+        .filter((page) => page !== "README" && page !== "index" && !tags.includes(page))
+        .map((page) => `docs/errors/${page}.md: no error has this tag`),
+    ],
+  }
+}

@@ -1,0 +1,58 @@
+// `npm test [-- --long] [vitest arguments]`: the checks, then every suite. The last line is `N passed, N failed`, for both.
+import type { TestModule } from "vitest/node"
+import { judgeAll, line } from "./checks/all.ts"
+import { home } from "./checks/kit.ts"
+
+// The launcher (boot.mjs on an old Node) holds a channel to us: without it we would outlive a killed launcher.
+if (process.send) process.on("disconnect", () => process.exit(1))
+
+interface Count {
+  passed: number
+  failed: number
+}
+
+const checked = async (): Promise<Count> => {
+  const verdicts = await judgeAll(home, (verdict) => console.log(line(verdict)))
+  const passed = verdicts.filter((verdict) => verdict.ok).length
+  return { passed, failed: verdicts.length - passed }
+}
+
+/** A file that cannot be loaded, or whose hooks fail, has no failed test in it: it counts as one. */
+const countModule = (module: TestModule): Count => {
+  const count = { passed: 0, failed: 0 }
+  for (const test of module.children.allTests()) {
+    const { state } = test.result()
+    if (state === "passed") count.passed++
+    if (state === "failed" || state === "pending") count.failed++
+  }
+  if (!module.ok() && count.failed === 0) count.failed++
+  return count
+}
+
+const tested = async (args: ReadonlyArray<string>): Promise<Count> => {
+  // Imported only here: vitest decides about colours when it is loaded.
+  const { parseCLI, startVitest } = await import("vitest/node")
+  const { filter, options } = parseCLI(["vitest", "run", ...args])
+  const vitest = await startVitest(filter, { ...options, root: home, watch: false })
+  const modules = vitest.state.getTestModules()
+  const unhandled = vitest.state.getUnhandledErrors().length
+  await vitest.close()
+  const counts = modules.map(countModule)
+  const passed = counts.reduce((sum, it) => sum + it.passed, 0)
+  const failed = counts.reduce((sum, it) => sum + it.failed, 0) + (unhandled > 0 ? 1 : 0)
+  // No test at all is a failure too: a pattern that matches nothing must not look like success.
+  return { passed, failed: passed + failed === 0 ? 1 : failed }
+}
+
+if (!process.stdout.isTTY) process.env["NO_COLOR"] = "1"
+const args = process.argv.slice(2)
+if (args.includes("--long")) process.env["STOA_TEST_LONG"] = "1"
+
+const checks = await checked()
+const tests = await tested(args.filter((arg) => arg !== "--long")).catch((error: unknown) => {
+  console.error(error)
+  return { passed: 0, failed: 1 }
+})
+const failed = checks.failed + tests.failed
+console.log(`\n${checks.passed + tests.passed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)
