@@ -3,7 +3,7 @@
  * true; feed, audit, wake-ups and webhooks are readers of it. A new kind is one entry in `kinds`, and the compiler walks
  * you to what must know it.
  */
-import { Schema } from "effect"
+import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
 import { Action, Effect } from "./Grant.ts"
 import { CorrelationId, Cursor, DelegationId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
@@ -96,7 +96,18 @@ const all = Object.keys(kinds) as ReadonlyArray<EventKind>
 
 /** One event as the feed carries it. */
 export const Event: Schema.Codec<Event, unknown> = Schema.Union(all.map((one) => event(one))) as never
-export type Event = { readonly [K in EventKind]: ReturnType<typeof event<K>>["Type"] }[EventKind]
+export type Event = {
+  readonly [K in EventKind]: {
+    readonly cursor: Cursor
+    readonly kind: K
+    readonly at: DateTime.Utc
+    readonly space: string | null
+    readonly actor: PrincipalId | null
+    readonly provenance: Provenance
+    readonly correlationId: CorrelationId
+    readonly body: EventBody<K>
+  }
+}[EventKind]
 
 /** What a room hands to the journal: the rest is filled in when it is written. */
 export type NewEvent = {

@@ -1,11 +1,20 @@
 /** How a failure crosses the wire: RFC 9457, `{type,title,status,detail,tag,issues?}`, one documented page per tag. */
-import { Schema, SchemaAST, SchemaTransformation } from "effect"
+import { Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
 export const contentType = "application/problem+json"
 
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type Issue = typeof Issue.Type
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What a schema found wrong, as paths in words: `members.2.name`. */
+export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
+  format(error.issue).issues.map((issue) => ({
+    path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
+    message: issue.message,
+  }))
 
 export interface ProblemBody {
   readonly type: string

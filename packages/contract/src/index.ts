@@ -24,7 +24,7 @@ export { CorrelationId, Cursor, DelegationId, FileId, GrantId, Moment, Principal
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"
-export { bodyOf, contentType as problemType, type Issue, pageOf, problem } from "./Problem.ts"
+export { bodyOf, contentType as problemType, type Issue, issuesOf, pageOf, problem, statusOf } from "./Problem.ts"
 export { Secret, SecretName } from "./Secret.ts"
 export { IssuedToken, NewToken, Token } from "./Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"

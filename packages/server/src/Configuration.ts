@@ -1,0 +1,220 @@
+/**
+ * Applies the configuration file: all of it or nothing. What it declares it owns; what was made at run time it never
+ * touches; a name in both refuses the whole file.
+ */
+// edge: reads one file.
+import { readFileSync } from "node:fs"
+import {
+  type AccessContext,
+  ConfigFaulty,
+  Configuration as Declared,
+  type Issue,
+  issuesOf,
+  laterSections,
+  ListedSet,
+  NewPrincipal,
+  Role,
+} from "@stoa/contract"
+import { Context, Effect, Layer, Schema } from "effect"
+import * as jsonc from "jsonc-parser"
+import { AllowLists, unknownNames } from "./access/AllowLists.ts"
+import { type PrincipalChanges, nameKey, Principals } from "./access/Principals.ts"
+import { defaultRoles } from "./access/policy.ts"
+import { Rules } from "./access/Rules.ts"
+import { Journal } from "./store/Journal.ts"
+
+export interface Applied {
+  readonly file: string
+  readonly added: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly retired: ReadonlyArray<string>
+}
+
+const decode = Schema.decodeUnknownEffect(Declared, { errors: "all", onExcessProperty: "error" })
+
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
+
+/** Text to value. Comments and trailing commas are allowed; a fault is named by its line. */
+const parse = (text: string): { readonly value: unknown; readonly issues: ReadonlyArray<Issue> } => {
+  const errors: Array<jsonc.ParseError> = []
+  const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true, disallowComments: false })
+  return {
+    value,
+    issues: errors.map(({ error, offset }) => ({
+      path: `line ${lineOf(text, offset)}`,
+      message: jsonc.printParseErrorCode(error).replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase(),
+    })),
+  }
+}
+
+const later = (value: unknown): ReadonlyArray<Issue> =>
+  laterSections
+    .filter((section) => typeof value === "object" && value !== null && section in value)
+    .map((section) => ({ path: section, message: "this version has no room for it yet; remove the section" }))
+
+/** Faults that no schema sees: names given twice, tools that do not exist, roles that do not exist. */
+const faults = (declared: Declared): ReadonlyArray<Issue> => {
+  const seen = new Map<string, string>()
+  const issues: Array<Issue> = []
+  for (const section of ["people", "agents"] as const)
+    for (const [place, { name }] of (declared[section] ?? []).entries()) {
+      const path = `${section}.${place}.name`
+      const first = seen.get(nameKey(name))
+      if (first === undefined) seen.set(nameKey(name), path)
+      else issues.push({ path, message: `"${name}" already stands at ${first}` })
+    }
+  for (const [set, context, tools] of listsOf(declared))
+    for (const name of unknownNames(set, tools))
+      issues.push({ path: `allowLists.${set}.${context}.${tools.indexOf(name)}`, message: `there is no tool "${name}" in ${set}` })
+  for (const section of ["policies", "limits"] as const)
+    for (const [place, { principal }] of (declared[section] ?? []).entries())
+      if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
+        issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
+  return issues
+}
+
+const listsOf = (declared: Declared) =>
+  Object.entries(declared.allowLists ?? {}).flatMap(([set, lists]) =>
+    Object.entries(lists ?? {}).map(
+      ([context, tools]) => [set as ListedSet, context as AccessContext, tools as ReadonlyArray<string>] as const,
+    ),
+  )
+
+const principalsOf = (declared: Declared) => [
+  ...(declared.people ?? []).map((one) => ({ kind: "person" as const, ...one })),
+  ...(declared.agents ?? []).map((one) => ({ kind: "agent" as const, ...one })),
+]
+
+export class Configuration extends Context.Service<
+  Configuration,
+  { readonly file: string; readonly apply: Effect.Effect<Applied, ConfigFaulty> }
+>()("server/Configuration") {
+  static readonly layer = (options: { readonly file: string; readonly mustExist: boolean }) =>
+    Layer.effect(
+      Configuration,
+      Effect.gen(function* () {
+        const { file } = options
+        const journal = yield* Journal
+        const principals = yield* Principals
+        const allowLists = yield* AllowLists
+        const rules = yield* Rules
+        const faulty = (issues: ReadonlyArray<Issue>) => new ConfigFaulty({ file, issues })
+
+        const load = Effect.gen(function* () {
+          const text = yield* Effect.try({
+            try: () => readFileSync(file, "utf8"),
+            catch: (cause) => faulty([{ path: file, message: `cannot be read: ${(cause as Error).message}` }]),
+          })
+          const { issues, value } = parse(text)
+          if (issues.length > 0) return yield* faulty(issues)
+          const unbuilt = later(value)
+          if (unbuilt.length > 0) return yield* faulty(unbuilt)
+          const declared = yield* Effect.mapError(decode(value), (error) => faulty(issuesOf(error)))
+          const found = faults(declared)
+          return found.length > 0 ? yield* faulty(found) : declared
+        })
+
+        const absent = Effect.gen(function* () {
+          const orphans = yield* principals.declared
+          if (!options.mustExist && orphans.length === 0) return {} as Declared
+          return yield* faulty([
+            {
+              path: file,
+              message:
+                orphans.length > 0
+                  ? `it is not there, but declares ${orphans.length} principals; put it back, or put {} in its place to retire them`
+                  : "there is no such file; create it, or unset STOA_CONFIG",
+            },
+          ])
+        })
+
+        const exists = Effect.sync(() => {
+          try {
+            readFileSync(file)
+            return true
+          } catch (cause) {
+            return (cause as { code?: string }).code !== "ENOENT"
+          }
+        })
+
+        const applyPrincipals = Effect.fnUntraced(function* (declared: Declared) {
+          const before = yield* principals.declared
+          const wanted = principalsOf(declared)
+          const known = (name: string) => before.find((one) => nameKey(one.name) === nameKey(name))
+          const done = { added: [] as Array<string>, changed: [] as Array<string>, retired: [] as Array<string> }
+          for (const one of before) {
+            const kept = wanted.find((other) => nameKey(other.name) === nameKey(one.name))
+            if (kept !== undefined && kept.kind === one.kind) continue
+            yield* Effect.orDie(principals.retire(one.id, "file"))
+            done.retired.push(one.name)
+          }
+          for (const { kind, name, ...rest } of wanted) {
+            const old = known(name)
+            if (old === undefined || old.kind !== kind) {
+              yield* principals.add(new NewPrincipal({ kind, name, ...rest }), "file").pipe(
+                Effect.mapError((error) =>
+                  faulty([
+                    {
+                      path: `${kind === "agent" ? "agents" : "people"}: ${name}`,
+                      message: error._tag === "NameTaken" ? "somebody made at run time has this name; rename one of the two" : error.message,
+                    },
+                  ]),
+                ),
+              )
+              done.added.push(name)
+              continue
+            }
+            const owner = "owner" in rest && rest.owner !== undefined ? (yield* ownerOf(rest.owner)).id : null
+            const changes: PrincipalChanges = {
+              name,
+              roles: rest.roles ?? defaultRoles[kind],
+              toolsets: rest.toolsets ?? ["stoa"],
+              wallet: rest.wallet ?? null,
+              owner,
+            }
+            const now = yield* Effect.orDie(principals.change(old.id, changes, "file"))
+            if (now !== old && JSON.stringify(now) !== JSON.stringify(old)) done.changed.push(name)
+          }
+          return done
+        })
+
+        const ownerOf = (name: string) =>
+          Effect.mapError(principals.get(name), (error) => faulty([{ path: `owner: ${name}`, message: error.message }]))
+
+        const applyLists = Effect.fnUntraced(function* (declared: Declared) {
+          const wanted = listsOf(declared)
+          const changed: Array<string> = []
+          for (const before of (yield* allowLists.list).items) {
+            const next = wanted.find(([set, context]) => set === before.toolset && context === before.context)
+            if (next !== undefined) {
+              const after = yield* Effect.orDie(allowLists.set(next[0], next[1], next[2], "file"))
+              if (after.changedAt !== before.changedAt && JSON.stringify(after) !== JSON.stringify(before))
+                changed.push(`allowLists.${next[0]}.${next[1]}`)
+            } else if (before.source === "file") {
+              yield* allowLists.reset(before.toolset, before.context)
+              changed.push(`allowLists.${before.toolset}.${before.context}`)
+            }
+          }
+          return changed
+        })
+
+        const apply = Effect.gen(function* () {
+          const declared = (yield* exists) ? yield* load : yield* absent
+          return yield* journal.transact(
+            Effect.gen(function* () {
+              const done = yield* applyPrincipals(declared)
+              done.changed.push(...(yield* applyLists(declared)))
+              if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")
+              if (yield* rules.replace("limit", declared.limits ?? [])) done.changed.push("limits")
+              const applied = { file, ...done }
+              if (done.added.length + done.changed.length + done.retired.length > 0)
+                yield* journal.append({ kind: "house.reloaded", body: applied })
+              return applied
+            }),
+          )
+        }).pipe(Effect.withSpan("Configuration.apply"))
+
+        return Configuration.of({ file, apply })
+      }),
+    )
+}

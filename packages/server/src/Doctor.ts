@@ -1,0 +1,92 @@
+/** Looks the house over: each finding says what was looked at and what to do. */
+// edge: looks at the data folder's mode.
+import { statSync } from "node:fs"
+import { type Finding, Report } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { AllowLists } from "./access/AllowLists.ts"
+import { Audit } from "./access/Audit.ts"
+import { Secrets } from "./access/Secrets.ts"
+import { migrations } from "./Migrations.ts"
+import { Folder } from "./store/Folder.ts"
+import { Journal } from "./store/Journal.ts"
+import { Readers } from "./store/Readers.ts"
+import { versionOf } from "./store/Schemas.ts"
+import { Store } from "./store/Store.ts"
+import { Timers } from "./store/Timers.ts"
+
+const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })
+const warn = (check: string, detail: string): Finding => ({ check, state: "warn", detail })
+const fail = (check: string, detail: string): Finding => ({ check, state: "fail", detail })
+
+const store = Effect.gen(function* () {
+  const { dialect, version, where } = yield* Store
+  return ok("store", `${dialect} ${version} at ${where}`)
+})
+
+const schema = Effect.gen(function* () {
+  const version = yield* versionOf
+  const newest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name)))
+  return version === newest
+    ? ok("schema", `version ${version}`)
+    : fail("schema", `the database is at ${version}, the program at ${newest}: restart it`)
+})
+
+const integrity = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { dialect } = yield* Store
+  if (dialect === "postgres") return ok("integrity", "kept by Postgres")
+  const rows = yield* Effect.orDie(sql<{ quickCheck: string }>`SELECT quick_check FROM pragma_quick_check`)
+  const found = rows.map((row) => row.quickCheck).join("; ")
+  return found === "ok" ? ok("integrity", "every page is sound") : fail("integrity", `${found}: restore a backup`)
+})
+
+const folder = Effect.gen(function* () {
+  const { path } = yield* Folder
+  const mode = statSync(path).mode & 0o777
+  return (mode & 0o077) === 0
+    ? ok("folder", `${path}, mode ${mode.toString(8)}`)
+    : warn("folder", `${path} is open to others (mode ${mode.toString(8)}): chmod 700 ${path}`)
+})
+
+const audit = Effect.gen(function* () {
+  const { brokenAt, rows } = yield* (yield* Audit).verify
+  return brokenAt === null
+    ? ok("audit", `${rows} rows, the chain is whole`)
+    : fail("audit", `the chain breaks at row ${brokenAt}: somebody changed the trail; keep the file and compare a backup`)
+})
+
+const readers = Effect.gen(function* () {
+  const end = yield* (yield* Journal).end
+  const all = yield* (yield* Readers).list
+  return all.map((one) =>
+    one.failure === null
+      ? ok(`reader ${one.name}`, one.cursor >= end ? "up to date" : `${end - one.cursor} events behind`)
+      : fail(`reader ${one.name}`, `stands at ${one.cursor} of ${end}: ${one.failure.slice(0, 200)}`),
+  )
+})
+
+const timers = Effect.map(
+  Effect.flatMap(Timers, (service) => service.pending),
+  (pending) => ok("timers", `${pending} set`),
+)
+
+const secrets = Effect.gen(function* () {
+  const shut = yield* (yield* Secrets).unreadable
+  return shut.length === 0
+    ? ok("secrets", "all open with the present key")
+    : fail("secrets", `sealed under another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`)
+})
+
+const allowLists = Effect.gen(function* () {
+  const { items } = yield* (yield* AllowLists).list
+  const unknown = items.flatMap((list) => list.unknown.map((name) => `${list.toolset}/${list.context}: ${name}`))
+  return unknown.length === 0
+    ? ok("allow lists", `${items.length} lists, every name is known`)
+    : warn("allow lists", `names that nothing serves: ${unknown.join(", ")}`)
+})
+
+export const examine = Effect.map(
+  Effect.all([store, schema, integrity, folder, audit, readers, timers, secrets, allowLists]),
+  (findings) => new Report({ findings: findings.flat() }),
+).pipe(Effect.withSpan("Doctor.examine"))

@@ -1,0 +1,159 @@
+/**
+ * All the wiring, top to bottom: folder and store, what stands on the store, who may do what, the configuration file, and
+ * the doors. Nothing else composes layers.
+ */
+import { Effect, Layer, Option, Redacted, Stream } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { AllowLists } from "./access/AllowLists.ts"
+import { Audit } from "./access/Audit.ts"
+import { Grants } from "./access/Grants.ts"
+import { Limits } from "./access/Limits.ts"
+import { Principals } from "./access/Principals.ts"
+import { layerRetention } from "./access/Retention.ts"
+import { Rules } from "./access/Rules.ts"
+import { Secrets } from "./access/Secrets.ts"
+import { Tokens } from "./access/Tokens.ts"
+import { Configuration } from "./Configuration.ts"
+import { examine } from "./Doctor.ts"
+import { Feed } from "./doors/feed/Feed.ts"
+import { layerAuthentication } from "./doors/http/Authentication.ts"
+import { guard } from "./doors/http/guard.ts"
+import { routes } from "./doors/http/Routes.ts"
+import { NodeServer } from "./doors/NodeServer.ts"
+import { Upkeep } from "./doors/Upkeep.ts"
+import { migrations } from "./Migrations.ts"
+import { Settings } from "./Settings.ts"
+import { causedBy, newCorrelation } from "./store/Correlation.ts"
+import { Files } from "./store/Files.ts"
+import { Folder } from "./store/Folder.ts"
+import { Journal } from "./store/Journal.ts"
+import { Readers } from "./store/Readers.ts"
+import { migrate } from "./store/Schemas.ts"
+import { refuse } from "./store/StartError.ts"
+import { Store } from "./store/Store.ts"
+import { Timers } from "./store/Timers.ts"
+
+export const version = "0.1.0"
+
+/** The house's own keys: from a setting, or made once and kept in the folder. */
+export interface Keys {
+  readonly secret: Redacted.Redacted
+  readonly admin: Redacted.Redacted
+  /** This start made the admin token: it is shown, once. */
+  readonly adminIsNew: boolean
+}
+
+export const keysOf = Effect.gen(function* () {
+  const settings = yield* Settings
+  const folder = yield* Folder
+  const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
+  if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
+  const kept = yield* folder.keep("admin.token")
+  return { secret, admin: kept.value, adminIsNew: kept.made }
+})
+
+const store = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const folder = yield* Folder
+    return Option.match(settings.database, {
+      onNone: () => Store.layerSqlite(folder.database),
+      onSome: (url) => Store.layerPostgres(url),
+    })
+  }),
+)
+
+const migrated = Layer.effectDiscard(
+  migrate({ migrations, backup: () => Effect.succeed("nowhere") }),
+).pipe(Layer.provideMerge(store))
+
+const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer).pipe(
+  Layer.provideMerge(Journal.layer),
+  Layer.provideMerge(migrated),
+)
+
+const access = (keys: Keys, file: string) =>
+  Layer.mergeAll(Audit.reader, layerRetention).pipe(
+    Layer.provideMerge(Layer.mergeAll(Tokens.layer, Grants.layer, Limits.layer, Audit.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Principals.layer(file), AllowLists.layer(file), Rules.layer, Secrets.layer(keys.secret)),
+    ),
+    Layer.provideMerge(foundations),
+  )
+
+/** Before any door opens: the admin can come in, and the file is in force. */
+const settled = (keys: Keys) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      yield* (yield* Tokens).keepAdmin(keys.admin)
+      const applied = yield* Effect.mapError((yield* Configuration).apply, (error) => refuse(error.message, error))
+      const changes = applied.added.length + applied.changed.length + applied.retired.length
+      if (changes > 0) yield* Effect.logInfo(`${applied.file} applied`, applied)
+      if (Option.isSome(settings.anonymous))
+        yield* Effect.mapError((yield* Tokens).standIn(settings.anonymous.value), () =>
+          refuse(`STOA_ANONYMOUS names "${Option.getOrThrow(settings.anonymous)}", and there is no such principal. Add it first.`),
+        )
+      const journal = yield* Journal
+      const { dialect } = yield* Store
+      yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
+    }).pipe((start) =>
+      Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
+    ),
+  )
+
+const upkeep = Layer.effect(
+  Upkeep,
+  Effect.gen(function* () {
+    const configuration = yield* Configuration
+    const server = yield* NodeServer
+    const context = yield* Effect.context<Effect.Services<typeof examine>>()
+    return Upkeep.of({
+      ready: () => (server.draining() ? "draining" : "ok"),
+      reload: configuration.apply,
+      doctor: Effect.provideContext(examine, context),
+      backup: () => Stream.empty,
+    })
+  }),
+)
+
+const server = Layer.unwrap(
+  Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })),
+)
+
+const serving = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const { draining, port } = yield* NodeServer
+    const router = yield* HttpRouter.HttpRouter
+    const publicUrl = Option.match(settings.publicUrl, { onNone: () => undefined, onSome: (url) => new URL(url) })
+    const guarded = guard({ host: settings.host, port, publicUrl, draining })(router.asHttpEffect())
+    yield* (yield* HttpServer.HttpServer).serve(guarded)
+  }),
+)
+
+const doors = Layer.unwrap(
+  Effect.map(Settings, (settings) =>
+    serving.pipe(
+      Layer.provide(routes.pipe(Layer.provideMerge(HttpRouter.layer))),
+      Layer.provide(layerAuthentication(settings.anonymous)),
+      Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep)),
+      Layer.provide(HttpServer.layerServices),
+      Layer.provideMerge(server),
+    ),
+  ),
+)
+
+/** The whole house, given its keys. */
+export const layerHouse = (keys: Keys) =>
+  Layer.unwrap(
+    Effect.map(Settings, (settings) => {
+      const file = settings.config
+      const mustExist = file !== "stoa.config.json"
+      return doors.pipe(
+        Layer.provideMerge(settled(keys)),
+        Layer.provideMerge(Configuration.layer({ file, mustExist })),
+        Layer.provideMerge(access(keys, file)),
+      )
+    }),
+  )

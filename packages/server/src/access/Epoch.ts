@@ -1,0 +1,9 @@
+/** One number that rises with every change of rights, in the same transaction (S4-104). Every process of a cluster reads it. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Transaction } from "../store/Journal.ts"
+
+export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Transaction> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => Effect.asVoid(Effect.orDie(sql`UPDATE access_epoch SET epoch = epoch + 1`)),
+)

@@ -1,0 +1,73 @@
+/**
+ * How often (G-10). Counted in memory on purpose: a limit protects a running process, and forgetting it at a restart harms
+ * nobody. Each process of a cluster counts for itself.
+ */
+import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
+import { Clock, Context, Effect, Layer } from "effect"
+import { concerns, fits } from "./policy.ts"
+import { Rules } from "./Rules.ts"
+
+/** Never unlimited: generous for a person or an agent at work, short for a loop gone wild. */
+export const defaultLimits: ReadonlyArray<Limit> = [
+  new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
+  new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
+]
+
+/** Guessing at tokens: per address, whoever it claims to be. */
+const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
+
+/** A bucket that fills evenly: the time at which it would be empty again (GCRA). */
+export const take = (emptyAt: number, limit: Limit, now: number): { readonly emptyAt: number; readonly wait: number } => {
+  const window = limit.seconds * 1000
+  const next = Math.max(emptyAt, now) + window / limit.count
+  return next - now > window ? { emptyAt, wait: next - now - window } : { emptyAt: next, wait: 0 }
+}
+
+export class Limits extends Context.Service<
+  Limits,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<Limit>>
+    readonly take: (who: Caller["Service"], resource: string) => Effect.Effect<void, TooManyRequests>
+    readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
+  }
+>()("server/access/Limits") {
+  static readonly layer = Layer.effect(
+    Limits,
+    Effect.gen(function* () {
+      const rules = yield* Rules
+      const buckets = new Map<string, number>()
+      let known: { readonly epoch: number; readonly limits: ReadonlyArray<Limit> } | undefined
+
+      const list = Effect.map(rules.limits, (own) => [...own, ...defaultLimits])
+
+      const limitsAt = (epoch: number) =>
+        known?.epoch === epoch
+          ? Effect.succeed(known.limits)
+          : Effect.tap(list, (limits) => Effect.sync(() => void (known = { epoch, limits })))
+
+      const count = Effect.fnUntraced(function* (key: string, limit: Limit, resource: string) {
+        const now = yield* Clock.currentTimeMillis
+        const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now)
+        if (wait > 0)
+          return yield* new TooManyRequests({
+            resource,
+            limit: `${limit.count} in ${limit.seconds} s`,
+            retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+          })
+        // Buckets that have run empty say nothing; they are dropped before they become many.
+        if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
+        buckets.set(key, emptyAt)
+      })
+
+      return Limits.of({
+        list,
+        takeGuess: (address) => count(`guess ${address}`, guesses, "wrong tokens"),
+        take: Effect.fnUntraced(function* (who, resource) {
+          const limits = yield* limitsAt(who.epoch)
+          const limit = limits.find((one) => concerns(one.principal, who.principal) && fits(one.resource, resource))
+          if (limit !== undefined) yield* count(`${who.principal.id} ${resource}`, limit, resource)
+        }),
+      })
+    }),
+  )
+}

@@ -1,0 +1,51 @@
+/** Rules that the configuration file states: policies and limits. Kept as rows, so that every process reads the same ones. */
+import { Configuration, Limit, type Policy } from "@stoa/contract"
+import { Array, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Transaction } from "../store/Journal.ts"
+import { rightsChanged } from "./Epoch.ts"
+
+const decodePolicies = Schema.decodeUnknownSync(Configuration.fields.policies.schema)
+const decodeLimits = Schema.decodeUnknownSync(Schema.Array(Limit))
+
+export class Rules extends Context.Service<
+  Rules,
+  {
+    readonly policies: Effect.Effect<ReadonlyArray<Policy>>
+    readonly limits: Effect.Effect<ReadonlyArray<Limit>>
+    /** Replaces all rules of a kind; says whether that changed anything. */
+    readonly replace: (
+      kind: "policy" | "limit",
+      rules: ReadonlyArray<unknown>,
+    ) => Effect.Effect<boolean, never, Transaction>
+  }
+>()("server/access/Rules") {
+  static readonly layer = Layer.effect(
+    Rules,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const stored = (kind: string) =>
+        sql<{ rule: string }>`SELECT rule FROM rules WHERE kind = ${kind} ORDER BY place`.pipe(
+          Effect.map((rows) => rows.map((row) => JSON.parse(row.rule) as unknown)),
+          Effect.orDie,
+        )
+      const replace: Rules["Service"]["replace"] = Effect.fn("Rules.replace")(function* (
+        kind: "policy" | "limit",
+        rules: ReadonlyArray<unknown>,
+      ) {
+        if (JSON.stringify(yield* stored(kind)) === JSON.stringify(rules)) return false
+        yield* sql`DELETE FROM rules WHERE kind = ${kind}`
+        const rows = rules.map((rule, place) => ({ kind, place, rule: JSON.stringify(rule) }))
+        if (Array.isArrayNonEmpty(rows)) yield* sql`INSERT INTO rules ${sql.insert(rows)}`
+        yield* changed
+        return true
+      }, Effect.orDie)
+      return Rules.of({
+        policies: Effect.map(stored("policy"), (rules) => decodePolicies(rules)),
+        limits: Effect.map(stored("limit"), (rules) => decodeLimits(rules)),
+        replace,
+      })
+    }),
+  )
+}

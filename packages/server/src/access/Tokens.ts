@@ -1,0 +1,209 @@
+/**
+ * Credentials: 256 random bits, shown once, kept as a hash. Every request looks its token up, so that revoking works at
+ * once, on every machine; the same look-up brings the principal and the epoch of rights.
+ */
+import { createHash, randomBytes } from "node:crypto"
+import {
+  type AccessContext,
+  BadInput,
+  type Caller,
+  IssuedToken,
+  Missing,
+  type NewToken,
+  type Page,
+  type PageQuery,
+  type Principal,
+  Token,
+  type TokenId,
+  Unauthenticated,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../store/Correlation.ts"
+import { Journal, type Transaction } from "../store/Journal.ts"
+import { pageFrom, pageOf } from "../store/Pages.ts"
+import { principalFromRow, Principals } from "./Principals.ts"
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex")
+const decode = Schema.decodeUnknownSync(Token)
+const encodeIssued = Schema.encodeSync(IssuedToken)
+
+/** Seed 004's certificates live seven days (S4-102). */
+const certificateLife = { days: 7 }
+/** Last use is shown to the minute: more would make every read a write. */
+const useNotedEvery = 60_000
+
+/** Which context a new token stands in, unless an admin says otherwise (X-53). */
+export const contextOf = (principal: Principal): AccessContext =>
+  principal.roles.includes("admin") ? "internal" : principal.kind === "service" ? "crossroads" : "agent"
+
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    readonly issue: (wanted: NewToken) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    /** A new secret with the same life for the same principal; the old one stops at once. */
+    readonly rotate: (id: TokenId) => Effect.Effect<IssuedToken, Missing, Transaction>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
+    readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
+    readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
+    /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
+    readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
+    /** The caller that a request without a token acts as, where a setting allows it. */
+    readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
+    /** The admin token comes from a setting or the data folder; this makes it known, and forgets the one before. */
+    readonly keepAdmin: (token: Redacted.Redacted) => Effect.Effect<void>
+  }
+>()("server/access/Tokens") {
+  static readonly layer = Layer.effect(
+    Tokens,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const principals = yield* Principals
+      const noted = new Map<string, number>()
+
+      const insert = Effect.fnUntraced(function* (wanted: {
+        readonly principal: Principal
+        readonly label: string | null
+        readonly context: AccessContext
+        readonly expiresAt: DateTime.Utc | null
+      }) {
+        const secret = `stoa_${randomBytes(32).toString("base64url")}`
+        const token = new IssuedToken({
+          id: newId("tok"),
+          principal: wanted.principal.id,
+          label: wanted.label,
+          context: wanted.context,
+          expiresAt: wanted.expiresAt,
+          createdAt: yield* DateTime.now,
+          token: secret,
+        })
+        const { token: _, ...row } = encodeIssued(token)
+        yield* Effect.orDie(sql`INSERT INTO tokens ${sql.insert({ ...row, hash: hashOf(secret) })}`)
+        yield* journal.append({
+          kind: "token.issued",
+          body: { token: token.id, principal: token.principal, context: token.context, expiresAt: token.expiresAt },
+        })
+        return token
+      })
+
+      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted) {
+        const principal = yield* principals.get(wanted.principal)
+        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: wanted.principal })
+        const now = yield* DateTime.now
+        if (wanted.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(wanted.expiresAt, now))
+          return yield* new BadInput({ issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }] })
+        const expiresAt =
+          wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
+        return yield* insert({
+          principal,
+          label: wanted.label ?? null,
+          context: wanted.context ?? contextOf(principal),
+          expiresAt,
+        })
+      })
+
+      const get: Tokens["Service"]["get"] = Effect.fn("Tokens.get")(function* (id) {
+        const rows = yield* Effect.orDie(sql`SELECT * FROM tokens WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* new Missing({ noun: "token", ref: id }) : decode(rows[0])
+      })
+
+      const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
+        const token = yield* get(id)
+        if (token.revokedAt !== null) return
+        yield* Effect.orDie(
+          sql`UPDATE tokens SET revoked_at = ${DateTime.formatIso(yield* DateTime.now)} WHERE id = ${id}`,
+        )
+        yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
+      })
+
+      const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id) {
+        const old = yield* get(id)
+        if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
+        yield* revoke(id)
+        const life = old.expiresAt === null ? null : DateTime.distance(old.createdAt, old.expiresAt)
+        return yield* insert({
+          principal: yield* principals.get(old.principal),
+          label: old.label,
+          context: old.context,
+          expiresAt: life === null ? null : DateTime.addDuration(yield* DateTime.now, life),
+        })
+      })
+
+      const list: Tokens["Service"]["list"] = Effect.fn("Tokens.list")(function* (query) {
+        const { after, limit } = pageFrom(query)
+        const whose =
+          query.principal === undefined
+            ? sql`1 = 1`
+            : sql`principal = ${(yield* principals.get(query.principal)).id}`
+        const rows = yield* Effect.orDie(
+          sql`SELECT * FROM tokens WHERE ${whose} AND id > ${after} ORDER BY id LIMIT ${limit + 1}`,
+        )
+        return pageOf(rows, limit, decode, (token) => token.id)
+      })
+
+      const noteUse = Effect.fnUntraced(function* (id: string, now: DateTime.Utc) {
+        const millis = DateTime.toEpochMillis(now)
+        if (millis - (noted.get(id) ?? 0) < useNotedEvery) return
+        if (noted.size > 10_000) noted.clear()
+        noted.set(id, millis)
+        yield* sql`UPDATE tokens SET last_used_at = ${DateTime.formatIso(now)} WHERE id = ${id}`.pipe(
+          Effect.ignore,
+          Effect.forkDetach,
+        )
+      })
+
+      interface Found {
+        readonly tokenId: TokenId
+        readonly context: AccessContext
+        readonly expiresAt: string | null
+        readonly epoch: number
+      }
+      const authenticate: Tokens["Service"]["authenticate"] = Effect.fnUntraced(function* (token) {
+        const rows = yield* Effect.orDie(
+          sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, p.*,
+            (SELECT epoch FROM access_epoch) AS epoch
+            FROM tokens t JOIN principals p ON p.id = t.principal
+            WHERE t.hash = ${hashOf(Redacted.value(token))} AND t.revoked_at IS NULL AND p.retired_at IS NULL`,
+        )
+        const now = yield* DateTime.now
+        const row = rows[0]
+        if (row === undefined || (row.expiresAt !== null && row.expiresAt <= DateTime.formatIso(now)))
+          return yield* new Unauthenticated({ reason: "refused" })
+        yield* noteUse(row.tokenId, now)
+        return { principal: principalFromRow(row), context: row.context, token: row.tokenId, epoch: row.epoch }
+      })
+
+      const standIn: Tokens["Service"]["standIn"] = Effect.fnUntraced(function* (name) {
+        const principal = yield* principals.get(name)
+        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: name })
+        const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
+        // Whatever its roles: a caller without a credential never stands inside (S2-06).
+        const context = contextOf(principal) === "internal" ? "agent" : contextOf(principal)
+        return { principal, context, token: null, epoch: rows[0]!.epoch }
+      })
+
+      const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
+        const hash = hashOf(Redacted.value(token))
+        yield* journal.transact(
+          Effect.gen(function* () {
+            const admin = yield* principals.get("admin").pipe(
+              Effect.catchTag("Missing", () => principals.add({ kind: "person", name: "admin", roles: ["admin"] } as never)),
+              Effect.orDie,
+            )
+            const label = "admin token of the house"
+            const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
+              WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
+            if (rows.length === 1 && rows[0]!.hash === hash) return
+            yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
+            const issued = yield* insert({ principal: admin, label, context: "internal", expiresAt: null })
+            yield* sql`DELETE FROM tokens WHERE hash = ${hash}`
+            yield* sql`UPDATE tokens SET hash = ${hash} WHERE id = ${issued.id}`
+          }),
+        ).pipe(Effect.orDie)
+      })
+
+      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, standIn, keepAdmin })
+    }),
+  )
+}

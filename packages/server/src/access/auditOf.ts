@@ -1,0 +1,84 @@
+/** What the audit trail says of an event, and how its chain is made: pure, so that anybody can check it again. */
+import { createHash } from "node:crypto"
+import type { AuditResult, Event } from "@stoa/contract"
+
+export interface Audited {
+  readonly principal: string | null
+  readonly action: string
+  readonly resource: string
+  readonly result: AuditResult
+  readonly rule?: string
+  readonly call?: string
+}
+
+/** Total over the kinds: a new kind does not compile until somebody has said what the auditor reads of it. */
+export const auditOf = (event: Event): Audited | undefined => {
+  const done = (action: string, resource: string): Audited => ({
+    principal: event.actor,
+    action,
+    resource,
+    result: "success",
+  })
+  switch (event.kind) {
+    case "house.started":
+      return done("start", "house")
+    case "house.reloaded":
+      return done("reload", `configuration/${event.body.file}`)
+    case "principal.added":
+      return done("add", `principals/${event.body.name}`)
+    case "principal.changed":
+      return done(`change ${event.body.changes.join(", ")}`, `principals/${event.body.principal}`)
+    case "principal.retired":
+      return done("retire", `principals/${event.body.name}`)
+    case "token.issued":
+      return done("issue", `tokens/${event.body.token}`)
+    case "token.revoked":
+      return done("revoke", `tokens/${event.body.token}`)
+    case "grant.added":
+      return done(`${event.body.effect} ${event.body.actions.join(", ")}`, event.body.resource)
+    case "grant.revoked":
+      return done("revoke", `grants/${event.body.grant}`)
+    case "delegation.added":
+      return done(`delegate ${event.body.actions.join(", ")}`, event.body.resource)
+    case "delegation.revoked":
+      return done("revoke", `delegations/${event.body.delegation}`)
+    case "allow-list.changed":
+      return done("change", `allow-lists/${event.body.toolset}/${event.body.context}`)
+    case "secret.set":
+      return done("set", `secrets/${event.body.name}`)
+    case "secret.removed":
+      return done("remove", `secrets/${event.body.name}`)
+    case "access.denied": {
+      const { action, principal, resource, rule } = event.body
+      return { principal, action, resource, result: "denied", rule }
+    }
+    // A timer is the house's own clockwork; what it sets off is audited as what it is.
+    case "timer.fired":
+      return undefined
+  }
+}
+
+export interface ChainRow extends Audited {
+  readonly seq: number
+  readonly at: string
+  readonly correlationId: string
+}
+
+/** Each row's hash covers the one before: a row changed, removed or put in between breaks every hash after it. */
+export const hashOfRow = (before: string, row: ChainRow): string =>
+  createHash("sha256")
+    .update(
+      JSON.stringify([
+        before,
+        row.seq,
+        row.at,
+        row.principal,
+        row.action,
+        row.resource,
+        row.result,
+        row.rule ?? null,
+        row.call ?? null,
+        row.correlationId,
+      ]),
+    )
+    .digest("hex")

@@ -1,0 +1,133 @@
+/**
+ * The judgement: pure functions over data. Among the rules that fit, deny wins over ask and ask over allow; silence means
+ * deny, because what nobody listed nobody has reviewed.
+ */
+import type { Action, Policy, PrincipalKind, Role, Verdict } from "@stoa/contract"
+import { DateTime } from "effect"
+
+export interface Rule {
+  /** What the judgement names as its reason. */
+  readonly name: string
+  readonly resource: string
+  readonly actions: ReadonlyArray<Action>
+  readonly effect: Verdict
+  readonly expiresAt: DateTime.Utc | null
+}
+
+export interface Judged {
+  readonly verdict: Verdict
+  readonly rule: string
+}
+
+const rule = (resource: string, ...actions: ReadonlyArray<Action>) => ({ resource, actions })
+
+/** Everybody may look after what is their own and see who else is here. */
+const everybody = [rule("self/*", "read", "write", "delete"), rule("principals/*", "read")]
+
+/** Roles of seed 004 (S4-99) beside those of people and services. A role only allows; refusing is the work of policies. */
+export const roles: Record<Role, ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>> = {
+  admin: [rule("*", "admin")],
+  member: [...everybody, rule("tools/*", "read", "execute"), rule("spaces/*", "read", "write")],
+  guest: [rule("self/*", "read")],
+  "agent-basic": [...everybody, rule("tools/basic/*", "read", "execute"), rule("spaces/*", "read", "write")],
+  "agent-standard": [...everybody, rule("tools/*", "read", "execute"), rule("spaces/*", "read", "write")],
+  "agent-privileged": [
+    ...everybody,
+    rule("tools/*", "read", "write", "execute"),
+    rule("spaces/*", "read", "write", "delete"),
+    rule("memory/*", "read", "write", "delete"),
+  ],
+  orchestrator: [
+    ...everybody,
+    rule("tools/*", "read", "write", "execute"),
+    rule("spaces/*", "read", "write", "delete"),
+    rule("agents/*", "read", "write", "execute"),
+  ],
+}
+
+/** A new agent can work (S4-100), a new person can talk, a new service can only say who it is. */
+export const defaultRoles: Record<PrincipalKind, ReadonlyArray<Role>> = {
+  person: ["member"],
+  agent: ["agent-standard"],
+  service: ["guest"],
+}
+
+/** `*` stands for any run of characters, also across slashes. */
+export const fits = (pattern: string, resource: string): boolean => {
+  const parts = pattern.split("*")
+  if (parts.length === 1) return pattern === resource
+  const [first, last] = [parts[0]!, parts.at(-1)!]
+  if (resource.length < first.length + last.length) return false
+  if (!resource.startsWith(first) || !resource.endsWith(last)) return false
+  let at = first.length
+  for (const part of parts.slice(1, -1)) {
+    const found = resource.indexOf(part, at)
+    if (found < 0 || found + part.length > resource.length - last.length) return false
+    at = found + part.length
+  }
+  return true
+}
+
+/** Whether every resource the narrower pattern names is named by the wider one. Says no when in doubt. */
+export const covers = (wider: string, narrower: string): boolean =>
+  // A star in the narrower one can stand for anything, so it is matched as a character that only a star can take.
+  fits(wider, narrower.replaceAll("*", "\u0000"))
+
+/** `admin` implies every action (S4-98). */
+const includes = (actions: ReadonlyArray<Action>, action: Action): boolean =>
+  actions.includes(action) || actions.includes("admin")
+
+const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
+
+export const judge = (rules: ReadonlyArray<Rule>, action: Action, resource: string, now: DateTime.Utc): Judged => {
+  const fitting = rules.filter(
+    (one) =>
+      fits(one.resource, resource) &&
+      includes(one.actions, action) &&
+      (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)),
+  )
+  for (const verdict of order) {
+    const decided = fitting.find((one) => one.effect === verdict)
+    if (decided !== undefined) return { verdict, rule: decided.name }
+  }
+  return { verdict: "deny", rule: "silence" }
+}
+
+export const rulesOfRoles = (held: ReadonlyArray<Role>): ReadonlyArray<Rule> =>
+  held.flatMap((role) =>
+    roles[role].map((one) => ({ ...one, name: `role:${role}`, effect: "allow" as const, expiresAt: null })),
+  )
+
+/** Whether a rule of the configuration file, for a name or `role:x` or `*`, speaks of this principal. */
+export const concerns = (whom: string, principal: { readonly name: string; readonly roles: ReadonlyArray<Role> }): boolean =>
+  whom === "*" ||
+  whom.toLowerCase() === principal.name.toLowerCase() ||
+  (whom.startsWith("role:") && principal.roles.some((role) => `role:${role}` === whom))
+
+export const rulesOfPolicies = (
+  policies: ReadonlyArray<Policy>,
+  principal: { readonly name: string; readonly roles: ReadonlyArray<Role> },
+): ReadonlyArray<Rule> =>
+  policies.flatMap((policy, place) =>
+    concerns(policy.principal, principal) ? [{ ...policy, name: `policy:${place}`, expiresAt: null }] : [],
+  )
+
+/** Delegation (S4-101): at most a day, at most three deep. */
+export const longestDelegation = { hours: 24 }
+export const deepestDelegation = 3
+
+/** Which of the giver's rules lets it hand this on: one that covers the whole pattern and all the actions. */
+export const mayDelegate = (
+  rules: ReadonlyArray<Rule>,
+  wanted: { readonly resource: string; readonly actions: ReadonlyArray<Action> },
+  now: DateTime.Utc,
+): Rule | undefined =>
+  judge(rules, wanted.actions[0]!, wanted.resource, now).verdict === "deny"
+    ? undefined
+    : rules.find(
+        (one) =>
+          one.effect === "allow" &&
+          (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)) &&
+          covers(one.resource, wanted.resource) &&
+          wanted.actions.every((action) => includes(one.actions, action)),
+      )

@@ -1,0 +1,118 @@
+/**
+ * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
+ * everything else goes through effect/http by way of `nodeRequest.ts`.
+ */
+// edge: node:http speaks callbacks.
+import * as http from "node:http"
+import type { AddressInfo } from "node:net"
+import { Context, Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
+import { NetAddress } from "effect/net"
+import { refuse, StartError } from "../store/StartError.ts"
+import { NodeRequest } from "./nodeRequest.ts"
+import { sendResponse } from "./nodeResponse.ts"
+
+/** How long running requests may take to finish once the house is closing. */
+const drainLimit = "10 seconds"
+
+export class NodeServer extends Context.Service<
+  NodeServer,
+  {
+    readonly url: string
+    readonly port: number
+    /** Becomes true when the house starts to close: nothing new is begun. */
+    readonly draining: () => boolean
+    /** What must happen first when the house closes: streams say goodbye. */
+    readonly beforeClose: (step: Effect.Effect<void>) => void
+  }
+>()("server/doors/NodeServer") {
+  static readonly layer = (options: {
+    readonly host: string
+    readonly port: number
+  }): Layer.Layer<NodeServer | HttpServer.HttpServer, StartError> =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
+        const running = new Set<Fiber.Fiber<unknown, unknown>>()
+        const first: Array<Effect.Effect<void>> = []
+        let closing = false
+        let idle: Deferred.Deferred<void> | undefined
+
+        // Between listening and serving the answer is "not yet", not silence.
+        const notYet = (_: http.IncomingMessage, response: http.ServerResponse) => {
+          response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
+          response.end('{"status":"starting"}')
+        }
+        server.on("request", notYet)
+        yield* listen(server, options)
+        const { address, port } = server.address() as AddressInfo
+
+        yield* Effect.addFinalizer(() =>
+          Effect.gen(function* () {
+            closing = true
+            yield* Effect.forEach(first, (step) => step, { discard: true })
+            const closed = Deferred.makeUnsafe<void>()
+            server.close(() => Deferred.doneUnsafe(closed, Effect.void))
+            server.closeIdleConnections()
+            if (running.size > 0) {
+              idle = Deferred.makeUnsafe<void>()
+              yield* Effect.timeoutOption(Deferred.await(idle), drainLimit)
+            }
+            server.closeAllConnections()
+            yield* Deferred.await(closed)
+          }),
+        )
+
+        const serve = HttpServer.make({
+          address: Result.getOrThrow(NetAddress.inetAddressFromIpString(address, port)),
+          serve: Effect.fnUntraced(function* (app, middleware) {
+            const context = yield* Effect.context<never>()
+            const handled = HttpEffect.toHandled(app, sendResponse, middleware)
+            const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
+              const asked = new NodeRequest(request, response)
+              const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(handled)
+              if (fiber.pollUnsafe() !== undefined) return
+              running.add(fiber)
+              fiber.addObserver(() => {
+                running.delete(fiber)
+                if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+              })
+              response.on("close", () => {
+                if (!response.writableFinished) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
+              })
+            }
+            server.off("request", notYet)
+            server.on("request", onRequest)
+            yield* Effect.addFinalizer(() => Effect.sync(() => void server.off("request", onRequest)))
+          }),
+        })
+
+        const host = options.host.includes(":") ? `[${options.host}]` : options.host
+        return Context.make(HttpServer.HttpServer, serve).pipe(
+          Context.add(NodeServer, {
+            url: `http://${host}:${port}`,
+            port,
+            draining: () => closing,
+            beforeClose: (step) => void first.push(step),
+          }),
+        )
+      }),
+    )
+}
+
+const listen = (server: http.Server, options: { readonly host: string; readonly port: number }) =>
+  Effect.callback<void, StartError>((resume) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      const place = `${options.host}:${options.port}`
+      const why =
+        cause.code === "EADDRINUSE"
+          ? `Port ${options.port} on ${options.host} is taken. Stop what uses it, or set STOA_PORT to another (0 takes a free one).`
+          : `Cannot listen on ${place}: ${cause.message}. Check STOA_HOST and STOA_PORT.`
+      resume(Effect.fail(refuse(why, cause)))
+    }
+    server.once("error", fail)
+    server.listen({ host: options.host, port: options.port }, () => {
+      server.off("error", fail)
+      resume(Effect.void)
+    })
+  })

@@ -1,0 +1,22 @@
+/** What an operator may ask of the running house. The wiring fills it in: it alone knows every room. */
+import type { ConfigFaulty, Report } from "@stoa/contract"
+import { Context, type Effect, type Stream } from "effect"
+
+export class Upkeep extends Context.Service<
+  Upkeep,
+  {
+    readonly ready: () => "ok" | "starting" | "draining"
+    readonly reload: Effect.Effect<
+      {
+        readonly file: string
+        readonly added: ReadonlyArray<string>
+        readonly changed: ReadonlyArray<string>
+        readonly retired: ReadonlyArray<string>
+      },
+      ConfigFaulty
+    >
+    readonly doctor: Effect.Effect<Report>
+    /** A consistent copy of everything, made while the house runs. */
+    readonly backup: (options: { readonly withKey: boolean }) => Stream.Stream<Uint8Array>
+  }
+>()("server/doors/Upkeep") {}

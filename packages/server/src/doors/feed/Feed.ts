@@ -1,0 +1,192 @@
+/**
+ * The feed: one reader of the journal's end for all subscribers of this process. Each event is read once, framed once a
+ * face, and written to those who may see it; frames that come close together leave in one write.
+ *
+ * A subscriber that resumes first catches up from the journal on its own, and joins the others at the very cursor where
+ * it stands: no gap, no repeat.
+ */
+// edge: subscribers are node responses; nothing here must outlive the process.
+import type { ServerResponse } from "node:http"
+import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
+import { Context, Duration, Effect, Layer } from "effect"
+import { Journal } from "../../store/Journal.ts"
+import { Notices } from "../../store/Notices.ts"
+import { NodeServer } from "../NodeServer.ts"
+import { closeFrame, deltaFrame, eventFrame, heartbeat, reloadFrame } from "./frames.ts"
+import { maySee, type Viewer } from "./visible.ts"
+
+/** Well within the 30 s of S0-70, so that a late timer still is in time. */
+const heartbeatEvery = Duration.seconds(20)
+/** A reader that lets this much pile up is told to reload: one slow client must not cost the house its memory. */
+const mostUnsent = 1024 * 1024
+const page = 500
+/** With many subscribers a write each is the cost; a short gathering makes one write of many events. */
+const gathering = (subscribers: number) =>
+  subscribers > 50 ? Duration.millis(Math.min(50, Math.ceil(subscribers / 20))) : Duration.zero
+
+export interface Subscription {
+  readonly viewer: Viewer
+  readonly token: TokenId | null
+  readonly face: FaceName | undefined
+  /** Where to go on; the end of the journal, if not given. */
+  readonly after: number | undefined
+}
+
+interface Subscriber extends Subscription {
+  readonly response: ServerResponse
+  cursor: number
+}
+
+export class Feed extends Context.Service<
+  Feed,
+  {
+    /** Writes the feed to a response whose head has been sent, until either side closes it. */
+    readonly subscribe: (response: ServerResponse, subscription: Subscription) => Effect.Effect<void>
+    /** Shows a delta to those who may see it now. */
+    readonly show: (delta: Delta) => Effect.Effect<void>
+    readonly subscribers: () => number
+  }
+>()("server/doors/feed/Feed") {
+  static readonly layer = Layer.effect(
+    Feed,
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const notices = yield* Notices
+      const server = yield* NodeServer
+      const live = new Set<Subscriber>()
+      const open = new Set<Subscriber>()
+      let cursor = yield* journal.end
+
+      const leave = (one: Subscriber) => {
+        live.delete(one)
+        open.delete(one)
+      }
+      const close = (one: Subscriber, reason: string) => {
+        leave(one)
+        one.response.end(closeFrame(reason))
+      }
+      const write = (one: Subscriber, text: string) => {
+        if (one.response.destroyed) return leave(one)
+        if (one.response.writableLength > mostUnsent) {
+          // What is queued is of no use any more; the place to go on is the end as it is now.
+          leave(one)
+          one.response.end(reloadFrame(cursor, "you read more slowly than things happened"))
+          return
+        }
+        one.response.write(text)
+      }
+
+      /** Rights that ended end the stream: a revoked token must not go on reading. */
+      const obey = (event: Event) => {
+        for (const one of open)
+          if (
+            (event.kind === "token.revoked" && event.body.token === one.token) ||
+            (event.kind === "principal.retired" && event.body.principal === one.viewer.principal)
+          )
+            close(one, "this token no longer works")
+          else if (
+            (event.kind === "principal.changed" || event.kind === "grant.revoked" || event.kind === "grant.added") &&
+            event.body.principal === one.viewer.principal
+          )
+            close(one, "your rights have changed; connect again")
+      }
+
+      const frames = (events: ReadonlyArray<Event>) => {
+        const made = new Map<string, string>()
+        return (event: Event, face: FaceName | undefined) => {
+          const key = `${event.cursor} ${face ?? ""}`
+          const known = made.get(key)
+          if (known !== undefined) return known
+          const text = eventFrame(event, face)
+          if (events.length > 0) made.set(key, text)
+          return text
+        }
+      }
+
+      const deliver = (events: ReadonlyArray<Event>) => {
+        const frame = frames(events)
+        // Subscribers who see the same get the same string: the joining is done once.
+        const joined = new Map<string, string>()
+        for (const one of live) {
+          const seen = events.filter((event) => event.cursor > one.cursor && maySee(one.viewer, event))
+          one.cursor = events.at(-1)!.cursor
+          if (seen.length === 0) continue
+          const key = `${one.face ?? ""} ${seen.length === events.length ? "all" : seen.map((event) => event.cursor).join()}`
+          let text = joined.get(key)
+          if (text === undefined) {
+            text = seen.map((event) => frame(event, one.face)).join("")
+            joined.set(key, text)
+          }
+          write(one, text)
+        }
+        for (const event of events) obey(event)
+      }
+
+      yield* Effect.gen(function* () {
+        const heard = journal.bell.rung
+        const events = yield* journal.read({ after: cursor, limit: page })
+        if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+        cursor = events.at(-1)!.cursor
+        deliver(events)
+        const pause = gathering(live.size)
+        if (!Duration.isZero(pause)) yield* Effect.sleep(pause)
+      }).pipe(
+        Effect.tapCause((cause) => Effect.logError("The feed failed and goes on", cause)),
+        Effect.catchCause(() => Effect.sleep("1 second")),
+        Effect.forever,
+        Effect.forkScoped,
+      )
+
+      yield* Effect.sync(() => {
+        for (const one of open) write(one, heartbeat)
+      }).pipe(Effect.delay(heartbeatEvery), Effect.forever, Effect.forkScoped)
+
+      const goodbye = Effect.sync(() => {
+        for (const one of open) close(one, "the house is closing; connect again shortly")
+      })
+      server.beforeClose(goodbye)
+
+      const drained = (response: ServerResponse) =>
+        Effect.callback<void>((resume) => {
+          if (response.destroyed || !response.writableNeedDrain) return resume(Effect.void)
+          const done = () => resume(Effect.void)
+          response.once("drain", done)
+          response.once("close", done)
+        })
+
+      const catchUp = Effect.fnUntraced(function* (one: Subscriber) {
+        const floor = yield* journal.floor
+        if (one.cursor < floor) {
+          one.response.write(reloadFrame(cursor, "that place in the past is no longer kept"))
+          one.cursor = cursor
+        }
+        // Joining is synchronous with the comparison: the live reader cannot move in between.
+        while (one.cursor < cursor && open.has(one)) {
+          const events = yield* journal.read({ after: one.cursor, limit: page })
+          const seen = events.filter((event) => maySee(one.viewer, event))
+          if (seen.length > 0) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
+          one.cursor = events.at(-1)?.cursor ?? cursor
+          yield* drained(one.response)
+        }
+        if (open.has(one)) live.add(one)
+      })
+
+      return Feed.of({
+        subscribers: () => open.size,
+        subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
+          const one: Subscriber = { ...subscription, response, cursor: subscription.after ?? cursor }
+          open.add(one)
+          response.on("close", () => leave(one))
+          // Proxies and clients learn at once that the stream stands.
+          response.write(": stoa\n\n")
+          yield* catchUp(one)
+        }),
+        show: (delta) =>
+          Effect.sync(() => {
+            for (const one of live)
+              if (one.viewer.all || delta.actor === one.viewer.principal) write(one, deltaFrame(delta, one.face))
+          }),
+      })
+    }),
+  )
+}

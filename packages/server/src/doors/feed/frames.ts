@@ -1,0 +1,24 @@
+/** Events as server-sent frames. A frame is made once and written to everybody who may see it. */
+import { Delta, Event, type FaceName, nameOn } from "@stoa/contract"
+import { Schema } from "effect"
+
+const encodeEvent = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Event)))
+const encodeDelta = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Delta)))
+
+export const eventFrame = (event: Event, face: FaceName | undefined): string =>
+  frame(event.cursor, nameOn(face, event.kind), encodeEvent(event))
+
+/** No id: a delta is not a place to resume from. */
+export const deltaFrame = (delta: Delta, face: FaceName | undefined): string =>
+  `event: ${nameOn(face, delta.kind)}\ndata: ${encodeDelta(delta)}\n\n`
+
+const frame = (cursor: number, name: string, data: string): string => `id: ${cursor}\nevent: ${name}\ndata: ${data}\n\n`
+
+export const heartbeat = ": heartbeat\n\n"
+
+/** The stream's place is lost: what the reader knows must be read again. It goes on at `from`. */
+export const reloadFrame = (from: number, reason: string): string =>
+  `id: ${from}\nevent: reload\ndata: ${JSON.stringify({ cursor: from, reason })}\n\n`
+
+/** The last frame of a stream that the house closes. */
+export const closeFrame = (reason: string): string => `event: close\ndata: ${JSON.stringify({ reason })}\n\n`

@@ -1,0 +1,42 @@
+/** Everything the HTTP door serves: the API of the contract, its description, and the pages. */
+import { Api, NoRoute } from "@stoa/contract"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { problemResponse } from "../problems.ts"
+import { eventsHandlers } from "./handlers/Events.ts"
+import { allowListsHandlers, auditHandlers, limitsHandlers, secretsHandlers } from "./handlers/Govern.ts"
+import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
+import { healthHandlers, houseHandlers } from "./handlers/House.ts"
+import { principalsHandlers } from "./handlers/Principals.ts"
+import { tokensHandlers } from "./handlers/Tokens.ts"
+import { layerIdempotency } from "./Idempotency.ts"
+import { layerReading } from "./Reading.ts"
+import { pages } from "./pages.ts"
+
+const handlers = Layer.mergeAll(
+  principalsHandlers,
+  tokensHandlers,
+  grantsHandlers,
+  delegationsHandlers,
+  allowListsHandlers,
+  limitsHandlers,
+  secretsHandlers,
+  auditHandlers,
+  houseHandlers,
+  healthHandlers,
+  eventsHandlers,
+)
+
+const elsewhere = HttpRouter.add(
+  "*",
+  "/*",
+  Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+    problemResponse(new NoRoute({ method: request.method, path: request.url.split("?")[0]! })),
+  ),
+)
+
+export const routes = Layer.mergeAll(HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }), pages, elsewhere).pipe(
+  Layer.provide(handlers),
+  Layer.provide([layerReading, layerIdempotency]),
+)

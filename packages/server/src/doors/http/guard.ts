@@ -1,0 +1,101 @@
+/**
+ * What stands before the router for every request: is the house open, is this host ours, where does the request come
+ * from, which correlation id does it carry, and what becomes of a fault of ours.
+ */
+import { CorrelationId, ForeignOrigin, Internal, NoRoute, Unavailable, UnsupportedBody } from "@stoa/contract"
+import { Cause, Effect, Schema } from "effect"
+import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { causedBy, newCorrelation } from "../../store/Correlation.ts"
+import { problemResponse } from "../problems.ts"
+
+export interface GuardOptions {
+  readonly port: number
+  readonly host: string
+  readonly publicUrl: URL | undefined
+  readonly draining: () => boolean
+}
+
+const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/
+const isCorrelation = Schema.is(CorrelationId)
+
+/** The trace id of the caller, if it sent one (W3C), so that one id runs through everything (G-39). */
+export const correlationFrom = (traceparent: string | undefined): CorrelationId => {
+  const found = traceparent === undefined ? undefined : traceId.exec(traceparent)?.[1]
+  return found !== undefined && isCorrelation(found) && !/^0+$/.test(found) ? found : newCorrelation()
+}
+
+/** The names this house answers to. A request for another is DNS rebinding (G-44). */
+export const hostsOf = ({ host, port, publicUrl }: GuardOptions): ReadonlySet<string> => {
+  const names = ["127.0.0.1", "localhost", "[::1]", host.includes(":") ? `[${host}]` : host]
+  const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])])
+  return new Set([...own, ...(publicUrl === undefined ? [] : [publicUrl.host])].map((name) => name.toLowerCase()))
+}
+
+const hasBody = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  HttpMethod.hasBody(request.method as "POST") &&
+  (request.headers["content-length"] ?? "0") !== "0" &&
+  request.headers["content-length"] !== undefined
+
+export const guard = (options: GuardOptions) => {
+  const hosts = hostsOf(options)
+  // Behind 0.0.0.0 every name of the machine is ours; only the Origin then tells a foreign page apart.
+  const anyHost = options.host === "0.0.0.0" || options.host === "::"
+
+  const refusal = (request: HttpServerRequest.HttpServerRequest) => {
+    const { headers } = request
+    const path = request.url.split("?")[0]!
+    if (options.draining() && path !== "/healthz" && path !== "/readyz")
+      return new Unavailable({ reason: "it is closing" })
+    const host = headers["host"] ?? ""
+    if (!anyHost && !hosts.has(host.toLowerCase())) return new ForeignOrigin({ header: "Host", value: host })
+    const origin = headers["origin"]
+    if (origin !== undefined && !isOwn(origin, host)) return new ForeignOrigin({ header: "Origin", value: origin })
+    const type = headers["content-type"]
+    if (hasBody(request) && type !== undefined && !/^application\/([a-z.+-]+\+)?json\b/i.test(type))
+      return new UnsupportedBody({ contentType: type })
+    return undefined
+  }
+  /** A page of ours: the origin names the host that was asked, or the public address. No CORS beyond that. */
+  const isOwn = (origin: string, host: string): boolean => {
+    const parsed = URL.parse(origin)
+    if (parsed === null) return false
+    return parsed.host === host.toLowerCase() || parsed.host === options.publicUrl?.host.toLowerCase()
+  }
+
+  return <E, R>(app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const correlationId = correlationFrom(request.headers["traceparent"])
+      const refused = refusal(request)
+      const answer =
+        refused !== undefined
+          ? problemResponse(refused)
+          : yield* causedBy({ correlationId, actor: null, provenance: "outside" }, app).pipe(
+              Effect.catchCause((cause) => ourFault(cause, request, correlationId)),
+            )
+      return HttpServerResponse.setHeaders(answer, {
+        "x-correlation-id": correlationId,
+        "x-content-type-options": "nosniff",
+      })
+    })
+}
+
+/** Answers that travel as defects are answers; the rest is a fault of ours, logged whole and told as an id. */
+const ourFault = (
+  cause: Cause.Cause<unknown>,
+  request: HttpServerRequest.HttpServerRequest,
+  correlationId: CorrelationId,
+) => {
+  for (const reason of cause.reasons)
+    if (reason._tag === "Die" && HttpServerResponse.isHttpServerResponse(reason.defect))
+      return Effect.succeed(reason.defect)
+  if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
+  const error = Cause.squash(cause) as { readonly _tag?: string }
+  const path = request.url.split("?")[0]!
+  if (error._tag === "HttpServerError" && String(cause).includes("RouteNotFound"))
+    return Effect.succeed(problemResponse(new NoRoute({ method: request.method, path })))
+  return Effect.as(
+    Effect.logError(`${request.method} ${path} failed`, cause).pipe(Effect.annotateLogs({ correlationId })),
+    problemResponse(new Internal({ correlationId })),
+  )
+}

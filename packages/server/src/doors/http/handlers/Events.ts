@@ -1,0 +1,39 @@
+import { Api, Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Grants } from "../../../access/Grants.ts"
+import { Feed } from "../../feed/Feed.ts"
+import type { Takeover } from "../../nodeResponse.ts"
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // Proxies that buffer would hold events back.
+  "x-accel-buffering": "no",
+}
+
+export const eventsHandlers = HttpApiBuilder.group(
+  Api,
+  "events",
+  Effect.fn(function* (handlers) {
+    const grants = yield* Grants
+    const feed = yield* Feed
+    return handlers.handleRaw("watch", ({ headers: asked, query }) =>
+      Effect.gen(function* () {
+        const caller = yield* Caller
+        const { verdict } = yield* grants.judge(caller, "read", "events/*")
+        const context = yield* Effect.context<never>()
+        const subscription = {
+          viewer: { principal: caller.principal.id, all: verdict === "allow" },
+          token: caller.token,
+          face: query.names,
+          after: asked["last-event-id"] ?? query.after,
+        }
+        const takeover: Takeover = (response) =>
+          void Effect.runForkWith(context)(feed.subscribe(response, subscription))
+        return HttpServerResponse.raw(takeover, { headers })
+      }),
+    )
+  }),
+)

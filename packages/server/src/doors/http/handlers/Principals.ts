@@ -1,0 +1,39 @@
+import { Api, Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Grants } from "../../../access/Grants.ts"
+import { Principals } from "../../../access/Principals.ts"
+import { Journal } from "../../../store/Journal.ts"
+
+export const principalsHandlers = HttpApiBuilder.group(
+  Api,
+  "principals",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const principals = yield* Principals
+    const { transact } = yield* Journal
+    const named = Effect.fnUntraced(function* (ref: string) {
+      const principal = yield* principals.get(ref)
+      yield* require("read", `principals/${principal.name}`)
+      return principal
+    })
+    return handlers.handleAll({
+      me: () => Effect.map(Caller, ({ principal }) => principal),
+      get: ({ params }) => named(params.principal),
+      list: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list(query)),
+      agents: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
+      add: ({ payload }) =>
+        Effect.andThen(require("write", `principals/${payload.name}`), transact(principals.add(payload))),
+      change: Effect.fnUntraced(function* ({ params, payload }) {
+        const principal = yield* named(params.principal)
+        yield* require("write", `principals/${principal.name}`)
+        return yield* transact(principals.change(principal.id, payload))
+      }),
+      retire: Effect.fnUntraced(function* ({ params }) {
+        const principal = yield* named(params.principal)
+        yield* require("delete", `principals/${principal.name}`)
+        yield* transact(principals.retire(principal.id))
+      }),
+    })
+  }),
+)

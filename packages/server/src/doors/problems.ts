@@ -1,0 +1,18 @@
+/** A failure as its problem document, for what is refused before or beside the API's own handlers. */
+import { bodyOf, problemType, statusOf } from "@stoa/contract"
+import { HttpServerResponse } from "effect/http"
+
+interface Failure {
+  readonly _tag: string
+  readonly message: string
+}
+
+export const problemResponse = (failure: Failure): HttpServerResponse.HttpServerResponse => {
+  // An error is an instance of its schema, and that schema states its status.
+  const status = statusOf(failure.constructor as never)
+  const { _tag, ...fields } = failure
+  return HttpServerResponse.jsonUnsafe(
+    { ...fields, ...bodyOf(_tag, status, failure.message) },
+    { status, contentType: problemType },
+  )
+}

@@ -1,0 +1,2 @@
+/** What the command line loads of the server: one function to run it, and the work that needs no running house. */
+export { serve } from "./serve.ts"

@@ -1,0 +1,80 @@
+/** Runs the house until it is told to stop. Talk goes to stderr; the address and the sign-in link are for the person. */
+// edge: signals and process exit.
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Layer, Redacted } from "effect"
+import { Configuration } from "./Configuration.ts"
+import { NodeServer } from "./doors/NodeServer.ts"
+import { keysOf, layerHouse } from "./House.ts"
+import { layerLog } from "./Log.ts"
+import { Settings } from "./Settings.ts"
+import { Folder } from "./store/Folder.ts"
+import type { StartError } from "./store/StartError.ts"
+
+const stopAsked = Effect.callback<string>((resume) => {
+  const stop = (signal: string) => () => resume(Effect.succeed(signal))
+  process.once("SIGTERM", stop("SIGTERM"))
+  process.once("SIGINT", stop("SIGINT"))
+  // The launcher that carried us to a newer Node is gone.
+  if (process.send !== undefined) process.once("disconnect", stop("disconnect"))
+})
+
+const reloadOnHangup = Effect.gen(function* () {
+  const { apply } = yield* Configuration
+  const context = yield* Effect.context<never>()
+  const reload = Effect.matchEffect(apply, {
+    onSuccess: (applied) => Effect.logInfo("Configuration reloaded", applied),
+    onFailure: (error) => Effect.logError(error.message),
+  })
+  const onHangup = () => void Effect.runForkWith(context)(reload)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.on("SIGHUP", onHangup)),
+    () => Effect.sync(() => process.off("SIGHUP", onHangup)),
+  )
+})
+
+export interface ServeOptions {
+  /** When the process began, for the figure "ready in". */
+  readonly startedAt: number
+  readonly say: (line: string) => void
+}
+
+const running = Effect.fnUntraced(function* (options: ServeOptions) {
+  const settings = yield* Settings
+  const folder = yield* Folder
+  const keys = yield* keysOf
+  const program = Effect.gen(function* () {
+    const { url } = yield* NodeServer
+    yield* reloadOnHangup
+    // So that `stoa` on this machine finds the house, whatever its port.
+    writeFileSync(join(folder.path, "address"), `${url}\n`, { mode: 0o600 })
+    options.say(`Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`)
+    options.say(
+      keys.adminIsNew
+        ? `Sign in, shown this once: ${url}/#token=${Redacted.value(keys.admin)}`
+        : "For a sign-in link run: npx stoa login",
+    )
+    const signal = yield* stopAsked
+    yield* Effect.logInfo(`${signal}: finishing what runs, then closing`)
+  })
+  yield* Effect.provide(program, layerHouse(keys)).pipe(Effect.scoped)
+})
+
+/** Ends with the exit code: 0 after a clean stop, 2 when something was refused, 1 when something failed. */
+export const serve = (options: ServeOptions): Promise<number> =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const ground = Layer.merge(Folder.layer(settings.data), layerLog(settings.log, process.stderr.isTTY))
+    yield* Effect.provide(running(options), ground)
+    return 0
+  }).pipe(
+    Effect.provide(Settings.layer()),
+    Effect.scoped,
+    Effect.catchTag("StartError", (error: StartError) =>
+      Effect.sync(() => {
+        process.stderr.write(`stoa: ${error.message}\n`)
+        return error.exitCode as number
+      }),
+    ),
+    Effect.runPromise,
+  )
