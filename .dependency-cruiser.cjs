@@ -113,6 +113,7 @@ module.exports = {
     ),
   ],
   options: {
+    moduleSystems: ["es6"], // a function of ours called `require` is not CommonJS
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     doNotFollow: { path: "node_modules" },

@@ -2,9 +2,7 @@
 import type { TestModule } from "vitest/node"
 import { judgeAll, line } from "./checks/all.ts"
 import { home } from "./checks/kit.ts"
-
-// The launcher (boot.mjs on an old Node) holds a channel to us: without it we would outlive a killed launcher.
-if (process.send) process.on("disconnect", () => process.exit(1))
+import "./leash.ts"
 
 interface Count {
   passed: number

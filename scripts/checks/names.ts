@@ -18,16 +18,16 @@ const inFile = (path: string, text: string): ReadonlyArray<string> => {
   for (const [, name] of text.matchAll(suffix))
     faults.push(`${path}: ${name}: the suffix adds nothing; use the noun alone`)
   const exported = [...text.matchAll(/^export (?:[a-z]+\*? )*(?:\* as )?(\w+|\{[^}]*\})/gm)].map(([, it]) => it ?? "")
-  const own = exported.some((it) => new RegExp(`\\b${word}`).test(it))
+  // Case is visibility, so a public file of functions is PascalCase too: Pages.ts may hold `pageOf`, but not `rowsFrom`.
+  const stem = word.replace(/s$/, "").toLowerCase()
+  const own = exported.some((it) => it.toLowerCase().includes(stem))
   if (/^[A-Z]/.test(word) && !bags.has(word) && !own)
-    faults.push(
-      `${path}: exports nothing that begins with ${word}; a PascalCase file holds its noun, others are camelCase`,
-    )
+    faults.push(`${path}: no export of it is about ${word}; a PascalCase file is named after what it holds`)
   return faults
 }
 
 /** The tags of `class X extends Schema.TaggedError<X>()("X", …)`, also with the older spelling `TaggedErrorClass`. */
-export const errorTags = (text: string): ReadonlyArray<string> =>
+const errorTags = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/TaggedError(?:Class)?<[^>]*>\([^)]*\)\(\s*"(\w+)"/g)].flatMap(([, tag]) => tag ?? [])
 
 export const names: Check = async (root) => {

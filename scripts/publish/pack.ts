@@ -1,0 +1,47 @@
+// Tarballs of the built packages, each packed from a staged copy: dist, its bin, the published package.json.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { run } from "../checks/kit.ts"
+import { buildable, folderOf, manifestOf } from "./build.ts"
+import { published } from "./manifest.ts"
+
+/** The launcher in bin/ runs the sources in a checkout, and what was built from them elsewhere. */
+const toBuilt = (folder: string) => {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name)
+    writeFileSync(file, readFileSync(file, "utf8").replace(/\.\.\/src\/([\w/-]+)\.ts/g, "../dist/$1.js"))
+  }
+}
+
+const stage = (root: string, name: string, to: string) => {
+  const from = folderOf(root, name)
+  if (!existsSync(join(from, "dist"))) throw new Error(`@stoa/${name} is not built; run \`npm run build\``)
+  const manifest = published(manifestOf(root, name))
+  mkdirSync(to, { recursive: true })
+  for (const path of new Set([...(manifest.files ?? []), "README.md"]))
+    if (existsSync(join(from, path))) cpSync(join(from, path), join(to, path), { recursive: true })
+  if (existsSync(join(root, "LICENSE"))) cpSync(join(root, "LICENSE"), join(to, "LICENSE"))
+  if (existsSync(join(to, "bin"))) toBuilt(join(to, "bin"))
+  writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** Packs what `build` built into `out`; the paths of the tarballs, by package. */
+export const pack = async (root: string, out: string): Promise<Record<string, string>> => {
+  mkdirSync(out, { recursive: true })
+  const staged = mkdtempSync(join(tmpdir(), "stoa-pack-"))
+  try {
+    const tarballs: Record<string, string> = {}
+    for (const name of buildable(root)) {
+      const folder = join(staged, name)
+      stage(root, name, folder)
+      const packed = await run(folder, "npm", ["pack", "--json", "--ignore-scripts", `--pack-destination=${out}`])
+      if (packed.code !== 0) throw new Error(`npm pack @stoa/${name}: ${packed.stderr}`)
+      const { version } = manifestOf(root, name)
+      tarballs[name] = join(out, `stoa-${name}-${version}.tgz`)
+    }
+    return tarballs
+  } finally {
+    rmSync(staged, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,197 @@
+// The checks that read text: each is shown the fault it is there for.
+import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { docs } from "../../scripts/checks/docs.ts"
+import { format } from "../../scripts/checks/format.ts"
+import { ledger } from "../../scripts/checks/ledger.ts"
+import { isAllowed, licences } from "../../scripts/checks/licences.ts"
+import { names } from "../../scripts/checks/names.ts"
+import { secrets, secretsIn } from "../../scripts/checks/secrets.ts"
+import { sizes } from "../../scripts/checks/sizes.ts"
+import { house } from "./fixture.ts"
+
+const server = "packages/server/src"
+const long = (lines: number) => "export {}\n".repeat(lines)
+
+describe("sizes", () => {
+  it("a source file over 400 lines, a test over 700", async () => {
+    const { faults } = await sizes(
+      house({
+        [`${server}/store/long.ts`]: long(401),
+        [`${server}/store/edge.ts`]: long(400),
+        [`${server}/store/Store.test.ts`]: long(700),
+        [`packages/server/test/story.ts`]: long(701),
+      }),
+    )
+    expect(faults).toEqual([
+      expect.stringContaining(`${server}/store/long.ts: 401 lines, at most 400`),
+      expect.stringContaining(`packages/server/test/story.ts: 701 lines, at most 700`),
+    ])
+  })
+
+  it("the list itself may not grow", async () => {
+    const listed = (lines: number) => JSON.stringify({ [`${server}/store/a.ts`]: lines })
+    const root = house({ [`${server}/store/a.ts`]: long(500), "scripts/sizes.json": listed(450) })
+    const git = (...args: Array<string>) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: root })
+    git("add", "scripts/sizes.json")
+    git("commit", "-qm", "450")
+    writeFileSync(join(root, "scripts/sizes.json"), listed(500))
+    expect((await sizes(root)).faults).toEqual([expect.stringContaining("was 450; the list may only shrink")])
+    git("commit", "-qam", "500")
+    expect((await sizes(root)).faults).toEqual([expect.stringContaining("was 450; the list may only shrink")])
+  })
+
+  it("a file on the list may shrink, never grow", async () => {
+    const files = { "a.ts": 501, "b.ts": 450, "c.ts": 399, "d.ts": 500 }
+    const laid = Object.entries(files).map(([name, lines]) => [`${server}/store/${name}`, long(lines)] as const)
+    const ratchet = Object.fromEntries(laid.map(([path]) => [path, 500]))
+    const { faults } = await sizes(
+      house({ ...Object.fromEntries(laid), "scripts/sizes.json": JSON.stringify(ratchet) }),
+    )
+    expect(faults).toEqual([
+      expect.stringContaining("store/a.ts: 501 lines, at most 500"),
+      expect.stringContaining("store/b.ts has shrunk to 450"),
+      expect.stringContaining("store/c.ts is within the limit now"),
+    ])
+  })
+})
+
+it("names: vague files, empty suffixes, a file without its noun, an error without its page and the reverse", async () => {
+  const { faults } = await names(
+    house({
+      [`${server}/store/utils.ts`]: "export const x = 1\n",
+      [`${server}/store/Rows.ts`]: "export const other = 1\n",
+      [`${server}/store/Keep.ts`]: "export class Keep {}\nexport class KeepManager {}\n",
+      "docs/errors/Gone.md": "# Gone\n",
+      "packages/contract/src/Errors.ts": `import { Schema } from "effect"
+export class SpaceMissing extends Schema.TaggedError<SpaceMissing>()("SpaceMissing", {}) {}
+export class NameTaken extends Schema.TaggedError<NameTaken>("stoa/NameTaken")(
+  "NameTaken",
+  {},
+) {}
+`,
+    }),
+  )
+  expect(faults.toSorted()).toEqual([
+    expect.stringContaining("docs/errors/Gone.md: no error"),
+    expect.stringContaining("docs/errors/NameTaken.md: missing"),
+    expect.stringContaining("store/Keep.ts: KeepManager"),
+    expect.stringContaining("store/Rows.ts: no export of it is about Rows"),
+    expect.stringContaining("store/utils.ts: a name for anything"),
+  ])
+})
+
+describe("docs", () => {
+  const body = `export const find = (rows: ReadonlyArray<string>, name: string) => rows.find((row) => row === name)`
+  const page = (mark: string, text: string) => `# Page\n\n<!-- from ${mark} -->\n\n\`\`\`ts\n${text}\n\`\`\`\n`
+  const find = `${server}/spaces/find.ts#find`
+
+  it("a snippet that equals its region is counted", async () => {
+    expect(await docs(house({ "docs/page.md": page(find, body) }))).toMatchObject({
+      faults: [],
+      unit: "pages, 1 snippets",
+    })
+  })
+
+  it("a snippet that differs, a region that is gone, a mark without a block, a dead link", async () => {
+    const { faults } = await docs(
+      house({
+        "docs/a.md": page(find, body.replace("name", "title")),
+        "docs/b.md": page(`${server}/spaces/find.ts#lost`, body),
+        "docs/c.md": `<!-- from ${find} -->\n\nNo block here.\n`,
+        "docs/d.md": "[there](gone.md), [here](a.md#page), [not](a.md#nowhere), [web](https://example.com)\n",
+      }),
+    )
+    expect(faults).toEqual([
+      expect.stringContaining(`docs/a.md: snippet differs from ${find}`),
+      expect.stringContaining("docs/b.md: "),
+      expect.stringContaining("docs/c.md: 1 "),
+      expect.stringContaining("docs/d.md: link to gone.md"),
+      expect.stringContaining("docs/d.md: link to a.md#nowhere"),
+    ])
+  })
+
+  it("the formatter leaves a snippet as its region is, though without the indent its lines would fit", async () => {
+    const text = "const a = call(\n  1,\n)"
+    const root = house({
+      "docs/page.md": page("examples/a.ts#a", text),
+      "examples/a.ts": `{\n  // #region a\n${text.replace(/^/gm, "  ")}\n  // #endregion\n}\n`,
+    })
+    expect((await docs(root)).faults).toEqual([])
+    expect((await format(root)).faults.filter((fault) => fault.startsWith("docs/"))).toEqual([])
+  })
+
+  it("settings.md is what Settings.ts describes", async () => {
+    const settings = { [`${server}/Settings.ts`]: `export const describeSettings = () => "# Settings\\n"\n` }
+    expect(await docs(house({ ...settings, "docs/settings.md": "# Settings\n" }))).toMatchObject({ faults: [] })
+    const { faults } = await docs(house({ ...settings, "docs/settings.md": "# Old\n" }))
+    expect(faults).toEqual([expect.stringContaining("docs/settings.md: not what")])
+  })
+})
+
+describe("secrets", () => {
+  // Put together here, or this file itself would be a finding.
+  const token = ["stoa", "k3Jx9QpLm2Zr8TvW5yBn1CdF"].join("_")
+  const found = (text: string, path = "a.ts") => secretsIn(path, text).length
+
+  it("names file and line, never the secret", async () => {
+    const { faults } = await secrets(house({ "docs/setup.md": `# Setup\n\nUse ${token}\n` }))
+    expect(faults).toEqual([expect.stringMatching(/^docs\/setup\.md:3 a Stoa token/)])
+    expect(faults.join()).not.toContain(token)
+  })
+
+  it("finds each kind", () => {
+    expect(found(["-----BEGIN", "RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0Z3VS5JJcds3"].join(" "))).toBe(1)
+    expect(found(["AKIA", "IOSFODNN7QWERTYU"].join(""))).toBe(1)
+    expect(found(["sk-ant", "api03-k3Jx9QpLm2Zr8TvW5yBn"].join("-"))).toBe(1)
+    expect(found(["ghp", "k3Jx9QpLm2Zr8TvW5yBn1CdF"].join("_"))).toBe(1)
+    expect(found(["postgres://app", "hunter2@db/stoa"].join(":"))).toBe(1)
+    expect(found(["", "work", "main", "x"].join("/"))).toBe(1)
+    expect(found(["", "home", "ada", "x"].join("/"))).toBe(1)
+    expect(found(['"resolved": "https:', "", "registry.example.com", 'x.tgz"'].join("/"), "package-lock.json")).toBe(1)
+  })
+
+  it("leaves examples alone", () => {
+    expect(found("stoa_xxxxxxxxxxxxxxxxxxxxxxxx stoa_admin_token_of_the_house")).toBe(0)
+    expect(found("postgres://postgres@127.0.0.1:5432/postgres postgres://app:password@db/stoa")).toBe(0)
+    expect(found("https://example.com/work/main docs/root/x ./home/ada")).toBe(0)
+  })
+})
+
+it("licences: a production dependency that is not ours to ship, and a package of ours without MIT", async () => {
+  const packages = {
+    "": {},
+    "packages/server": {},
+    "node_modules/effect": { license: "MIT" },
+    "node_modules/viral": { license: "AGPL-3.0" },
+    "node_modules/mute": {},
+    "node_modules/tool": { license: "GPL-3.0", dev: true },
+    "node_modules/elsewhere": { optional: true, os: ["win32"] },
+  }
+  const { faults, looked } = await licences(
+    house({ "package-lock.json": JSON.stringify({ packages }), "packages/server/package.json": "{}" }),
+  )
+  expect(looked).toBe(3)
+  expect(faults).toEqual([
+    expect.stringContaining("node_modules/viral: AGPL-3.0"),
+    expect.stringContaining("node_modules/mute: no licence"),
+    expect.stringContaining("packages/server/package.json: ours is MIT"),
+  ])
+  expect([isAllowed("(MIT OR GPL-3.0)"), isAllowed("MIT AND GPL-3.0")]).toEqual([true, false])
+})
+
+describe("ledger", () => {
+  it("an id without a reason, an id that is not in the ledger", async () => {
+    const { faults, looked } = await ledger(
+      house({ "docs/ledger-exceptions.md": "| S0-01 | |\n| S0-02 | the seed contradicts itself |\n" }),
+    )
+    expect(looked).toBe(3)
+    expect(faults).toEqual([
+      expect.stringContaining("S0-01 has no reason"),
+      expect.stringContaining("S0-02 is not in the ledger"),
+    ])
+  })
+})
