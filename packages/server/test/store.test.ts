@@ -151,7 +151,8 @@ for (const [name, store] of stores)
         const find = SqlSchema.findOne({
           Request: Schema.Boolean,
           Result: Thing,
-          execute: (good) => sql`SELECT name, is_good, big_number, some_json, raw_bytes FROM things WHERE is_good = ${good}`,
+          execute: (good) =>
+            sql`SELECT name, is_good, big_number, some_json, raw_bytes FROM things WHERE is_good = ${good}`,
         })
         const thing = yield* find(true).pipe(Effect.provideService(SqlClient.SafeIntegers, true), Effect.orDie)
         assert.deepStrictEqual(thing.someJson, someJson)

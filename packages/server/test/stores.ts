@@ -2,17 +2,20 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import pg from "pg"
 import { inject } from "vitest"
 import { migrations } from "../src/Migrations.ts"
+import { Files } from "../src/store/Files.ts"
+import { Journal } from "../src/store/Journal.ts"
 import type { Notices } from "../src/store/Notices.ts"
+import { Readers } from "../src/store/Readers.ts"
 import { migrate } from "../src/store/Schemas.ts"
 import type { StartError } from "../src/store/StartError.ts"
 import { Store } from "../src/store/Store.ts"
 
-type Stored = Layer.Layer<Store | SqlClient.SqlClient | Notices, StartError>
+export type Stored = Layer.Layer<Store | SqlClient.SqlClient | Notices, StartError>
 
 export const tempFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "stoa-test-"))),
@@ -37,8 +40,11 @@ export const tempDatabase = Effect.acquireRelease(
   ({ name }) => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
 )
 
-const sqlite: Stored = Layer.unwrap(Effect.map(tempFolder, (folder) => Store.layerSqlite(join(folder, "stoa.db"))))
-const postgres: Stored = Layer.unwrap(Effect.map(tempDatabase, ({ url }) => Store.layerPostgres(url)))
+/** A database that a test opens, closes and opens again, as a process would: each build of the layer is one opening. */
+export const places: ReadonlyArray<readonly [name: string, place: Effect.Effect<Stored, never, Scope.Scope>]> = [
+  ["sqlite", Effect.map(tempFolder, (folder) => Store.layerSqlite(join(folder, "stoa.db")))],
+  ["postgres", Effect.map(tempDatabase, ({ url }) => Store.layerPostgres(url))],
+]
 
 export const migrated = (store: Stored): Stored =>
   Layer.effectDiscard(migrate({ migrations, backup: () => Effect.die("a new database needs no backup") })).pipe(
@@ -46,7 +52,22 @@ export const migrated = (store: Stored): Stored =>
   )
 
 /** One contract suite, two databases: `for (const [name, store] of stores) layer(store)(name, ...)`. */
-export const stores: ReadonlyArray<readonly [name: string, store: Stored]> = [
-  ["sqlite", sqlite],
-  ["postgres", postgres],
-]
+export const stores: ReadonlyArray<readonly [name: string, store: Stored]> = places.map(([name, place]) => [
+  name,
+  Layer.unwrap(place),
+])
+
+/** The ground floor without timers, which would fire on their own. */
+export const ground = (store: Stored) =>
+  Layer.mergeAll(Readers.layer, Files.layer).pipe(
+    Layer.provideMerge(Journal.layer),
+    Layer.provideMerge(migrated(store)),
+  )
+
+/** One opening more: what a second process, or the next one, would have. */
+export const opened = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<Context.Context<A>, E, Scope.Scope> =>
+  Layer.build(Layer.fresh(layer))
+
+/** Asks until it is so; each asking gives the event loop a turn. */
+export const until = <E, R>(asked: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(Effect.andThen(Effect.yieldNow, asked), (so) => (so ? Effect.void : until(asked)))

@@ -6,7 +6,10 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 export const Flag = Schema.Union([Schema.Boolean, Schema.Literals([0, 1, 0n, 1n])]).pipe(
   Schema.decodeTo(
     Schema.Boolean,
-    SchemaTransformation.transform({ decode: (value) => value === true || Number(value) === 1, encode: (value) => value }),
+    SchemaTransformation.transform({
+      decode: (value) => value === true || Number(value) === 1,
+      encode: (value) => value,
+    }),
   ),
 )
 

@@ -1,6 +1,6 @@
 /** What every event carries without being told: the correlation id of the first cause (G-39) and who acts. */
 import { randomBytes, randomUUID } from "node:crypto"
-import type { CorrelationId, PrincipalId, Provenance } from "@stoa/contract"
+import type { CorrelationId, Event, PrincipalId, Provenance } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
 export const newCorrelation = (): CorrelationId => randomBytes(16).toString("hex") as CorrelationId
@@ -27,3 +27,7 @@ export const currentCause: Effect.Effect<Cause> = Effect.map(
 
 export const causedBy = <A, E, R>(cause: Cause, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, Correlation, cause)
+
+/** What a reader does about an event belongs to whoever caused the event. */
+export const becauseOf = <A, E, R>(event: Event, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  causedBy({ correlationId: event.correlationId, actor: event.actor, provenance: event.provenance }, effect)

@@ -11,7 +11,7 @@ const decode = Schema.decodeUnknownSync(File)
 export class Files extends Context.Service<
   Files,
   {
-    /** The same bytes give the same id and are kept once. */
+    /** The same bytes give the same id and are kept once, under the media type they first came with. */
     readonly put: (bytes: Uint8Array, mediaType: string) => Effect.Effect<File, TooLarge>
     readonly get: (id: FileId) => Effect.Effect<{ readonly file: File; readonly bytes: Uint8Array }, Missing>
   }
@@ -21,11 +21,6 @@ export class Files extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const find = (id: string) =>
-        Effect.orDie(
-          sql<{ bytes: Uint8Array }>`SELECT id, size, media_type, bytes, created_at FROM files WHERE id = ${id}`,
-        )
-
       const put: Files["Service"]["put"] = Effect.fn("Files.put")(function* (bytes, mediaType) {
         if (bytes.length > largestFile)
           return yield* new TooLarge({ noun: "file", size: bytes.length, limit: largestFile })
@@ -33,11 +28,14 @@ export class Files extends Context.Service<
         const createdAt = DateTime.formatIso(yield* DateTime.now)
         yield* sql`INSERT INTO files ${sql.insert({ id, size: bytes.length, mediaType, bytes, createdAt })}
           ON CONFLICT (id) DO NOTHING`.pipe(Effect.orDie)
-        return decode((yield* find(id))[0])
+        const rows = yield* sql`SELECT id, size, media_type, created_at FROM files WHERE id = ${id}`.pipe(Effect.orDie)
+        return decode(rows[0])
       })
 
       const get: Files["Service"]["get"] = Effect.fn("Files.get")(function* (id) {
-        const row = (yield* find(id))[0]
+        const rows = yield* sql<{ bytes: Uint8Array }>`SELECT id, size, media_type, bytes, created_at FROM files
+          WHERE id = ${id}`.pipe(Effect.orDie)
+        const row = rows[0]
         if (row === undefined) return yield* new Missing({ noun: "file", ref: id })
         return { file: decode(row), bytes: row.bytes }
       })

@@ -49,7 +49,9 @@ export class Folder extends Context.Service<
     readonly path: string
     readonly database: string
     /** A secret that is made once and kept beside the data with mode 600. `made` says that this start made it. */
-    readonly keep: (name: string) => Effect.Effect<{ readonly value: Redacted.Redacted; readonly made: boolean }, StartError>
+    readonly keep: (
+      name: string,
+    ) => Effect.Effect<{ readonly value: Redacted.Redacted; readonly made: boolean }, StartError>
   }
 >()("server/store/Folder") {
   static readonly layer = (path: string): Layer.Layer<Folder, StartError> =>
@@ -65,7 +67,11 @@ export class Folder extends Context.Service<
               db.close()
             }),
         )
-        return Folder.of({ path, database: join(path, "stoa.db"), keep: (name) => attempt(path, () => keep(path, name)) })
+        return Folder.of({
+          path,
+          database: join(path, "stoa.db"),
+          keep: (name) => attempt(path, () => keep(path, name)),
+        })
       }),
     )
 }
@@ -83,5 +89,8 @@ const attempt = <A>(path: string, step: () => A): Effect.Effect<A, StartError> =
     catch: (cause) =>
       (cause as { _tag?: string })._tag === "StartError"
         ? (cause as StartError)
-        : refuse(`The data folder ${path} cannot be used: ${describe(cause)}. Check its owner and permissions, or set STOA_DATA.`, cause),
+        : refuse(
+            `The data folder ${path} cannot be used: ${describe(cause)}. Check its owner and permissions, or set STOA_DATA.`,
+            cause,
+          ),
   })

@@ -6,17 +6,22 @@
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
  */
 import { Event, type EventKind, kinds, type NewEvent } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "./bell.ts"
 import { currentCause } from "./Correlation.ts"
-import { dieOnSql } from "./Columns.ts"
 import { Notices } from "./Notices.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
-export class Transaction extends Context.Service<Transaction, { readonly events: Array<Row> }>()(
-  "server/store/Transaction",
-) {}
+export class Transaction extends Context.Service<
+  Transaction,
+  {
+    readonly events: Array<Row>
+    /** The level of the database's transaction that the events belong to. */
+    readonly level: unknown
+    open: boolean
+  }
+>()("server/store/Transaction") {}
 
 interface Row {
   readonly kind: EventKind
@@ -40,7 +45,11 @@ const fromRow = (row: Row & { readonly cursor: number }): Event =>
   decodeEvent({ ...row, body: JSON.parse(row.body) as unknown })
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
-const appendLock = 7_461_001
+export const appendLock = 7_461_001
+/** So many rows in one INSERT: SQLite takes 32,766 parameters. */
+const rowsAtOnce = 1000
+/** Retention removes so many at a time, so that it never holds the writer for long. */
+const removedAtOnce = 1000
 
 export class Journal extends Context.Service<
   Journal,
@@ -66,10 +75,17 @@ export class Journal extends Context.Service<
       const bell = new Bell()
       yield* notices.listen("journal", () => bell.ring())
 
+      const levelOf = (context: Context.Context<never>): unknown =>
+        Context.getOrUndefined(context, sql.transactionService)
+
       const append = Effect.fnUntraced(function* (event: NewEvent) {
-        const { events } = yield* Transaction
+        const transaction = yield* Transaction
+        if (!transaction.open || levelOf(yield* Effect.context<never>()) !== transaction.level)
+          return yield* Effect.die(
+            new Error(`${event.kind} was appended outside its transaction: nest with Journal.transact, fork nothing`),
+          )
         const cause = yield* currentCause
-        events.push({
+        transaction.events.push({
           kind: event.kind,
           at: DateTime.formatIso(yield* DateTime.now),
           space: event.space ?? null,
@@ -85,25 +101,41 @@ export class Journal extends Context.Service<
         orElse: () => Effect.void,
       })
 
+      // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
-        yield* lock
-        yield* sql`INSERT INTO journal ${sql.insert(events as never)}`
         yield* notices.send("journal")
+        yield* lock
+        yield* Effect.forEach(
+          Arr.chunksOf(events, rowsAtOnce),
+          (some) => sql`INSERT INTO journal ${sql.insert(some as never)}`,
+          { discard: true },
+        )
       })
 
       const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
-        Effect.withFiber((fiber) => {
-          const outer = Context.getOrUndefined(fiber.context, Transaction)
-          const events: Array<Row> = []
-          const inside = Effect.provideService(body, Transaction, { events })
-          const whole = Effect.tap(inside, () => {
-            if (events.length === 0) return Effect.void
-            if (outer === undefined) return dieOnSql(write(events))
-            outer.events.push(...events)
-            return Effect.void
+        Effect.suspend(() => {
+          // The body's own failures pass through, SQL ones too; a BEGIN, append or COMMIT that fails is a defect.
+          let refused: E | undefined
+          const whole = Effect.withFiber<A, E, R>((fiber) => {
+            const known = Context.getOrUndefined(fiber.context, Transaction)
+            // What runs after the commit still has the old one in its context; it must not get these events.
+            const outer = known?.open === true ? known : undefined
+            const own: Transaction["Service"] = { events: [], level: levelOf(fiber.context), open: true }
+            return Effect.provideService(body, Transaction, own).pipe(
+              Effect.onExit(() => Effect.sync(() => void (own.open = false))),
+              Effect.tapError((error) => Effect.sync(() => void (refused = error))),
+              Effect.tap(() => {
+                if (own.events.length === 0) return Effect.void
+                if (outer === undefined) return Effect.orDie(write(own.events))
+                outer.events.push(...own.events)
+                return Effect.void
+              }),
+            ) as Effect.Effect<A, E, R>
           })
-          return dieOnTransaction(sql.withTransaction(whole)) as Effect.Effect<A, E, never>
-        })
+          return Effect.catch(sql.withTransaction(whole), (error) =>
+            error === refused ? Effect.fail(refused) : Effect.die(error),
+          )
+        }) as Effect.Effect<A, E, never>
 
       const read = Effect.fn("Journal.read")(function* (options: { readonly after: number; readonly limit: number }) {
         const rows = yield* sql<Row & { readonly cursor: number }>`SELECT cursor, kind, at, space, actor, provenance,
@@ -115,29 +147,35 @@ export class Journal extends Context.Service<
         Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
       const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
       // A journal that retention has emptied still ends where it ended.
-      const end = Effect.zipWith(one(sql<{ cursor: number }>`SELECT max(cursor) AS cursor FROM journal`), floor, Math.max)
+      const end = Effect.zipWith(
+        one(sql<{ cursor: number }>`SELECT max(cursor) AS cursor FROM journal`),
+        floor,
+        Math.max,
+      )
+
+      const remove = Effect.fnUntraced(function* (kind: string, before: string) {
+        const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
+        const most = slowest ?? (yield* end)
+        const gone = yield* sql<{ cursor: number }>`DELETE FROM journal WHERE cursor IN (SELECT cursor FROM journal
+          WHERE kind = ${kind} AND at < ${before} AND cursor <= ${most} ORDER BY cursor LIMIT ${removedAtOnce}) RETURNING cursor`
+        const highest = gone.reduce((most, row) => Math.max(most, row.cursor), 0)
+        if (gone.length > 0) yield* sql`UPDATE journal_floor SET cursor = ${highest} WHERE cursor < ${highest}`
+        return gone.length
+      }, sql.withTransaction)
 
       const retain = Effect.gen(function* () {
         const now = yield* DateTime.now
-        const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
-        const most = slowest ?? (yield* end)
         let removed = 0
-        let highest = 0
         for (const [kind, { days }] of Object.entries(kinds)) {
           const before = DateTime.formatIso(DateTime.subtract(now, { days }))
-          const gone = yield* sql<{ cursor: number }>`DELETE FROM journal
-            WHERE kind = ${kind} AND at < ${before} AND cursor <= ${most} RETURNING cursor`
-          removed += gone.length
-          for (const row of gone) highest = Math.max(highest, row.cursor)
+          let gone: number
+          do removed += gone = yield* remove(kind, before)
+          while (gone === removedAtOnce)
         }
-        if (removed > 0) yield* sql`UPDATE journal_floor SET cursor = ${highest} WHERE cursor < ${highest}`
         return removed
-      }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("Journal.retain"))
+      }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
       return Journal.of({ append, transact, read, end, floor, retain, bell })
     }),
   )
 }
-
-/** BEGIN and COMMIT that fail are defects; the body's own failures, SQL ones too if it declares them, pass through. */
-const dieOnTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => dieOnSql(effect)

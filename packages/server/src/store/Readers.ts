@@ -4,15 +4,16 @@
  * `atomic`, when its writes and its cursor commit together.
  */
 import type { Event } from "@stoa/contract"
-import { Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { causedBy, newId } from "./Correlation.ts"
+import { becauseOf, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
 import { Notices } from "./Notices.ts"
 
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
 const lease = Duration.seconds(15)
-const batch = 200
+const third = Duration.seconds(5)
+const most = 200
 
 export interface ReaderState {
   readonly name: string
@@ -25,6 +26,14 @@ interface Waiter {
   readonly done: Deferred.Deferred<void>
 }
 
+interface Reader<R> {
+  readonly name: string
+  /** Handles a batch at a time, its writes in one transaction with the cursor; otherwise one event at a time. */
+  readonly atomic: boolean
+  /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
+  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void, unknown, R>
+}
+
 export class Readers extends Context.Service<
   Readers,
   {
@@ -32,11 +41,7 @@ export class Readers extends Context.Service<
     readonly receipt: (name: string, cursor?: number) => Effect.Effect<void>
     readonly list: Effect.Effect<ReadonlyArray<ReaderState>>
     /** Runs a reader for as long as the scope lives. */
-    readonly run: <R>(options: {
-      readonly name: string
-      readonly atomic: boolean
-      readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void, unknown, R>
-    }) => Effect.Effect<never, never, Exclude<R, Transaction>>
+    readonly run: <R>(reader: Reader<R>) => Effect.Effect<never, never, Exclude<R, Transaction>>
   }
 >()("server/store/Readers") {
   static readonly layer = Layer.effect(
@@ -46,95 +51,153 @@ export class Readers extends Context.Service<
       const journal = yield* Journal
       const notices = yield* Notices
       const me = newId("rdr")
-      const waiters = new Map<string, Array<Waiter>>()
+      const running = new Set<string>()
+      const waiters = new Map<string, Set<Waiter>>()
 
       const moved = (name: string, cursor: number) =>
         Effect.sync(() => {
-          const all = waiters.get(name) ?? []
-          waiters.set(
-            name,
-            all.filter((one) => one.cursor > cursor),
-          )
-          for (const one of all) if (one.cursor <= cursor) Deferred.doneUnsafe(one.done, Effect.void)
+          for (const one of waiters.get(name) ?? [])
+            if (one.cursor <= cursor) Deferred.doneUnsafe(one.done, Effect.void)
         })
 
       const stored = (name: string) =>
-        Effect.map(sql<{ cursor: number }>`SELECT cursor FROM readers WHERE name = ${name}`, (rows) => rows[0]?.cursor ?? 0)
+        Effect.map(
+          sql<{ cursor: number }>`SELECT cursor FROM readers WHERE name = ${name}`,
+          (rows) => rows[0]?.cursor ?? 0,
+        )
 
       const receipt = Effect.fn("Readers.receipt")(function* (name: string, wanted?: number) {
         const cursor = wanted ?? (yield* journal.end)
-        const done = Deferred.makeUnsafe<void>()
-        const all = waiters.get(name) ?? []
-        waiters.set(name, [...all, { cursor, done }])
-        // Registered before looking: a move between the two is not missed.
-        if ((yield* Effect.orDie(stored(name))) >= cursor) return
-        yield* Deferred.await(done)
+        const waiter: Waiter = { cursor, done: Deferred.makeUnsafe<void>() }
+        const all = waiters.get(name) ?? new Set()
+        waiters.set(name, all.add(waiter))
+        // The row is asked too: this process may not be the one that reads.
+        const asked = Effect.gen(function* () {
+          while ((yield* stored(name)) < cursor) yield* Effect.sleep("1 second")
+        })
+        yield* Effect.raceFirst(Deferred.await(waiter.done), Effect.orDie(asked)).pipe(
+          Effect.ensuring(Effect.sync(() => all.delete(waiter))),
+        )
       })
 
-      /** Takes or renews the lease; says where to go on, or nothing while another process holds it. */
+      const times = Effect.map(DateTime.now, (now) => ({
+        now: DateTime.formatIso(now),
+        until: DateTime.formatIso(DateTime.addDuration(now, lease)),
+      }))
+
+      /** Takes the lease; says where to go on, or nothing while another process holds it. */
       const claim = Effect.fnUntraced(function* (name: string) {
-        const now = yield* DateTime.now
-        const until = DateTime.formatIso(DateTime.addDuration(now, lease))
-        const rows = yield* sql<{ cursor: number }>`INSERT INTO readers (name, cursor, lease_owner, lease_until, moved_at)
-          VALUES (${name}, 0, ${me}, ${until}, ${DateTime.formatIso(now)})
+        const { now, until } = yield* times
+        const rows = yield* sql<{
+          cursor: number
+        }>`INSERT INTO readers (name, cursor, lease_owner, lease_until, moved_at)
+          VALUES (${name}, 0, ${me}, ${until}, ${now})
           ON CONFLICT (name) DO UPDATE SET lease_owner = ${me}, lease_until = ${until}
-          WHERE readers.lease_owner = ${me} OR readers.lease_owner IS NULL OR readers.lease_until < ${DateTime.formatIso(now)}
+          WHERE readers.lease_owner = ${me} OR readers.lease_owner IS NULL OR readers.lease_until < ${now}
           RETURNING cursor`
         return rows[0]?.cursor
       })
 
-      /** Only the holder of the lease may move the cursor: a process that slept through its lease changes nothing. */
+      /** Moves the cursor and renews the lease. A process that slept through its lease changes nothing. */
       const move = Effect.fnUntraced(function* (name: string, cursor: number) {
-        const rows = yield* sql`UPDATE readers SET cursor = ${cursor}, failure = NULL,
-          moved_at = ${DateTime.formatIso(yield* DateTime.now)} WHERE name = ${name} AND lease_owner = ${me} RETURNING name`
+        const { now, until } = yield* times
+        const rows = yield* sql`UPDATE readers SET cursor = ${cursor}, failure = NULL, moved_at = ${now},
+          lease_until = ${until} WHERE name = ${name} AND lease_owner = ${me} RETURNING name`
         if (rows.length === 0) return yield* Effect.die(new Error(`reader ${name} lost its lease`))
       })
 
       const note = (name: string, failure: string) =>
         Effect.ignore(sql`UPDATE readers SET failure = ${failure.slice(0, 2000)} WHERE name = ${name}`)
 
-      const run: Readers["Service"]["run"] = ({ atomic, handle, name }) => {
-        const each = (events: ReadonlyArray<Event>) =>
-          atomic
-            ? handle(events)
-            : Effect.forEach(
-                events,
-                (event) =>
-                  causedBy(
-                    { correlationId: event.correlationId, actor: event.actor, provenance: event.provenance },
-                    handle([event]),
-                  ),
-                { discard: true },
-              )
+      const loop = <R>({ atomic, handle, name }: Reader<R>) => {
+        let cursor: number | undefined
+        let heldUntil = 0
+        let limit = most
+
+        const whole = (events: ReadonlyArray<Event>, last: number) =>
+          journal.transact(Effect.andThen(handle(events), move(name, last)))
+
+        // Keeps the lease through slow handlers, and what was done even when a later event fails.
+        const oneByOne = (events: ReadonlyArray<Event>, from: number) =>
+          Effect.suspend(() => {
+            let done = from
+            const each = Effect.forEach(
+              events,
+              (event) =>
+                Effect.tap(becauseOf(event, handle([event])), () => Effect.sync(() => void (done = event.cursor))),
+              { discard: true },
+            )
+            const beat = Effect.forever(
+              Effect.andThen(
+                Effect.sleep(third),
+                Effect.suspend(() => move(name, done)),
+              ),
+            )
+            return Effect.raceFirst(each, beat).pipe(
+              Effect.onExit(() => (done > from ? move(name, done) : Effect.void)),
+            )
+          })
+
+        /** True while the lease is ours and not about to end; a quiet reader asks for none and writes nothing. */
+        const hold = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now < heldUntil) return true
+          const claimed = yield* claim(name)
+          heldUntil = claimed === undefined ? 0 : now + Duration.toMillis(third)
+          const before = cursor
+          cursor = claimed ?? (yield* stored(name))
+          yield* moved(name, cursor)
+          return claimed !== undefined && before === cursor
+        })
+
         const pass = Effect.gen(function* () {
           const heard = journal.bell.rung
-          const cursor = yield* claim(name)
-          const events = cursor === undefined ? [] : yield* journal.read({ after: cursor, limit: batch })
+          if (cursor === undefined) yield* hold
+          const from = cursor!
+          const events = yield* journal.read({ after: from, limit })
           const last = events.at(-1)?.cursor
-          if (last === undefined) {
-            if (cursor !== undefined) yield* moved(name, cursor)
-            // Half a lease at most, so that a quiet reader keeps its name.
-            const patience = Duration.min(notices.patience, cursor === undefined ? Duration.seconds(2) : Duration.millis(Duration.toMillis(lease) / 2))
-            return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(patience))
+          if (last === undefined) return yield* Effect.timeoutOption(journal.bell.waitPast(heard), notices.patience)
+          if (!(yield* hold)) {
+            // The cursor was moved by another process, or is about to be.
+            if (heldUntil === 0 && cursor === from) yield* Effect.sleep("1 second")
+            return
           }
-          if (atomic) yield* journal.transact(Effect.andThen(each(events), move(name, last)))
-          else {
-            yield* each(events)
-            yield* move(name, last)
-          }
+          yield* atomic ? whole(events, last) : oneByOne(events, from)
+          cursor = last
+          heldUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(third)
+          limit = Math.min(limit * 2, most)
           yield* moved(name, last)
         })
         return pass.pipe(
           Effect.tapCause((cause) =>
-            Effect.andThen(Effect.logError(`Reader ${name} failed and will try again`, cause), note(name, String(cause))),
+            Effect.andThen(
+              Effect.logError(`Reader ${name} failed and will try again`, cause),
+              Effect.suspend(() => {
+                cursor = undefined
+                heldUntil = 0
+                // One at a time, so that all before the event that fails is dealt with.
+                limit = 1
+                return note(name, String(cause))
+              }),
+            ),
           ),
           Effect.sandbox,
           // It never skips: an event that cannot be handled stops its reader, and the doctor says so.
           Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("10 seconds")])),
           Effect.orDie,
           Effect.forever,
-        ) as Effect.Effect<never, never, never>
+        )
       }
+
+      const run: Readers["Service"]["run"] = (reader) =>
+        Effect.suspend(() => {
+          if (running.has(reader.name)) return Effect.die(new Error(`two readers are named ${reader.name}`))
+          running.add(reader.name)
+          return Effect.ensuring(
+            loop(reader),
+            Effect.sync(() => running.delete(reader.name)),
+          )
+        }) as Effect.Effect<never, never, never>
 
       const list = sql<ReaderState>`SELECT name, cursor, failure FROM readers ORDER BY name`.pipe(Effect.orDie)
 
@@ -147,11 +210,5 @@ export class Readers extends Context.Service<
 }
 
 /** A reader as a layer: it runs while the house stands. */
-export const readerLayer = <R>(options: {
-  readonly name: string
-  readonly atomic: boolean
-  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void, unknown, R>
-}): Layer.Layer<never, never, Readers | Exclude<R, Transaction>> =>
-  Layer.effectDiscard(
-    Effect.flatMap(Readers, (readers) => Effect.forkScoped(readers.run(options))),
-  ) as never
+export const readerLayer = <R>(reader: Reader<R>): Layer.Layer<never, never, Readers | Exclude<R, Transaction>> =>
+  Layer.effectDiscard(Effect.flatMap(Readers, (readers) => Effect.forkScoped(readers.run(reader)))) as never

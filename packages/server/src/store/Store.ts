@@ -26,7 +26,10 @@ export class Store extends Context.Service<
       Layer.catchCause((cause) =>
         Layer.effectContext(
           Effect.fail(
-            refuse(`The database ${file} cannot be opened. Is it a Stoa database? Restore a backup with "stoa restore".`, cause),
+            refuse(
+              `The database ${file} cannot be opened. Is it a Stoa database? Restore a backup with "stoa restore".`,
+              cause,
+            ),
           ),
         ),
       ),
@@ -48,7 +51,9 @@ export class Store extends Context.Service<
           )
           const version = rows[0]!.serverVersion
           if (Number.parseInt(version) < oldest)
-            return yield* refuse(`${where} is Postgres ${version}; Stoa needs ${oldest} or newer. Upgrade it, or use another.`)
+            return yield* refuse(
+              `${where} is Postgres ${version}; Stoa needs ${oldest} or newer. Upgrade it, or use another.`,
+            )
           return Store.of({ dialect: "postgres", where, version })
         }),
       ),
@@ -64,4 +69,7 @@ const whereOf = (url: Redacted.Redacted): string => {
 }
 
 const unreachable = (where: string, error: SqlError.SqlError): StartError =>
-  refuse(`${where} cannot be reached: ${error.reason.message ?? "no answer"}. Check DATABASE_URL and that Postgres runs.`, error)
+  refuse(
+    `${where} cannot be reached: ${error.reason.message ?? "no answer"}. Check DATABASE_URL and that Postgres runs.`,
+    error,
+  )

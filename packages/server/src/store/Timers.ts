@@ -1,5 +1,5 @@
 /** Due times as rows: expiry, plans, retries, retention. Claimed by lease; each firing is one `timer.fired` in the journal. */
-import type { TimerId } from "@stoa/contract"
+import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "./bell.ts"
@@ -7,6 +7,8 @@ import { claimDue } from "./Claims.ts"
 import { causedBy, currentCause, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
 import { Notices } from "./Notices.ts"
+
+const lease = Duration.seconds(15)
 
 interface Row {
   readonly id: TimerId
@@ -51,7 +53,8 @@ export class Timers extends Context.Service<
           correlationId: (yield* currentCause).correlationId,
         }
         const rows = yield* sql<{ id: TimerId }>`INSERT INTO timers ${sql.insert(row)}
-          ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at, payload = excluded.payload, lease_until = NULL
+          ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at, payload = excluded.payload,
+            purpose = excluded.purpose, correlation_id = excluded.correlation_id, lease_until = NULL
           RETURNING id`
         yield* notices.send("timers")
         return rows[0]!.id
@@ -62,35 +65,38 @@ export class Timers extends Context.Service<
         Effect.orDie,
       )
 
-      const fire = (row: Row) =>
-        causedBy(
-          { correlationId: row.correlationId as never, actor: null, provenance: "house" },
-          journal.transact(
-            Effect.gen(function* () {
-              // Whoever deletes the row fires it; a timer that was moved or canceled meanwhile does not fire.
-              const gone = yield* sql`DELETE FROM timers
-                WHERE id = ${row.id} AND lease_owner = ${me} AND due_at = ${row.dueAt} RETURNING id`
-              if (gone.length === 0) return
-              yield* journal.append({
-                kind: "timer.fired",
-                body: { timer: row.id, purpose: row.purpose, payload: JSON.parse(row.payload) as Schema.Json },
-              })
+      // Whoever deletes a row fires it, as it stands then: one that was moved or canceled meanwhile does not fire.
+      const fire = Effect.fnUntraced(function* (id: TimerId, now: DateTime.Utc) {
+        const rows = yield* sql<Row>`DELETE FROM timers
+          WHERE id = ${id} AND lease_owner = ${me} AND due_at <= ${DateTime.formatIso(now)} RETURNING *`
+        yield* Effect.forEach(rows, (row) =>
+          causedBy(
+            { correlationId: row.correlationId as CorrelationId, actor: null, provenance: "house" },
+            journal.append({
+              kind: "timer.fired",
+              body: { timer: row.id, purpose: row.purpose, payload: JSON.parse(row.payload) as Schema.Json },
             }),
           ),
         )
+      })
+
+      /** Until the next is due; a row that another process has claimed counts when its lease ends. */
+      const untilNext = Effect.fnUntraced(function* (now: DateTime.Utc) {
+        const at = (yield* sql<{ at: string | null }>`SELECT min(CASE WHEN lease_until > ${DateTime.formatIso(now)}
+          THEN lease_until ELSE due_at END) AS at FROM timers`)[0]?.at
+        if (at === null || at === undefined) return notices.patience
+        const millis = DateTime.toEpochMillis(DateTime.makeUnsafe(at)) - DateTime.toEpochMillis(now)
+        return Duration.min(Duration.millis(Math.max(millis, 1)), notices.patience)
+      })
 
       const pass = Effect.gen(function* () {
         const heard = bell.rung
         const now = yield* DateTime.now
-        const due = yield* claimDue<Row>(sql, { table: "timers", owner: me, now, lease: Duration.seconds(15), limit: 100 })
-        yield* Effect.forEach(due, fire, { discard: true })
-        if (due.length > 0) return
-        const next = (yield* sql<{ at: string | null }>`SELECT min(due_at) AS at FROM timers`)[0]?.at
-        const wait =
-          next === null || next === undefined
-            ? Duration.infinity
-            : Duration.millis(Math.max(0, DateTime.toEpochMillis(DateTime.makeUnsafe(next)) - DateTime.toEpochMillis(now)))
-        yield* Effect.race(bell.waitPast(heard), Effect.sleep(Duration.min(Duration.max(wait, Duration.millis(1)), notices.patience)))
+        const due = yield* claimDue<Row>(sql, { table: "timers", owner: me, now, lease, limit: 100 })
+        const inOrder = due.toSorted((a, b) => (a.dueAt < b.dueAt ? -1 : a.dueAt > b.dueAt ? 1 : 0))
+        if (due.length > 0)
+          return yield* journal.transact(Effect.forEach(inOrder, (row) => fire(row.id, now), { discard: true }))
+        yield* Effect.timeoutOption(bell.waitPast(heard), yield* untilNext(now))
       })
       yield* pass.pipe(
         Effect.tapCause((cause) => Effect.logError("The timers failed and will try again", cause)),

@@ -15,6 +15,8 @@ export interface BatchWriter {
   readonly commit: () => void
   readonly rollback: () => void
   readonly exec: (sql: string) => void
+  /** SQLite ends a transaction on its own when the disk is full or fails. */
+  readonly inTransaction: () => boolean
   readonly toError: (cause: unknown, operation: string) => SqlError.SqlError
 }
 
@@ -27,9 +29,13 @@ interface Batch {
 /** A transaction's time on the connection. */
 export interface Turn {
   batch: Batch | undefined
+  /** A fiber that outlives its transaction still has the turn, but no longer the connection. */
   held: boolean
+  readonly permit: Scope.Closeable
   readonly startedAt: number
 }
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** A batch closes at 256 transactions or after 5 ms, so that the first in it does not wait for the last. */
 const most = 256
@@ -50,15 +56,21 @@ export class GroupCommit {
   }
 
   /** Waits for the connection; the turn ends with the scope, if commit or rollback has not ended it before. */
-  acquire(
-    restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
-  ): Effect.Effect<Turn, never, Scope.Scope> {
+  acquire(restore: Restore): Effect.Effect<Turn, never, Scope.Scope> {
     return Effect.suspend(() => {
+      // The permit has a scope of its own: it is given back when the turn ends, which is before its COMMIT.
+      const permit = Scope.makeUnsafe()
       this.#waiting++
-      return restore(this.#turns.take(1)).pipe(
-        Effect.ensuring(Effect.sync(() => void this.#waiting--)),
+      return restore(Scope.provide(this.#turns.takeScoped(1), permit)).pipe(
+        Effect.onExit((exit) => {
+          this.#waiting--
+          if (Exit.isSuccess(exit)) return Effect.void
+          // The batch may have been left open for this one, who now is not coming.
+          if (this.#waiting === 0) this.#closeSoon()
+          return Scope.close(permit, exit)
+        }),
         Effect.flatMap(() => {
-          const turn: Turn = { batch: undefined, held: true, startedAt: performance.now() }
+          const turn: Turn = { batch: undefined, held: true, permit, startedAt: performance.now() }
           this.#holder = turn
           return Effect.as(
             Scope.Scope.use((scope) => Scope.addFinalizer(scope, this.#release(turn))),
@@ -69,9 +81,28 @@ export class GroupCommit {
     })
   }
 
+  /** The connection without a transaction: each statement commits by itself, so nothing may be open before it. */
+  acquireAlone(restore: Restore): Effect.Effect<Turn, never, Scope.Scope> {
+    return Effect.tap(this.acquire(restore), () =>
+      Effect.andThen(
+        Effect.sync(() => this.flush()),
+        Scope.Scope.use((scope) =>
+          Scope.addFinalizer(
+            scope,
+            Effect.sync(() => this.#rollback()),
+          ),
+        ),
+      ),
+    )
+  }
+
   begin(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
     return this.#try("begin", () => {
+      if (this.#batch !== undefined && !this.#writer.inTransaction())
+        this.#fail(this.#batch, this.#writer.toError(new Error("SQLite rolled the batch back"), "begin"))
       if (this.#batch === undefined) {
+        // What a failed ROLLBACK left open must not become part of this batch.
+        if (this.#writer.inTransaction()) this.#writer.rollback()
         this.#writer.begin()
         this.#batch = { openedAt: performance.now(), done: Deferred.makeUnsafe(), members: 0 }
       }
@@ -81,62 +112,89 @@ export class GroupCommit {
   }
 
   commit(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
-    return Effect.flatMap(
-      this.#try("commit", () => this.#writer.exec("RELEASE turn")),
-      () => this.#leave(turn),
+    return this.#try("commit", () => this.#end(turn, "RELEASE turn")).pipe(Effect.andThen(this.#leave(turn)))
+  }
+
+  /** Also waits, and fails with its batch: a refusal may rest on what an earlier member wrote, and must not outlive it. */
+  rollback(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
+    return this.#try("rollback", () => this.#end(turn, "ROLLBACK TO turn; RELEASE turn")).pipe(
+      Effect.matchEffect({
+        // The whole batch is rolled back, this turn with it; why is in the error that led here.
+        onFailure: () => this.#release(turn),
+        onSuccess: () => this.#leave(turn),
+      }),
     )
   }
 
-  /** Also waits: a refusal may rest on what an earlier member of the batch wrote, and must not outlive it. */
-  rollback(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
-    return Effect.flatMap(
-      this.#try("rollback", () => this.#writer.exec("ROLLBACK TO turn; RELEASE turn")),
-      () => Effect.ignore(this.#leave(turn)),
-    )
+  /** Commits what is open, now. Only between turns. */
+  flush(): void {
+    if (this.#batch !== undefined) this.#close(this.#batch)
+  }
+
+  /** A savepoint that cannot be ended leaves no way to tell this turn's writes from the others': all of them go. */
+  #end(turn: Turn, sql: string): void {
+    try {
+      this.#writer.exec(sql)
+    } catch (cause) {
+      this.#fail(turn.batch!, this.#writer.toError(cause, "commit"))
+      throw cause
+    }
   }
 
   #leave(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
-    const batch = turn.batch!
-    batch.members++
-    const now = performance.now()
-    if (batch.members >= most || now - batch.openedAt >= longestMillis) this.#close()
-    else if (this.#waiting === 0) this.#closeSoon()
-    const slow = now - turn.startedAt
-    return Effect.andThen(
-      this.#release(turn),
-      slow < slowMillis
-        ? Deferred.await(batch.done)
-        : Effect.andThen(
-            Effect.logWarning(
-              `A transaction held the writer for ${Math.round(slow)} ms: keep everything but SQL out of it`,
+    return Effect.suspend(() => {
+      const batch = turn.batch!
+      batch.members++
+      const now = performance.now()
+      if (batch.members >= most || now - batch.openedAt >= longestMillis) this.#close(batch)
+      const slow = now - turn.startedAt
+      return Effect.andThen(
+        this.#release(turn),
+        slow < slowMillis
+          ? Deferred.await(batch.done)
+          : Effect.andThen(
+              Effect.logWarning(
+                `A transaction held the writer for ${Math.round(slow)} ms: keep everything but SQL out of it`,
+              ),
+              Deferred.await(batch.done),
             ),
-            Deferred.await(batch.done),
-          ),
-    )
+      )
+    })
   }
 
   /** One more turn of the event loop, so that writers who were just answered can join. */
   #closeSoon(): void {
-    if (this.#closing) return
+    if (this.#closing || this.#batch === undefined) return
     this.#closing = true
     setImmediate(() => {
       this.#closing = false
       // Whoever is on the connection closes the batch when it leaves.
-      if (this.#holder === undefined && this.#batch !== undefined) this.#close()
+      if (this.#holder === undefined) this.flush()
     })
   }
 
-  #close(): void {
-    const batch = this.#batch!
-    this.#batch = undefined
-    let exit: Exit.Exit<void, SqlError.SqlError> = Exit.void
+  #close(batch: Batch): void {
     try {
       this.#writer.commit()
     } catch (cause) {
-      exit = Exit.fail(this.#writer.toError(cause, "commit"))
-      this.#writer.rollback()
+      return this.#fail(batch, this.#writer.toError(cause, "commit"))
     }
-    Deferred.doneUnsafe(batch.done, exit)
+    this.#batch = undefined
+    Deferred.doneUnsafe(batch.done, Exit.void)
+  }
+
+  #fail(batch: Batch, error: SqlError.SqlError): void {
+    this.#rollback()
+    this.#batch = undefined
+    Deferred.doneUnsafe(batch.done, Exit.fail(error))
+  }
+
+  #rollback(): void {
+    try {
+      if (this.#writer.inTransaction()) this.#writer.rollback()
+    } catch {
+      // The next `begin` tries again and reports it.
+    }
   }
 
   #release(turn: Turn): Effect.Effect<void> {
@@ -144,9 +202,9 @@ export class GroupCommit {
       if (!turn.held) return Effect.void
       turn.held = false
       this.#holder = undefined
-      // An acquired turn that never began leaves the batch as it found it; nobody else may be there to close it.
-      if (this.#batch !== undefined && this.#waiting === 0) this.#closeSoon()
-      return Effect.asVoid(this.#turns.release(1))
+      // Those who wait will close the batch when they leave.
+      if (this.#waiting === 0) this.#closeSoon()
+      return Scope.close(turn.permit, Exit.void)
     })
   }
 

@@ -20,17 +20,19 @@ const types = {
       : pg.types.getTypeParser(oid, format as "text"),
 } as pg.CustomTypesConfig
 
-const classes: Record<string, (props: { cause: unknown; message: string; operation: string }) => SqlError.SqlErrorReason> =
-  {
-    "08": (props) => new SqlError.ConnectionError(props),
-    "28": (props) => new SqlError.AuthenticationError(props),
-    "42": (props) => new SqlError.SqlSyntaxError(props),
-    "23": (props) => new SqlError.ConstraintError(props),
-    "40P01": (props) => new SqlError.DeadlockError(props),
-    "40001": (props) => new SqlError.SerializationError(props),
-    "55P03": (props) => new SqlError.LockTimeoutError(props),
-    "57014": (props) => new SqlError.StatementTimeoutError(props),
-  }
+const classes: Record<
+  string,
+  (props: { cause: unknown; message: string; operation: string }) => SqlError.SqlErrorReason
+> = {
+  "08": (props) => new SqlError.ConnectionError(props),
+  "28": (props) => new SqlError.AuthenticationError(props),
+  "42": (props) => new SqlError.SqlSyntaxError(props),
+  "23": (props) => new SqlError.ConstraintError(props),
+  "40P01": (props) => new SqlError.DeadlockError(props),
+  "40001": (props) => new SqlError.SerializationError(props),
+  "55P03": (props) => new SqlError.LockTimeoutError(props),
+  "57014": (props) => new SqlError.StatementTimeoutError(props),
+}
 
 const toError = (cause: unknown, operation: string): SqlError.SqlError => {
   const error = cause as { readonly code?: string; readonly constraint?: string; readonly message?: string }
@@ -43,12 +45,22 @@ const toError = (cause: unknown, operation: string): SqlError.SqlError => {
   return new SqlError.SqlError({ reason })
 }
 
+class Ended extends Error {
+  readonly code = "25000"
+  override readonly message = "this transaction has ended; what outlives it must not use it"
+}
+class Aborted extends Error {
+  readonly code = "25P02"
+  override readonly message = "a statement of this transaction failed, so Postgres rolled all of it back"
+}
+
 type Queryable = Pick<pg.Pool, "query">
 
 const compiler = Statement.makeCompiler({
   dialect: "pg",
   placeholder: (index) => `$${index}`,
-  onIdentifier: (name, withoutTransform) => `"${(withoutTransform ? name : toSnake(name)).replace(/"/g, '""').replace(/\./g, '"."')}"`,
+  onIdentifier: (name, withoutTransform) =>
+    `"${(withoutTransform ? name : toSnake(name)).replace(/"/g, '""').replace(/\./g, '"."')}"`,
   onRecordUpdate: (placeholders, alias, columns, values, returning) => [
     `(values ${placeholders}) AS ${alias}${columns}${returning ? ` RETURNING ${returning[0]}` : ""}`,
     returning ? [...values.flat(), ...returning[1]] : values.flat(),
@@ -65,6 +77,9 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
         types,
         application_name: "stoa",
         connectionTimeoutMillis: 10_000,
+        keepAlive: true,
+        // A machine that vanished inside a transaction would hold the journal's lock until TCP gives up, hours later.
+        idle_in_transaction_session_timeout: 60_000,
       })
       // An idle connection that dies is replaced by the pool; without a listener it would end the process.
       made.on("error", () => {})
@@ -111,24 +126,46 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
   }).pipe(Effect.uninterruptible)
 
   // Fibers may share a leased connection; pg takes one query at a time.
-  const leased = Effect.acquireRelease(client, (made) => Effect.sync(() => made.release())).pipe(
-    Effect.map((made) => {
+  const leased = Effect.acquireRelease(
+    Effect.map(client, (made) => {
+      const lease = { made, held: true, broken: undefined as Error | undefined }
+      // The pool does not listen while a connection is out: unheard, its loss would end the process.
+      made.on("error", (error) => void (lease.broken = error))
+      return lease
+    }),
+    (lease) =>
+      Effect.sync(() => {
+        lease.held = false
+        lease.made.removeAllListeners("error")
+        lease.made.release(lease.broken)
+      }),
+  ).pipe(
+    Effect.map((lease) => {
       const turns = Semaphore.makeUnsafe(1)
-      const on = connection(made)
+      const on = connection(lease.made)
       const inTurn =
         <Args extends ReadonlyArray<unknown>, A>(run: (...args: Args) => Effect.Effect<A, SqlError.SqlError>) =>
         (...args: Args) =>
-          turns.withPermit(run(...args))
+          turns.withPermit(
+            Effect.suspend(() => (lease.held ? run(...args) : Effect.fail(toError(new Ended(), "execute")))),
+          )
+      const execute = inTurn(on.execute)
       return {
-        execute: inTurn(on.execute),
+        execute,
         executeUnprepared: inTurn(on.executeUnprepared),
         executeRaw: inTurn(on.executeRaw),
         executeValues: inTurn(on.executeValues),
         executeValuesUnprepared: inTurn(on.executeValuesUnprepared),
-        executeStream: on.executeStream,
+        executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(sql, params, transform)),
       } satisfies SqlConnection.Connection
     }),
   )
+
+  // After a failed statement that the body swallowed, Postgres answers COMMIT with ROLLBACK and no error.
+  const commit = (conn: SqlConnection.Connection) =>
+    Effect.flatMap(conn.executeRaw("COMMIT", []), (result) =>
+      (result as pg.QueryResult).command === "COMMIT" ? Effect.void : Effect.fail(toError(new Aborted(), "commit")),
+    )
 
   const single = connection(pool)
   return yield* SqlClient.make({
@@ -139,6 +176,8 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
     acquirer: Effect.succeed(single),
     borrower: (f) => f(single),
     transactionAcquirer: leased,
+    commit,
+    prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
   })
 })
@@ -156,8 +195,13 @@ export const listen = (
   hear: () => void,
 ): Effect.Effect<void, never, Scope.Scope> => {
   const once = Effect.callback<never, SqlError.SqlError>((resume) => {
-    const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "stoa listener" })
-    const fail = (cause: unknown) => resume(Effect.fail(toError(cause, "listen")))
+    const client = new pg.Client({
+      connectionString: Redacted.value(url),
+      application_name: "stoa listener",
+      keepAlive: true,
+    })
+    const end = Effect.promise(() => client.end().catch(() => {}))
+    const fail = (cause: unknown) => resume(Effect.andThen(end, Effect.fail(toError(cause, "listen"))))
     client.on("error", fail)
     client.on("end", () => fail(new Error("the listening connection ended")))
     client.on("notification", hear)
@@ -166,7 +210,7 @@ export const listen = (
       .then(() => client.query(`LISTEN ${channel}`))
       // What was written while nobody listened is heard now.
       .then(hear, fail)
-    return Effect.promise(() => client.end().catch(() => {}))
+    return end
   })
   return Effect.forkScoped(
     Effect.catch(once, (error) => Effect.logWarning("Lost the journal's notifications", error.message)).pipe(

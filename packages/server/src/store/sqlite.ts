@@ -69,8 +69,16 @@ const connection = (
   }
 }
 
-const attempt = (database: Database) => (sql: string, params: ReadonlyArray<unknown>, bigInts: boolean) =>
-  Effect.try({ try: () => database.all(sql, params, bigInts), catch: (cause) => toError(cause, "execute") })
+const attempt =
+  (database: Database, check: () => void = () => {}) =>
+  (sql: string, params: ReadonlyArray<unknown>, bigInts: boolean) =>
+    Effect.try({
+      try: () => {
+        check()
+        return database.all(sql, params, bigInts)
+      },
+      catch: (cause) => toError(cause, "execute"),
+    })
 
 const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const inMemory = options.file === ":memory:"
@@ -87,26 +95,35 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const group = new GroupCommit({
     begin: () => writer.db.exec("BEGIN IMMEDIATE"),
     commit: () => writer.db.exec("COMMIT"),
-    rollback: () => {
-      if (writer.db.isTransaction) writer.db.exec("ROLLBACK")
-    },
+    rollback: () => writer.db.exec("ROLLBACK"),
     exec: (sql) => writer.db.exec(sql),
+    inTransaction: () => writer.db.isOpen && writer.db.isTransaction,
     toError,
   })
+  yield* Effect.addFinalizer(() => Effect.sync(() => group.flush()))
 
-  const write = attempt(writer)
   const read = attempt(reader)
   const spanAttributes = [["db.system.name", "sqlite"]] as const
   const transactionService = SqlClient.TransactionConnection(nextClient++)
 
   // A turn's connection: the turn itself rides along for begin, commit and rollback.
   type TurnConnection = SqlConnection.Connection & { readonly turn: Turn }
-  const onTurn = connection(write)
-  const acquire: (restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) => Effect.Effect<
-    TurnConnection,
-    never,
-    Scope.Scope
-  > = (restore) => Effect.map(group.acquire(restore), (turn) => ({ ...onTurn, turn }))
+  const onTurn = (turn: Turn, check: () => void): TurnConnection => {
+    const guarded = attempt(writer, () => {
+      // A fiber forked inside would otherwise write into the transaction of whoever comes next.
+      if (!turn.held) throw new Error("this transaction has ended; what outlives it must not use it")
+      check()
+    })
+    return Object.assign(connection(guarded), { turn })
+  }
+  const inside = () => {
+    // Otherwise a body that went on after such a failure would commit statement by statement.
+    if (!writer.db.isTransaction) throw new Error("SQLite has rolled this transaction back")
+  }
+  type Restore = Parameters<GroupCommit["acquire"]>[0]
+  const acquire = (restore: Restore): Effect.Effect<TurnConnection, never, Scope.Scope> =>
+    Effect.map(group.acquire(restore), (turn) => onTurn(turn, inside))
+  const control = (conn: TurnConnection, sql: string) => Effect.asVoid(conn.executeRaw(sql, []))
 
   const withTransaction = SqlClient.makeWithTransaction({
     transactionService: transactionService as unknown as Context.Service<
@@ -118,14 +135,16 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     begin: ({ turn }) => group.begin(turn),
     commit: ({ turn }) => group.commit(turn),
     rollback: ({ turn }) => group.rollback(turn),
-    savepoint: (_, id) => Effect.asVoid(write(`SAVEPOINT nested_${id}`, [], false)),
-    rollbackSavepoint: (_, id) => Effect.asVoid(write(`ROLLBACK TO nested_${id}`, [], false)),
-    releaseSavepoint: (_, id) => Effect.asVoid(write(`RELEASE nested_${id}`, [], false)),
+    savepoint: (conn, id) => control(conn, `SAVEPOINT nested_${id}`),
+    rollbackSavepoint: (conn, id) => control(conn, `ROLLBACK TO nested_${id}`),
+    releaseSavepoint: (conn, id) => control(conn, `RELEASE nested_${id}`),
   })
 
   // A single statement outside a transaction: reads see what is committed; a write is a transaction of one statement.
   const single = connection((sql, params, bigInts) =>
-    !inMemory && reads.test(sql) ? read(sql, params, bigInts) : withTransaction(write(sql, params, bigInts)),
+    !inMemory && reads.test(sql)
+      ? read(sql, params, bigInts)
+      : withTransaction(attempt(writer, inside)(sql, params, bigInts)),
   )
 
   const client = yield* SqlClient.make({
@@ -136,7 +155,9 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     transactionService,
     acquirer: Effect.succeed(single),
     borrower: (f) => f(single),
-    transactionAcquirer: Effect.uninterruptibleMask((restore) => acquire(restore)),
+    transactionAcquirer: Effect.uninterruptibleMask((restore) =>
+      Effect.map(group.acquireAlone(restore), (turn) => onTurn(turn, () => {})),
+    ),
   })
   return Object.assign(client, { withTransaction })
 })

@@ -1,7 +1,8 @@
 /** What both drivers share: names in snake_case in the database, camelCase in the program. */
 
 export const toSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-export const toCamel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+export const toCamel = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Renames the columns of a result. Only names change: a JSON value inside a column stays as it was. */
 export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArray<A> => {

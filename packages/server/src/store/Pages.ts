@@ -1,0 +1,24 @@
+/** Keyset paging: a cursor is the last key of the page before, so that a list in motion repeats and skips nothing. */
+import type { Page, PageQuery } from "@stoa/contract"
+
+const usual = 50
+
+const encode = (key: string): string => Buffer.from(key, "utf8").toString("base64url")
+const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8")
+
+export const pageFrom = (query: PageQuery): { readonly after: string; readonly limit: number } => ({
+  after: query.cursor === undefined ? "" : decode(query.cursor),
+  limit: query.limit ?? usual,
+})
+
+/** Ask the database for one row more than the limit: it says whether there is a next page. */
+export const pageOf = <Row, A>(
+  rows: ReadonlyArray<Row>,
+  limit: number,
+  make: (row: Row) => A,
+  key: (item: A) => string,
+): Page<A> => {
+  const items = rows.slice(0, limit).map(make)
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last !== undefined ? encode(key(last)) : null }
+}
