@@ -30,7 +30,7 @@ const insert = (key: string) =>
 
 /** An event that belongs to no transaction does not compile. */
 export const outside = (journal: Journal["Service"]): void => {
-  // @effect-diagnostics effect/missingEffectContext:off
+  // @effect-diagnostics missingEffectContext:off
   // @ts-expect-error: Transaction is missing
   Effect.runFork(journal.append(said("nowhere")))
 }

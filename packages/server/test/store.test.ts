@@ -1,10 +1,12 @@
 /** The contract of a store: what every room may rely on, whichever database is underneath. */
+import { statSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { claimDue } from "../src/store/Claims.ts"
 import { columnTypes, Flag, json } from "../src/store/Columns.ts"
 import { createSearch, findText, indexText } from "../src/store/Search.ts"
+import { Store } from "../src/store/Store.ts"
 import { stores } from "./stores.ts"
 
 const tables = Layer.effectDiscard(
@@ -122,6 +124,60 @@ for (const [name, store] of stores)
       }),
     )
 
+    it.effect("a fiber that outlives its transaction cannot write into another", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const ended = yield* Deferred.make<void>()
+        const fiber = yield* sql.withTransaction(
+          Effect.forkDetach(Effect.andThen(Deferred.await(ended), insert("stray"))),
+        )
+        const next = yield* Deferred.make<void>()
+        const other = yield* sql
+          .withTransaction(Effect.andThen(insert("other"), Deferred.await(next)))
+          .pipe(Effect.forkChild({ startImmediately: true }))
+        yield* Deferred.succeed(ended, undefined)
+        assert.strictEqual((yield* Fiber.await(fiber))._tag, "Failure")
+        yield* Deferred.succeed(next, undefined)
+        yield* Fiber.join(other)
+        assert.deepStrictEqual(yield* names, ["other"])
+      }),
+    )
+
+    it.effect("what a reserved connection has written is there when it answers", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const written = sql.withTransaction(insert("joined"))
+        yield* Effect.all(
+          [
+            written,
+            Effect.scoped(
+              Effect.flatMap(sql.reserve, (conn) =>
+                Effect.andThen(conn.execute("INSERT INTO things (name) VALUES ('alone')", [], undefined), names),
+              ).pipe(Effect.tap((seen) => Effect.sync(() => assert.include(seen, "alone")))),
+            ),
+          ],
+          { concurrency: "unbounded" },
+        )
+        assert.deepStrictEqual(yield* names, ["alone", "joined"])
+      }),
+    )
+
+    if (name === "postgres")
+      it.effect("does not acknowledge a transaction in which a statement failed unseen", () =>
+        Effect.gen(function* () {
+          yield* clear
+          const sql = yield* SqlClient.SqlClient
+          yield* insert("taken")
+          const exit = yield* Effect.exit(
+            sql.withTransaction(Effect.andThen(insert("lost"), Effect.ignore(insert("taken")))),
+          )
+          assert.isTrue(Exit.isFailure(exit))
+          assert.deepStrictEqual(yield* names, ["taken"])
+        }),
+      )
+
     it.effect("runs what waits for the commit only if it commits", () =>
       Effect.gen(function* () {
         yield* clear
@@ -214,3 +270,91 @@ for (const [name, store] of stores)
       }),
     )
   })
+
+layer(tables.pipe(Layer.provideMerge(stores[0]![1])), { excludeTestServices: true })("group commit on sqlite", (it) => {
+  const count = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return (yield* sql<{ n: number }>`SELECT count(*) AS n FROM things`)[0]!.n
+  })
+  const insert = (thing: string) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO things ${sql.insert({ name: thing })}`)
+  const many = (n: number) => Array.from({ length: n }, (_, i) => `${i}`)
+
+  it.effect("a batch whose COMMIT fails is acknowledged to nobody, and the next one works", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE parents (id TEXT PRIMARY KEY)`
+      yield* sql`CREATE TABLE children (parent TEXT REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)`
+      const orphan = sql.withTransaction(sql`INSERT INTO children (parent) VALUES ('nobody')`)
+      const refused = sql.withTransaction(Effect.andThen(insert("refused"), Effect.fail("refused")))
+      const exits = yield* Effect.forEach(
+        [...many(5).map((n) => sql.withTransaction(insert(n))), orphan, refused],
+        (one) => Effect.exit(one),
+        { concurrency: "unbounded" },
+      )
+      assert.lengthOf(exits.filter(Exit.isFailure), 7)
+      // The refusal rested on rows that are gone: it is not the answer either.
+      assert.isTrue(Exit.hasDies(exits[6]!))
+      assert.strictEqual(yield* count, 0)
+      yield* sql.withTransaction(insert("next"))
+      assert.strictEqual(yield* count, 1)
+    }),
+  )
+
+  it.effect("a transaction that SQLite rolls back by itself takes its batch with it, and cannot go on", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM things`
+      yield* insert("taken")
+      const afterwards: Array<string> = []
+      const broken = sql.withTransaction(
+        Effect.gen(function* () {
+          yield* Effect.ignore(sql`INSERT OR ROLLBACK INTO things (name) VALUES ('taken')`)
+          afterwards.push((yield* Effect.exit(insert("alone")))._tag)
+        }),
+      )
+      const exits = yield* Effect.forEach(
+        [...many(3).map((n) => sql.withTransaction(insert(n))), broken],
+        (one) => Effect.exit(one),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(afterwards, ["Failure"])
+      assert.lengthOf(exits.filter(Exit.isFailure), 4)
+      yield* sql.withTransaction(insert("next"))
+      assert.strictEqual(yield* count, 2)
+    }),
+  )
+
+  it.effect("nobody waits for a batch that an interrupted writer was to close", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM things`
+      for (let round = 0; round < 50; round++) {
+        const fibers = yield* Effect.forEach(many(8), (n) =>
+          Effect.forkChild(sql.withTransaction(Effect.andThen(insert(`${round}-${n}`), Effect.yieldNow))),
+        )
+        for (let turns = 0; turns < round % 10; turns++) yield* Effect.yieldNow
+        yield* Fiber.interruptAll(fibers.filter((_, n) => n % 3 !== round % 3))
+        yield* Effect.forEach(fibers, Fiber.await)
+      }
+      const before = yield* count
+      yield* insert("last")
+      assert.strictEqual(yield* count, before + 1)
+    }),
+  )
+
+  it.effect("many writers share few commits", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM things`
+      const pages = Effect.map(Store, ({ where }) => statSync(`${where}-wal`).size)
+      yield* sql`SELECT 1`
+      const before = yield* pages
+      yield* Effect.forEach(many(200), (n) => sql.withTransaction(insert(n)), { concurrency: "unbounded" })
+      const together = (yield* pages) - before
+      yield* Effect.forEach(many(200), (n) => sql.withTransaction(insert(`alone ${n}`)))
+      const alone = (yield* pages) - before - together
+      assert.isBelow(together * 5, alone)
+    }),
+  )
+})

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { type Context, Effect, Layer, Redacted, References, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import pg from "pg"
 import { inject } from "vitest"
@@ -57,16 +57,28 @@ export const stores: ReadonlyArray<readonly [name: string, store: Stored]> = pla
   Layer.unwrap(place),
 ])
 
+const floor = Layer.mergeAll(Readers.layer, Files.layer).pipe(Layer.provideMerge(Journal.layer))
+
 /** The ground floor without timers, which would fire on their own. */
-export const ground = (store: Stored) =>
-  Layer.mergeAll(Readers.layer, Files.layer).pipe(
-    Layer.provideMerge(Journal.layer),
-    Layer.provideMerge(migrated(store)),
-  )
+export const ground = (store: Stored) => floor.pipe(Layer.provideMerge(migrated(store)))
 
 /** One opening more: what a second process, or the next one, would have. */
 export const opened = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<Context.Context<A>, E, Scope.Scope> =>
   Layer.build(Layer.fresh(layer))
+
+/**
+ * The ground floor again and again, as processes on one database would have it. SQLite has one process at a time, so
+ * there they share the connection and nothing else.
+ */
+export const openings = (name: string, place: Effect.Effect<Stored, never, Scope.Scope>) =>
+  Effect.gen(function* () {
+    const store = migrated(yield* place)
+    const shared = name === "sqlite" ? Layer.succeedContext(yield* opened(store)) : store
+    return floor.pipe(Layer.provideMerge(shared))
+  })
+
+/** For tests of failures that are logged. */
+export const quiet = Layer.succeed(References.MinimumLogLevel, "None")
 
 /** Asks until it is so; each asking gives the event loop a turn. */
 export const until = <E, R>(asked: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
