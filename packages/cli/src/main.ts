@@ -1,2 +1,62 @@
-import { serve } from "@stoa/server"
-process.exitCode = await serve({ startedAt: 0, say: (line) => console.log(line) })
+/** The `stoa` command. Data on stdout, talk on stderr; exit 0 done, 1 failed, 2 refused or bad usage, 3 waiting. */
+// edge: the process itself.
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { failureOf } from "./Failure.ts"
+import { root } from "./root.ts"
+import { services } from "./services.ts"
+import { api } from "./verbs/api.ts"
+import { audit } from "./verbs/audit.ts"
+import { events } from "./verbs/events.ts"
+import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
+import { agents, people } from "./verbs/principals.ts"
+import { secrets } from "./verbs/secrets.ts"
+import { serve } from "./verbs/serve.ts"
+import { token } from "./verbs/token.ts"
+
+// Under the launcher that carried us to a newer Node, its pipe must not keep a finished command alive.
+process.channel?.unref()
+
+// `stoa events | head` closes the pipe: that is an end, not a fault.
+process.stdout.on("error", (cause: NodeJS.ErrnoException) => process.exit(cause.code === "EPIPE" ? 0 : 1))
+
+/** effect/cli prints help with console.log. Asked for, it is data; after a mistake, it is talk. */
+const helpAsked = process.argv.some((word) => ["--help", "-h", "--version", "-v", "--completions"].includes(word))
+if (!helpAsked) console.log = console.error
+
+const stoa = root.pipe(
+  Command.withSubcommands([
+    serve,
+    login,
+    reload,
+    agents,
+    people,
+    token,
+    secrets,
+    audit,
+    events,
+    doctor,
+    backup,
+    restore,
+    api,
+  ]),
+)
+
+const failed = (error: unknown) =>
+  Effect.sync(() => {
+    const usage = (error as { readonly _tag?: string })._tag === "ShowHelp"
+    if (!usage) process.stderr.write(`stoa: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = usage || isUsage(error) ? 2 : failureOf(error).exitCode
+  })
+
+const isUsage = (error: unknown): boolean =>
+  ["CliError", "UnrecognizedOption", "InvalidValue", "MissingArgument", "MissingOption", "UnknownSubcommand"].includes(
+    (error as { readonly _tag?: string })._tag ?? "",
+  )
+
+await Command.run(stoa, { version: "0.1.0" }).pipe(
+  Effect.catch(failed),
+  Effect.catchDefect(failed),
+  Effect.provide(services),
+  Effect.runPromise,
+)

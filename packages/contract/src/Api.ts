@@ -1,7 +1,10 @@
 /** The whole HTTP API. Doors serve it, the SDK and `/openapi.json` are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { EventsApi } from "./api/Events.ts"
-import { AllowListsApi, AuditApi, LimitsApi, SecretsApi } from "./api/Govern.ts"
+import { AllowListsApi } from "./api/AllowLists.ts"
+import { AuditApi } from "./api/Audit.ts"
+import { LimitsApi } from "./api/Limits.ts"
+import { SecretsApi } from "./api/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
 import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi } from "./api/House.ts"
@@ -14,4 +17,6 @@ export class Api extends HttpApi.make("stoa")
   .middleware(Authentication)
   .middleware(Reading)
   .add(HealthApi)
-  .annotateMerge(OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." }),
+  ) {}

@@ -12,8 +12,8 @@ const declared = {
   wallet: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
 }
 
-export const DeclaredPerson = Schema.Struct({ name: Name, ...declared })
-export const DeclaredAgent = Schema.Struct({ name: Name, owner: Schema.optionalKey(PrincipalRef), ...declared })
+const DeclaredPerson = Schema.Struct({ name: Name, ...declared })
+const DeclaredAgent = Schema.Struct({ name: Name, owner: Schema.optionalKey(PrincipalRef), ...declared })
 
 /** A rule for a role or a principal. Among the rules that fit, deny wins over ask, and ask over allow. */
 export const Policy = Schema.Struct({
@@ -32,7 +32,7 @@ const ContextLists = Schema.Struct({
   internal: Schema.optionalKey(ToolList),
 })
 
-export const AllowListsSection = Schema.Struct(
+const AllowListsSection = Schema.Struct(
   Object.fromEntries(ListedSet.literals.map((set) => [set, Schema.optionalKey(ContextLists)])) as {
     readonly [K in ListedSet]: Schema.optionalKey<typeof ContextLists>
   },

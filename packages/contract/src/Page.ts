@@ -10,7 +10,9 @@ export interface Page<A> {
 }
 
 export const pageQuery = {
-  limit: Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 }))),
+  limit: Schema.optionalKey(
+    Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 })),
+  ),
   cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
 }
 

@@ -19,7 +19,7 @@ export {
 } from "./Event.ts"
 export { File } from "./File.ts"
 export { Action, Delegation, Effect as Verdict, Grant, Judgement, NewDelegation, NewGrant } from "./Grant.ts"
-export { type Finding, Report } from "./Health.ts"
+export { type Finding, Report } from "./Report.ts"
 export { CorrelationId, Cursor, DelegationId, FileId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"

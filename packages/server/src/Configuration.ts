@@ -42,7 +42,10 @@ const parse = (text: string): { readonly value: unknown; readonly issues: Readon
     value,
     issues: errors.map(({ error, offset }) => ({
       path: `line ${lineOf(text, offset)}`,
-      message: jsonc.printParseErrorCode(error).replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase(),
+      message: jsonc
+        .printParseErrorCode(error)
+        .replace(/([a-z])([A-Z])/g, "$1 $2")
+        .toLowerCase(),
     })),
   }
 }
@@ -65,7 +68,10 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     }
   for (const [set, context, tools] of listsOf(declared))
     for (const name of unknownNames(set, tools))
-      issues.push({ path: `allowLists.${set}.${context}.${tools.indexOf(name)}`, message: `there is no tool "${name}" in ${set}` })
+      issues.push({
+        path: `allowLists.${set}.${context}.${tools.indexOf(name)}`,
+        message: `there is no tool "${name}" in ${set}`,
+      })
   for (const section of ["policies", "limits"] as const)
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
@@ -76,7 +82,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
 const listsOf = (declared: Declared) =>
   Object.entries(declared.allowLists ?? {}).flatMap(([set, lists]) =>
     Object.entries(lists ?? {}).map(
-      ([context, tools]) => [set as ListedSet, context as AccessContext, tools as ReadonlyArray<string>] as const,
+      ([context, tools]) => [set as ListedSet, context as AccessContext, tools] as const,
     ),
   )
 
@@ -116,7 +122,7 @@ export class Configuration extends Context.Service<
 
         const absent = Effect.gen(function* () {
           const orphans = yield* principals.declared
-          if (!options.mustExist && orphans.length === 0) return {} as Declared
+          if (!options.mustExist && orphans.length === 0) return {}
           return yield* faulty([
             {
               path: file,
@@ -156,7 +162,10 @@ export class Configuration extends Context.Service<
                   faulty([
                     {
                       path: `${kind === "agent" ? "agents" : "people"}: ${name}`,
-                      message: error._tag === "NameTaken" ? "somebody made at run time has this name; rename one of the two" : error.message,
+                      message:
+                        error._tag === "NameTaken"
+                          ? "somebody made at run time has this name; rename one of the two"
+                          : error.message,
                     },
                   ]),
                 ),

@@ -53,7 +53,10 @@ const audit = Effect.gen(function* () {
   const { brokenAt, rows } = yield* (yield* Audit).verify
   return brokenAt === null
     ? ok("audit", `${rows} rows, the chain is whole`)
-    : fail("audit", `the chain breaks at row ${brokenAt}: somebody changed the trail; keep the file and compare a backup`)
+    : fail(
+        "audit",
+        `the chain breaks at row ${brokenAt}: somebody changed the trail; keep the file and compare a backup`,
+      )
 })
 
 const readers = Effect.gen(function* () {
@@ -75,7 +78,10 @@ const secrets = Effect.gen(function* () {
   const shut = yield* (yield* Secrets).unreadable
   return shut.length === 0
     ? ok("secrets", "all open with the present key")
-    : fail("secrets", `sealed under another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`)
+    : fail(
+        "secrets",
+        `sealed under another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`,
+      )
 })
 
 const allowLists = Effect.gen(function* () {
@@ -86,7 +92,7 @@ const allowLists = Effect.gen(function* () {
     : warn("allow lists", `names that nothing serves: ${unknown.join(", ")}`)
 })
 
-export const examine = Effect.map(
+export const doctorReport = Effect.map(
   Effect.all([store, schema, integrity, folder, audit, readers, timers, secrets, allowLists]),
   (findings) => new Report({ findings: findings.flat() }),
-).pipe(Effect.withSpan("Doctor.examine"))
+).pipe(Effect.withSpan("Doctor.report"))

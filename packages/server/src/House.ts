@@ -14,8 +14,8 @@ import { Rules } from "./access/Rules.ts"
 import { Secrets } from "./access/Secrets.ts"
 import { Tokens } from "./access/Tokens.ts"
 import { Configuration } from "./Configuration.ts"
-import { examine } from "./Doctor.ts"
-import { Feed } from "./doors/feed/Feed.ts"
+import { doctorReport } from "./Doctor.ts"
+import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
 import { routes } from "./doors/http/Routes.ts"
@@ -33,7 +33,7 @@ import { refuse } from "./store/StartError.ts"
 import { Store } from "./store/Store.ts"
 import { Timers } from "./store/Timers.ts"
 
-export const version = "0.1.0"
+const version = "0.1.0"
 
 /** The house's own keys: from a setting, or made once and kept in the folder. */
 export interface Keys {
@@ -63,9 +63,9 @@ const store = Layer.unwrap(
   }),
 )
 
-const migrated = Layer.effectDiscard(
-  migrate({ migrations, backup: () => Effect.succeed("nowhere") }),
-).pipe(Layer.provideMerge(store))
+const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") })).pipe(
+  Layer.provideMerge(store),
+)
 
 const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer).pipe(
   Layer.provideMerge(Journal.layer),
@@ -92,7 +92,9 @@ const settled = (keys: Keys) =>
       if (changes > 0) yield* Effect.logInfo(`${applied.file} applied`, applied)
       if (Option.isSome(settings.anonymous))
         yield* Effect.mapError((yield* Tokens).standIn(settings.anonymous.value), () =>
-          refuse(`STOA_ANONYMOUS names "${Option.getOrThrow(settings.anonymous)}", and there is no such principal. Add it first.`),
+          refuse(
+            `STOA_ANONYMOUS names "${Option.getOrThrow(settings.anonymous)}", and there is no such principal. Add it first.`,
+          ),
         )
       const journal = yield* Journal
       const { dialect } = yield* Store
@@ -107,19 +109,17 @@ const upkeep = Layer.effect(
   Effect.gen(function* () {
     const configuration = yield* Configuration
     const server = yield* NodeServer
-    const context = yield* Effect.context<Effect.Services<typeof examine>>()
+    const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
     return Upkeep.of({
       ready: () => (server.draining() ? "draining" : "ok"),
       reload: configuration.apply,
-      doctor: Effect.provideContext(examine, context),
+      doctor: Effect.provideContext(doctorReport, context),
       backup: () => Stream.empty,
     })
   }),
 )
 
-const server = Layer.unwrap(
-  Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })),
-)
+const server = Layer.unwrap(Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })))
 
 const serving = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -144,16 +144,15 @@ const doors = Layer.unwrap(
   ),
 )
 
-/** The whole house, given its keys. */
-export const layerHouse = (keys: Keys) =>
+/** Everything but the doors: what the offline commands need. */
+export const layerRooms = (keys: Keys) =>
   Layer.unwrap(
-    Effect.map(Settings, (settings) => {
-      const file = settings.config
+    Effect.map(Settings, ({ config: file }) => {
       const mustExist = file !== "stoa.config.json"
-      return doors.pipe(
-        Layer.provideMerge(settled(keys)),
-        Layer.provideMerge(Configuration.layer({ file, mustExist })),
-        Layer.provideMerge(access(keys, file)),
-      )
+      return Configuration.layer({ file, mustExist }).pipe(Layer.provideMerge(access(keys, file)))
     }),
   )
+
+/** The whole house, given its keys. */
+export const layerHouse = (keys: Keys) =>
+  doors.pipe(Layer.provideMerge(settled(keys)), Layer.provideMerge(layerRooms(keys)))

@@ -9,7 +9,12 @@ interface Setting<A> {
   readonly config: Config.Config<A>
 }
 
-const setting = <A>(env: string, usual: string, about: string, config: (env: string) => Config.Config<A>): Setting<A> => ({
+const setting = <A>(
+  env: string,
+  usual: string,
+  about: string,
+  config: (env: string) => Config.Config<A>,
+): Setting<A> => ({
   env,
   usual,
   about,
@@ -21,7 +26,12 @@ const optional = (env: string) => Config.option(Config.String(env))
 const secret = (env: string) => Config.option(Config.Redacted(env))
 
 const table = {
-  host: setting("STOA_HOST", "127.0.0.1", "Address to listen on. Anything but loopback is your decision.", text("127.0.0.1")),
+  host: setting(
+    "STOA_HOST",
+    "127.0.0.1",
+    "Address to listen on. Anything but loopback is your decision.",
+    text("127.0.0.1"),
+  ),
   port: setting("STOA_PORT", "4040", "Port to listen on; 0 takes a free one.", (env) =>
     Config.Int(env).pipe(Config.withDefault(4040)),
   ),
@@ -43,7 +53,12 @@ const table = {
     secret,
   ),
   config: setting("STOA_CONFIG", "stoa.config.json", "The configuration file.", text("stoa.config.json")),
-  publicUrl: setting("STOA_PUBLIC_URL", "absent", "The address people use, behind a proxy: links, Host and Origin.", optional),
+  publicUrl: setting(
+    "STOA_PUBLIC_URL",
+    "absent",
+    "The address people use, behind a proxy: links, Host and Origin.",
+    optional,
+  ),
   anonymous: setting(
     "STOA_ANONYMOUS",
     "absent",
@@ -58,7 +73,9 @@ const table = {
   ),
 }
 
-type Values = { readonly [K in keyof typeof table]: (typeof table)[K]["config"] extends Config.Config<infer A> ? A : never }
+type Values = {
+  readonly [K in keyof typeof table]: (typeof table)[K]["config"] extends Config.Config<infer A> ? A : never
+}
 
 /** Read by clients (cli and sdk), known here so that they are not taken for mistakes. */
 const clients = {
@@ -69,23 +86,26 @@ const clients = {
 const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/
 
 export class Settings extends Context.Service<Settings, Values & { readonly loopback: boolean }>()("server/Settings") {
-  static readonly layer = (environment: Record<string, string | undefined> = process.env): Layer.Layer<Settings, StartError> =>
-    Layer.effect(Settings, read(environment))
+  static readonly layer = (
+    environment: Record<string, string | undefined> = process.env,
+  ): Layer.Layer<Settings, StartError> => Layer.effect(Settings, read(environment))
 }
 
 const read = Effect.fnUntraced(function* (environment: Record<string, string | undefined>) {
   const known = new Set([...Object.values(table).map((one) => one.env), ...Object.keys(clients), "STOA_TEST_LONG"])
   const strange = Object.keys(environment).find((name) => name.startsWith("STOA_") && !known.has(name))
   if (strange !== undefined)
-    return yield* refuse(`There is no setting ${strange}. The settings are: ${[...known].filter((one) => one !== "STOA_TEST_LONG").join(", ")}.`)
+    return yield* refuse(
+      `There is no setting ${strange}. The settings are: ${[...known].filter((one) => one !== "STOA_TEST_LONG").join(", ")}.`,
+    )
   const provider = ConfigProvider.fromEnv({ env: environment as Record<string, string> })
   const values: Record<string, unknown> = {}
   for (const [name, one] of Object.entries(table)) {
     // An empty variable is one that was not set.
     const given = environment[one.env] === "" ? ConfigProvider.fromEnv({ env: {} }) : provider
-    values[name] = yield* (one.config as Config.Config<unknown>).parse(given).pipe(
-      Effect.mapError(() => refuse(`${one.env} cannot be read. ${one.about} Usual: ${one.usual}.`)),
-    )
+    values[name] = yield* (one.config as Config.Config<unknown>)
+      .parse(given)
+      .pipe(Effect.mapError(() => refuse(`${one.env} cannot be read. ${one.about} Usual: ${one.usual}.`)))
   }
   const settings = { ...(values as Values), loopback: loopback.test((values as Values).host) }
   yield* checkTogether(settings)
@@ -95,13 +115,19 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
 const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]) {
   if (settings.port < 0 || settings.port > 65535) return yield* refuse("STOA_PORT is a number from 0 to 65535.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))
-    return yield* refuse("STOA_ADMIN_TOKEN has fewer than 16 characters. Take a longer one, such as `openssl rand -hex 32`.")
+    return yield* refuse(
+      "STOA_ADMIN_TOKEN has fewer than 16 characters. Take a longer one, such as `openssl rand -hex 32`.",
+    )
   if (Option.isSome(settings.anonymous) && !settings.loopback)
-    return yield* refuse(`STOA_ANONYMOUS works on loopback only, and STOA_HOST is ${settings.host}. Unset one of the two.`)
+    return yield* refuse(
+      `STOA_ANONYMOUS works on loopback only, and STOA_HOST is ${settings.host}. Unset one of the two.`,
+    )
   if (Option.exists(settings.publicUrl, (url) => URL.parse(url) === null))
     return yield* refuse("STOA_PUBLIC_URL is not an address. Give one such as https://stoa.example.org.")
   if (Option.exists(settings.database, (url) => !/^postgres(ql)?:\/\//.test(Redacted.value(url))))
-    return yield* refuse("DATABASE_URL is not a Postgres address. Give postgres://user:password@host/database, or unset it for SQLite.")
+    return yield* refuse(
+      "DATABASE_URL is not a Postgres address. Give postgres://user:password@host/database, or unset it for SQLite.",
+    )
   if (settings.runner === "cluster")
     return yield* refuse("STOA_RUNNER=cluster needs durable runs, which this version does not have yet. Use single.")
 })

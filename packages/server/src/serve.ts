@@ -48,7 +48,9 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
     yield* reloadOnHangup
     // So that `stoa` on this machine finds the house, whatever its port.
     writeFileSync(join(folder.path, "address"), `${url}\n`, { mode: 0o600 })
-    options.say(`Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`)
+    options.say(
+      `Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`,
+    )
     options.say(
       keys.adminIsNew
         ? `Sign in, shown this once: ${url}/#token=${Redacted.value(keys.admin)}`
@@ -73,7 +75,7 @@ export const serve = (options: ServeOptions): Promise<number> =>
     Effect.catchTag("StartError", (error: StartError) =>
       Effect.sync(() => {
         process.stderr.write(`stoa: ${error.message}\n`)
-        return error.exitCode as number
+        return error.exitCode
       }),
     ),
     Effect.runPromise,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ConfigFaulty, Missing } from "../Errors.ts"
-import { Report } from "../Health.ts"
+import { Report } from "../Report.ts"
 import { FileId } from "../Ids.ts"
 import { problem } from "../Problem.ts"
 
@@ -13,7 +13,7 @@ export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("ready", "/readyz", { success: Status, error: Status.pipe(HttpApiSchema.status(503)) }),
 ) {}
 
-export const Reloaded = Schema.Struct({
+const Reloaded = Schema.Struct({
   file: Schema.String,
   added: Schema.Array(Schema.String),
   changed: Schema.Array(Schema.String),

@@ -7,7 +7,7 @@ import { problem } from "../Problem.ts"
 import { ToolsetName } from "../Toolset.ts"
 import { Idempotency } from "./guards.ts"
 
-export const PrincipalChange = Schema.Struct({
+const PrincipalChange = Schema.Struct({
   name: Schema.optionalKey(Name),
   roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
   toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),

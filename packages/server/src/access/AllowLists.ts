@@ -15,7 +15,7 @@ import { SqlClient } from "effect/sql"
 import { json } from "../store/Columns.ts"
 import { currentCause } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
-import { rightsChanged } from "./Epoch.ts"
+import { rightsChanged } from "./Rights.ts"
 
 const contexts: ReadonlyArray<AccessContext> = ["agent", "crossroads", "internal"]
 
@@ -67,7 +67,15 @@ export class AllowLists extends Context.Service<
             return new AllowList({ ...row, unknown: unknownNames(toolset, row.tools) })
           }
           const tools = defaultList(toolset, context)
-          return new AllowList({ toolset, context, tools, unknown: [], source: "default", changedAt: null, changedBy: null })
+          return new AllowList({
+            toolset,
+            context,
+            tools,
+            unknown: [],
+            source: "default",
+            changedAt: null,
+            changedBy: null,
+          })
         }, Effect.orDie)
 
         const list = Effect.map(
@@ -87,32 +95,35 @@ export class AllowLists extends Context.Service<
           yield* changed
         })
 
-        const set: AllowLists["Service"]["set"] = Effect.fn("AllowLists.set")(
-          function* (toolset, context, wanted, by = "house") {
-            const tools = [...new Set(wanted)]
-            const unknown = unknownNames(toolset, tools)
-            if (unknown.length > 0)
-              return yield* new BadInput({
-                issues: unknown.map((name) => ({
-                  path: `tools.${wanted.indexOf(name)}`,
-                  message: `there is no tool "${name}" in ${toolset}`,
-                })),
-              })
-            const before = yield* get(toolset, context)
-            if (before.source === "file" && by !== "file")
-              return yield* new OwnedByFile({ noun: "allow list", name: `${toolset}/${context}`, file: configFile })
-            const same = before.source === by && JSON.stringify(before.tools) === JSON.stringify(tools)
-            if (same) return before
-            const { actor } = yield* currentCause
-            const changedAt = DateTime.formatIso(yield* DateTime.now)
-            const row = { toolset, context, tools: JSON.stringify(tools), source: by, changedAt, changedBy: actor }
-            yield* Effect.orDie(sql`INSERT INTO allow_lists ${sql.insert(row)}
+        const set: AllowLists["Service"]["set"] = Effect.fn("AllowLists.set")(function* (
+          toolset,
+          context,
+          wanted,
+          by = "house",
+        ) {
+          const tools = [...new Set(wanted)]
+          const unknown = unknownNames(toolset, tools)
+          if (unknown.length > 0)
+            return yield* new BadInput({
+              issues: unknown.map((name) => ({
+                path: `tools.${wanted.indexOf(name)}`,
+                message: `there is no tool "${name}" in ${toolset}`,
+              })),
+            })
+          const before = yield* get(toolset, context)
+          if (before.source === "file" && by !== "file")
+            return yield* new OwnedByFile({ noun: "allow list", name: `${toolset}/${context}`, file: configFile })
+          const same = before.source === by && JSON.stringify(before.tools) === JSON.stringify(tools)
+          if (same) return before
+          const { actor } = yield* currentCause
+          const changedAt = DateTime.formatIso(yield* DateTime.now)
+          const row = { toolset, context, tools: JSON.stringify(tools), source: by, changedAt, changedBy: actor }
+          yield* Effect.orDie(sql`INSERT INTO allow_lists ${sql.insert(row)}
               ON CONFLICT (toolset, context) DO UPDATE SET tools = excluded.tools, source = excluded.source,
                 changed_at = excluded.changed_at, changed_by = excluded.changed_by`)
-            yield* record(before, tools)
-            return yield* get(toolset, context)
-          },
-        )
+          yield* record(before, tools)
+          return yield* get(toolset, context)
+        })
 
         const reset: AllowLists["Service"]["reset"] = Effect.fn("AllowLists.reset")(function* (toolset, context) {
           const before = yield* get(toolset, context)

@@ -36,13 +36,17 @@ export class Audit extends Context.Service<
     Audit,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const anchor = Effect.map(sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`, (rows) => rows[0]!)
+      const anchor = Effect.map(
+        sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`,
+        (rows) => rows[0]!,
+      )
 
       const list: Audit["Service"]["list"] = Effect.fn("Audit.list")(function* (query) {
         const limit = query.limit ?? 50
         const before = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number.parseInt(query.cursor) || 0
         const where = [sql`seq < ${before}`]
-        if (query.principal !== undefined) where.push(sql`(principal = ${query.principal} OR principal IN
+        if (query.principal !== undefined)
+          where.push(sql`(principal = ${query.principal} OR principal IN
           (SELECT id FROM principals WHERE name_key = ${query.principal.toLowerCase()}))`)
         if (query.tool !== undefined) where.push(sql`resource = ${`tools/${query.tool}`}`)
         if (query.result !== undefined) where.push(sql`result = ${query.result}`)
@@ -84,7 +88,8 @@ export class Audit extends Context.Service<
     handle: Effect.fnUntraced(function* (events) {
       const sql = yield* SqlClient.SqlClient
       const newest = yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1`
-      let { hash, seq } = newest[0] ?? (yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`)[0]!
+      let { hash, seq } =
+        newest[0] ?? (yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`)[0]!
       const rows: Array<object> = []
       for (const event of events) {
         const audited = auditOf(event)

@@ -23,8 +23,16 @@ import { json } from "../store/Columns.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { rightsChanged } from "./Epoch.ts"
-import { deepestDelegation, judge, longestDelegation, mayDelegate, type Rule, rulesOfPolicies, rulesOfRoles } from "./policy.ts"
+import { rightsChanged } from "./Rights.ts"
+import {
+  deepestDelegation,
+  judge,
+  longestDelegation,
+  mayDelegate,
+  type Rule,
+  rulesOfPolicies,
+  rulesOfRoles,
+} from "./policy.ts"
 import { Principals } from "./Principals.ts"
 import { Rules } from "./Rules.ts"
 
@@ -116,9 +124,11 @@ export class Grants extends Context.Service<
         return new Judgement(judge(yield* rulesOf(who), action, resource, yield* DateTime.now))
       })
 
-      const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(function* (principal, action, resource) {
-        return new Judgement(judge(yield* gather(principal), action, resource, yield* DateTime.now))
-      })
+      const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(
+        function* (principal, action, resource) {
+          return new Judgement(judge(yield* gather(principal), action, resource, yield* DateTime.now))
+        },
+      )
 
       const require: Grants["Service"]["require"] = Effect.fn("Grants.require")(function* (action, resource) {
         const { rule, verdict } = yield* judgeIt(yield* Caller, action, resource)
@@ -137,7 +147,9 @@ export class Grants extends Context.Service<
         const principal = yield* principals.get(wanted.principal)
         const now = yield* DateTime.now
         if (wanted.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(wanted.expiresAt, now))
-          return yield* new BadInput({ issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }] })
+          return yield* new BadInput({
+            issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }],
+          })
         const grant = new Grant({
           id: newId("gnt"),
           principal: principal.id,
@@ -180,9 +192,7 @@ export class Grants extends Context.Service<
 
       const getDelegation: Grants["Service"]["getDelegation"] = Effect.fnUntraced(function* (id) {
         const rows = yield* Effect.orDie(sql`SELECT * FROM delegations WHERE id = ${id}`)
-        return rows[0] === undefined
-          ? yield* new Missing({ noun: "delegation", ref: id })
-          : delegationFromRow(rows[0])
+        return rows[0] === undefined ? yield* new Missing({ noun: "delegation", ref: id }) : delegationFromRow(rows[0])
       })
 
       const delegate: Grants["Service"]["delegate"] = Effect.fn("Grants.delegate")(function* (wanted) {
@@ -193,7 +203,9 @@ export class Grants extends Context.Service<
         const expiresAt = wanted.expiresAt ?? latest
         if (DateTime.isGreaterThan(expiresAt, latest) || DateTime.isLessThanOrEqualTo(expiresAt, now))
           return yield* new BadInput({
-            issues: [{ path: "expiresAt", message: "a delegation lasts at most 24 hours, and ends in the time to come" }],
+            issues: [
+              { path: "expiresAt", message: "a delegation lasts at most 24 hours, and ends in the time to come" },
+            ],
           })
         const source = mayDelegate(yield* rulesOf(caller), wanted, now)
         if (source === undefined)

@@ -20,7 +20,7 @@ import { json } from "../store/Columns.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { rightsChanged } from "./Epoch.ts"
+import { rightsChanged } from "./Rights.ts"
 import { defaultRoles } from "./policy.ts"
 
 const Row = Schema.Struct({
@@ -101,11 +101,8 @@ export class Principals extends Context.Service<
             retiredAt: null,
           })
           const row = { ...encode(principal), nameKey: nameKey(principal.name) }
-          yield* Effect.catchReason(
-            sql`INSERT INTO principals ${sql.insert(row)}`,
-            "SqlError",
-            "UniqueViolation",
-            () => Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
+          yield* Effect.catchReason(sql`INSERT INTO principals ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
+            Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
           yield* journal.append({
             kind: "principal.added",
@@ -131,29 +128,31 @@ export class Principals extends Context.Service<
             return yield* new WrongState({ detail: `${principal.name} has left and cannot be changed.` })
         })
 
-        const change: Principals["Service"]["change"] = Effect.fn("Principals.change")(
-          function* (ref, changes, by = "house") {
-            const before = yield* get(ref)
-            yield* mayTouch(before, by)
-            if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
-            if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
-              return yield* new WrongState({ detail: "The admin of the house keeps its name: settings refer to it." })
-            if (before.name === "admin" && changes.roles !== undefined && !changes.roles.includes("admin"))
-              return yield* new WrongState({ detail: "The admin of the house keeps the role admin." })
-            const after = new Principal({ ...before, ...changes })
-            const named = Object.keys(changes).filter(
-              (key) => JSON.stringify(before[key as never]) !== JSON.stringify(after[key as never]),
-            )
-            if (named.length === 0) return before
-            const { id: _, ...row } = encode(after)
-            yield* Effect.orDie(
-              sql`UPDATE principals SET ${sql.update({ ...row, nameKey: nameKey(after.name) })} WHERE id = ${before.id}`,
-            )
-            yield* journal.append({ kind: "principal.changed", body: { principal: before.id, changes: named } })
-            yield* changed
-            return after
-          },
-        )
+        const change: Principals["Service"]["change"] = Effect.fn("Principals.change")(function* (
+          ref,
+          changes,
+          by = "house",
+        ) {
+          const before = yield* get(ref)
+          yield* mayTouch(before, by)
+          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
+          if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
+            return yield* new WrongState({ detail: "The admin of the house keeps its name: settings refer to it." })
+          if (before.name === "admin" && changes.roles !== undefined && !changes.roles.includes("admin"))
+            return yield* new WrongState({ detail: "The admin of the house keeps the role admin." })
+          const after = new Principal({ ...before, ...changes })
+          const named = Object.keys(changes).filter(
+            (key) => JSON.stringify(before[key as never]) !== JSON.stringify(after[key as never]),
+          )
+          if (named.length === 0) return before
+          const { id: _, ...row } = encode(after)
+          yield* Effect.orDie(
+            sql`UPDATE principals SET ${sql.update({ ...row, nameKey: nameKey(after.name) })} WHERE id = ${before.id}`,
+          )
+          yield* journal.append({ kind: "principal.changed", body: { principal: before.id, changes: named } })
+          yield* changed
+          return after
+        })
 
         const retire: Principals["Service"]["retire"] = Effect.fn("Principals.retire")(function* (ref, by = "house") {
           const principal = yield* get(ref)

@@ -3,7 +3,7 @@ import { Configuration, Limit, type Policy } from "@stoa/contract"
 import { Array, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/Journal.ts"
-import { rightsChanged } from "./Epoch.ts"
+import { rightsChanged } from "./Rights.ts"
 
 const decodePolicies = Schema.decodeUnknownSync(Configuration.fields.policies.schema)
 const decodeLimits = Schema.decodeUnknownSync(Schema.Array(Limit))

@@ -92,9 +92,10 @@ export class Tokens extends Context.Service<
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: wanted.principal })
         const now = yield* DateTime.now
         if (wanted.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(wanted.expiresAt, now))
-          return yield* new BadInput({ issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }] })
-        const expiresAt =
-          wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
+          return yield* new BadInput({
+            issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }],
+          })
+        const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
         return yield* insert({
           principal,
           label: wanted.label ?? null,
@@ -133,9 +134,7 @@ export class Tokens extends Context.Service<
       const list: Tokens["Service"]["list"] = Effect.fn("Tokens.list")(function* (query) {
         const { after, limit } = pageFrom(query)
         const whose =
-          query.principal === undefined
-            ? sql`1 = 1`
-            : sql`principal = ${(yield* principals.get(query.principal)).id}`
+          query.principal === undefined ? sql`1 = 1` : sql`principal = ${(yield* principals.get(query.principal)).id}`
         const rows = yield* Effect.orDie(
           sql`SELECT * FROM tokens WHERE ${whose} AND id > ${after} ORDER BY id LIMIT ${limit + 1}`,
         )
@@ -185,22 +184,26 @@ export class Tokens extends Context.Service<
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
         const hash = hashOf(Redacted.value(token))
-        yield* journal.transact(
-          Effect.gen(function* () {
-            const admin = yield* principals.get("admin").pipe(
-              Effect.catchTag("Missing", () => principals.add({ kind: "person", name: "admin", roles: ["admin"] } as never)),
-              Effect.orDie,
-            )
-            const label = "admin token of the house"
-            const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
+        yield* journal
+          .transact(
+            Effect.gen(function* () {
+              const admin = yield* principals.get("admin").pipe(
+                Effect.catchTag("Missing", () =>
+                  principals.add({ kind: "person", name: "admin", roles: ["admin"] } as never),
+                ),
+                Effect.orDie,
+              )
+              const label = "admin token of the house"
+              const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
               WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
-            if (rows.length === 1 && rows[0]!.hash === hash) return
-            yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
-            const issued = yield* insert({ principal: admin, label, context: "internal", expiresAt: null })
-            yield* sql`DELETE FROM tokens WHERE hash = ${hash}`
-            yield* sql`UPDATE tokens SET hash = ${hash} WHERE id = ${issued.id}`
-          }),
-        ).pipe(Effect.orDie)
+              if (rows.length === 1 && rows[0]!.hash === hash) return
+              yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
+              const issued = yield* insert({ principal: admin, label, context: "internal", expiresAt: null })
+              yield* sql`DELETE FROM tokens WHERE hash = ${hash}`
+              yield* sql`UPDATE tokens SET hash = ${hash} WHERE id = ${issued.id}`
+            }),
+          )
+          .pipe(Effect.orDie)
       })
 
       return Tokens.of({ issue, rotate, revoke, get, list, authenticate, standIn, keepAdmin })

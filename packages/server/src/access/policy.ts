@@ -25,7 +25,10 @@ const rule = (resource: string, ...actions: ReadonlyArray<Action>) => ({ resourc
 const everybody = [rule("self/*", "read", "write", "delete"), rule("principals/*", "read")]
 
 /** Roles of seed 004 (S4-99) beside those of people and services. A role only allows; refusing is the work of policies. */
-export const roles: Record<Role, ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>> = {
+export const roles: Record<
+  Role,
+  ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>
+> = {
   admin: [rule("*", "admin")],
   member: [...everybody, rule("tools/*", "read", "execute"), rule("spaces/*", "read", "write")],
   guest: [rule("self/*", "read")],
@@ -99,7 +102,10 @@ export const rulesOfRoles = (held: ReadonlyArray<Role>): ReadonlyArray<Rule> =>
   )
 
 /** Whether a rule of the configuration file, for a name or `role:x` or `*`, speaks of this principal. */
-export const concerns = (whom: string, principal: { readonly name: string; readonly roles: ReadonlyArray<Role> }): boolean =>
+export const concerns = (
+  whom: string,
+  principal: { readonly name: string; readonly roles: ReadonlyArray<Role> },
+): boolean =>
   whom === "*" ||
   whom.toLowerCase() === principal.name.toLowerCase() ||
   (whom.startsWith("role:") && principal.roles.some((role) => `role:${role}` === whom))

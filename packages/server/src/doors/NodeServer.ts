@@ -1,6 +1,6 @@
 /**
  * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
- * everything else goes through effect/http by way of `nodeRequest.ts`.
+ * everything else goes through effect/http by way of `NodeRequest.ts`.
  */
 // edge: node:http speaks callbacks.
 import * as http from "node:http"
@@ -9,8 +9,8 @@ import { Context, Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import { refuse, StartError } from "../store/StartError.ts"
-import { NodeRequest } from "./nodeRequest.ts"
-import { sendResponse } from "./nodeResponse.ts"
+import { NodeRequest } from "./NodeRequest.ts"
+import { sendResponse } from "./Response.ts"
 
 /** How long running requests may take to finish once the house is closing. */
 const drainLimit = "10 seconds"
@@ -70,7 +70,9 @@ export class NodeServer extends Context.Service<
             const handled = HttpEffect.toHandled(app, sendResponse, middleware)
             const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
               const asked = new NodeRequest(request, response)
-              const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(handled)
+              const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
+                handled,
+              )
               if (fiber.pollUnsafe() !== undefined) return
               running.add(fiber)
               fiber.addObserver(() => {

@@ -9,7 +9,9 @@ import { Correlation, causedBy } from "../../store/Correlation.ts"
 import { Journal } from "../../store/Journal.ts"
 
 const withHeader = (name: string, value: string) =>
-  HttpEffect.appendPreResponseHandler((_, response) => Effect.succeed(HttpServerResponse.setHeader(response, name, value)))
+  HttpEffect.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, name, value)),
+  )
 
 /** effect/http-api hands a security middleware its handler's failures in a wrapper. */
 const forbiddenIn = (error: unknown): Forbidden | undefined => {

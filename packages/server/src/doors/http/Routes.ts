@@ -3,9 +3,12 @@ import { Api, NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { problemResponse } from "../problems.ts"
+import { problemResponse } from "../Problems.ts"
 import { eventsHandlers } from "./handlers/Events.ts"
-import { allowListsHandlers, auditHandlers, limitsHandlers, secretsHandlers } from "./handlers/Govern.ts"
+import { allowListsHandlers } from "./handlers/AllowLists.ts"
+import { auditHandlers } from "./handlers/Audit.ts"
+import { limitsHandlers } from "./handlers/Limits.ts"
+import { secretsHandlers } from "./handlers/Secrets.ts"
 import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
 import { healthHandlers, houseHandlers } from "./handlers/House.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
@@ -36,7 +39,8 @@ const elsewhere = HttpRouter.add(
   ),
 )
 
-export const routes = Layer.mergeAll(HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }), pages, elsewhere).pipe(
-  Layer.provide(handlers),
-  Layer.provide([layerReading, layerIdempotency]),
-)
+export const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
+  pages,
+  elsewhere,
+).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency]))

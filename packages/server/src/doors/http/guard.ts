@@ -6,7 +6,7 @@ import { CorrelationId, ForeignOrigin, Internal, NoRoute, Unavailable, Unsupport
 import { Cause, Effect, Schema } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { causedBy, newCorrelation } from "../../store/Correlation.ts"
-import { problemResponse } from "../problems.ts"
+import { problemResponse } from "../Problems.ts"
 
 export interface GuardOptions {
   readonly port: number

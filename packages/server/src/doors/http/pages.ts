@@ -4,17 +4,27 @@ import { readFileSync } from "node:fs"
 import { NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { problemResponse } from "../problems.ts"
+import { problemResponse } from "../Problems.ts"
 
 const file = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
 
 /** Scripts and styles of our own only; nothing is loaded from anywhere else. */
-const policy = "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const policy =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-const html = (text: string) => HttpServerResponse.html(text).pipe(HttpServerResponse.setHeader("content-security-policy", policy))
+const html = (text: string) =>
+  HttpServerResponse.html(text).pipe(HttpServerResponse.setHeader("content-security-policy", policy))
 
-const front = HttpRouter.add("GET", "/", Effect.sync(() => html(file("../../../../web/public/index.html"))))
-const docs = HttpRouter.add("GET", "/docs", Effect.sync(() => html(file("../../../../web/public/docs.html"))))
+const front = HttpRouter.add(
+  "GET",
+  "/",
+  Effect.sync(() => html(file("../../../../web/public/index.html"))),
+)
+const docs = HttpRouter.add(
+  "GET",
+  "/docs",
+  Effect.sync(() => html(file("../../../../web/public/docs.html"))),
+)
 
 const errors = HttpRouter.add(
   "GET",
@@ -22,7 +32,9 @@ const errors = HttpRouter.add(
   Effect.gen(function* () {
     const tag = (yield* HttpRouter.params)["tag"] ?? ""
     // Only tags are names of pages, so nothing else of the file system can be asked for.
-    const page = /^[A-Za-z]+$/.test(tag) ? yield* Effect.option(Effect.try(() => file(`../../../../../docs/errors/${tag}.md`))) : undefined
+    const page = /^[A-Za-z]+$/.test(tag)
+      ? yield* Effect.option(Effect.try(() => file(`../../../../../docs/errors/${tag}.md`)))
+      : undefined
     return page?._tag === "Some"
       ? HttpServerResponse.text(page.value, { contentType: "text/markdown; charset=utf-8" })
       : problemResponse(new NoRoute({ method: "GET", path: `/docs/errors/${tag}` }))

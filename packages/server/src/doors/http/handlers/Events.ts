@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
-import { Feed } from "../../feed/Feed.ts"
-import type { Takeover } from "../../nodeResponse.ts"
+import { Feed } from "../../Feed.ts"
+import type { Takeover } from "../../Response.ts"
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",

@@ -21,7 +21,8 @@ export const principalsHandlers = HttpApiBuilder.group(
       me: () => Effect.map(Caller, ({ principal }) => principal),
       get: ({ params }) => named(params.principal),
       list: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list(query)),
-      agents: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
+      agents: ({ query }) =>
+        Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
       add: ({ payload }) =>
         Effect.andThen(require("write", `principals/${payload.name}`), transact(principals.add(payload))),
       change: Effect.fnUntraced(function* ({ params, payload }) {

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
 import { Cookies, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { NodeRequest } from "./nodeRequest.ts"
+import type { NodeRequest } from "./NodeRequest.ts"
 
 /** A body that takes over the response after its head has been written. */
 export type Takeover = (response: ServerResponse) => void

@@ -3,8 +3,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { TooLarge } from "@stoa/contract"
 import { Effect, Inspectable, Option, Stream } from "effect"
-import { Cookies, Headers, HttpIncomingMessage, HttpServerError, HttpServerRequest, Multipart, UrlParams } from "effect/http"
-import { problemResponse } from "./problems.ts"
+import {
+  Cookies,
+  Headers,
+  HttpIncomingMessage,
+  HttpServerError,
+  HttpServerRequest,
+  Multipart,
+  UrlParams,
+} from "effect/http"
+import { problemResponse } from "./Problems.ts"
 
 /** The largest body taken (house.md, section 4). */
 export const largestBody = 4 * 1024 * 1024
@@ -21,7 +29,13 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   #bytes: Effect.Effect<Buffer, never> | undefined
   readonly #remote: Option.Option<string> | undefined
 
-  constructor(source: IncomingMessage, response: ServerResponse, url = source.url ?? "/", remote?: Option.Option<string>, headers?: Headers.Headers) {
+  constructor(
+    source: IncomingMessage,
+    response: ServerResponse,
+    url = source.url ?? "/",
+    remote?: Option.Option<string>,
+    headers?: Headers.Headers,
+  ) {
     super()
     this.source = source
     this.response = response

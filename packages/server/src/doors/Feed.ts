@@ -9,11 +9,11 @@
 import type { ServerResponse } from "node:http"
 import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
 import { Context, Duration, Effect, Layer } from "effect"
-import { Journal } from "../../store/Journal.ts"
-import { Notices } from "../../store/Notices.ts"
-import { NodeServer } from "../NodeServer.ts"
-import { closeFrame, deltaFrame, eventFrame, heartbeat, reloadFrame } from "./frames.ts"
-import { maySee, type Viewer } from "./visible.ts"
+import { Journal } from "../store/Journal.ts"
+import { Notices } from "../store/Notices.ts"
+import { NodeServer } from "./NodeServer.ts"
+import { closeFrame, deltaFrame, eventFrame, heartbeat, reloadFrame } from "./feed/frames.ts"
+import { maySee, type Viewer } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -46,7 +46,7 @@ export class Feed extends Context.Service<
     readonly show: (delta: Delta) => Effect.Effect<void>
     readonly subscribers: () => number
   }
->()("server/doors/feed/Feed") {
+>()("server/doors/Feed") {
   static readonly layer = Layer.effect(
     Feed,
     Effect.gen(function* () {

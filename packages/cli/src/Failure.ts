@@ -1,0 +1,21 @@
+/** Why a command did not do what was asked: one sentence and an exit code. */
+import { StoaError } from "@stoa/sdk"
+import { Data } from "effect"
+
+export class Failure extends Data.TaggedError("Failure")<{
+  readonly message: string
+  /** 1 failed, 2 refused or bad usage, 3 waiting. */
+  readonly exitCode: 1 | 2 | 3
+  readonly cause?: unknown
+}> {}
+
+export const refused = (message: string): Failure => new Failure({ message, exitCode: 2 })
+
+/** What the house refused is a 2, what broke is a 1. */
+export const failureOf = (cause: unknown): Failure => {
+  if (cause instanceof Failure) return cause
+  const started = cause as { readonly _tag?: string; readonly exitCode?: 1 | 2 }
+  const code =
+    cause instanceof StoaError && cause.status < 500 ? 2 : started._tag === "StartError" ? started.exitCode : 1
+  return new Failure({ message: cause instanceof Error ? cause.message : String(cause), exitCode: code ?? 1, cause })
+}

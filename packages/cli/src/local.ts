@@ -1,0 +1,23 @@
+/** The one file that loads the server: to run it, and to work on its data folder while it does not run. */
+// edge: the server is loaded when it is needed, so that a client command starts fast.
+import { Effect } from "effect"
+import { failureOf } from "./Failure.ts"
+import { talk } from "./root.ts"
+
+const server = Effect.promise(() => import("@stoa/server"))
+
+const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: failureOf })
+
+export const serveHere = (say: (line: string) => void): Effect.Effect<number> =>
+  // performance.now() counts from the start of the process, which is what a person waits for.
+  Effect.flatMap(server, ({ serve }) => Effect.promise(() => serve({ startedAt: 0, say })))
+
+export const doctorHere = Effect.flatMap(server, ({ offline }) => attempt(() => offline.doctor()))
+
+export const backupHere = (file: string, withKey: boolean) =>
+  Effect.flatMap(server, ({ offline }) => attempt(() => offline.backup(file, { withKey })))
+
+export const restoreHere = (file: string, replace: boolean) =>
+  Effect.flatMap(server, ({ offline }) => attempt(() => offline.restore(file, { replace }))).pipe(
+    Effect.flatMap((words) => talk(words)),
+  )

@@ -1,0 +1,91 @@
+/** What every verb shares: where the house is, how answers are printed, and how a failure becomes an exit code. */
+// edge: writes to stdout and stderr.
+import { connect, type Stoa } from "@stoa/sdk"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { failureOf } from "./Failure.ts"
+import { clientSettings, type Target } from "./Settings.ts"
+
+export const root = Command.make("stoa").pipe(
+  Command.withSharedFlags({
+    url: Flag.String("url").pipe(
+      Flag.withDescription("Address of the house (else STOA_URL, else the local one)"),
+      Flag.optional,
+    ),
+    token: Flag.String("token").pipe(
+      Flag.withDescription("Token to use (else STOA_TOKEN, else the local admin's)"),
+      Flag.optional,
+    ),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the HTTP answer as JSON"), Flag.withDefault(false)),
+  }),
+  Command.withDescription("People, agents and tools in one place"),
+)
+
+export const place: Effect.Effect<Target, never, Effect.Services<typeof root>> = Effect.map(root, (flags) =>
+  clientSettings({ url: Option.getOrUndefined(flags.url), token: Option.getOrUndefined(flags.token) }),
+)
+
+export const client = Effect.map(place, ({ token, url }) => connect(token === undefined ? { url } : { url, token }))
+
+/** Whether the house can be asked: one that does not run is worked on where it lies. */
+export const houseRuns = Effect.flatMap(place, ({ url }) =>
+  Effect.promise(() =>
+    fetch(new URL("/healthz", url)).then(
+      (answer) => answer.ok,
+      () => false,
+    ),
+  ),
+)
+
+/** Asks the house. Whatever it throws is the failure of the verb. */
+export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
+  Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf }))
+
+/** Data goes to stdout, and nothing else does. */
+export const out = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(`${line}\n`))
+export const talk = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stderr.write(`${line}\n`))
+
+const cell = (value: unknown): string =>
+  value === null || value === undefined ? "-" : Array.isArray(value) ? value.join(",") : String(value)
+
+const table = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const cells = [columns, ...rows.map((row) => columns.map((column) => cell((row as Record<string, unknown>)[column])))]
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]!.length)))
+  return cells.map((line) =>
+    line
+      .map((text, at) => text.padEnd(widths[at]!))
+      .join("  ")
+      .trimEnd(),
+  )
+}
+
+/** One object: as JSON it is the HTTP object; for a person, the given line. */
+export const show = Effect.fnUntraced(function* (value: unknown, words: string) {
+  const { json } = yield* root
+  yield* out(json ? JSON.stringify(value) : words)
+})
+
+/** A list: as JSON the items, for a person a table. */
+export const list = Effect.fnUntraced(function* (items: ReadonlyArray<object>, columns: ReadonlyArray<string>) {
+  const { json } = yield* root
+  if (json) return yield* out(JSON.stringify(items))
+  if (items.length === 0) return yield* talk("none")
+  yield* Effect.forEach(table(items, columns), out, { discard: true })
+})
+
+/** Follows `next` to the end: a command line has no second page. */
+export const all = <A>(
+  page: (cursor?: string) => Promise<{ readonly items: ReadonlyArray<A>; readonly next: string | null }>,
+) =>
+  Effect.tryPromise({
+    try: async () => {
+      const items: Array<A> = []
+      for (let cursor: string | undefined; ;) {
+        const { items: more, next } = await page(cursor)
+        items.push(...more)
+        if (next === null) return items
+        cursor = next
+      }
+    },
+    catch: failureOf,
+  })

@@ -1,0 +1,119 @@
+/** Keeping the house: sign in, reload, look it over, copy it and bring a copy back. */
+// edge: writes the backup file.
+import { createWriteStream, existsSync } from "node:fs"
+import { rename, rm } from "node:fs/promises"
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Failure, failureOf, refused } from "../Failure.ts"
+import { backupHere, doctorHere, restoreHere } from "../local.ts"
+import { ask, client, houseRuns, out, place, root, show, talk } from "../root.ts"
+
+export const login = Command.make(
+  "login",
+  {},
+  Effect.fn(function* () {
+    const { token, url } = yield* place
+    const me = yield* ask((stoa) => stoa.principals.me())
+    const link = `${url}/#token=${token ?? ""}`
+    yield* show({ link, principal: me }, link)
+    yield* talk(`Opens the page as ${me.name}. Whoever has the link has the token.`)
+  }),
+).pipe(Command.withDescription("Print a sign-in link for the page"))
+
+export const reload = Command.make(
+  "reload",
+  {},
+  Effect.fn(function* () {
+    const done = yield* ask((stoa) => stoa.house.reload())
+    const count = done.added.length + done.changed.length + done.retired.length
+    yield* show(done, count === 0 ? `${done.file}: nothing has changed` : `${done.file}: ${said(done)}`)
+  }),
+).pipe(Command.withDescription("Apply the configuration file, all of it or nothing"))
+
+const said = (done: {
+  readonly added: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly retired: ReadonlyArray<string>
+}) =>
+  (["added", "changed", "retired"] as const)
+    .filter((what) => done[what].length > 0)
+    .map((what) => `${what} ${done[what].join(", ")}`)
+    .join("; ")
+
+export const doctor = Command.make(
+  "doctor",
+  {},
+  Effect.fn(function* () {
+    const { json } = yield* root
+    // A house that does not run is looked over where it lies.
+    const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
+    if (json) yield* out(JSON.stringify(report))
+    else
+      for (const { check, detail, state } of report.findings)
+        yield* out(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)
+    if (report.findings.some(({ state }) => state === "fail"))
+      return yield* new Failure({ message: "The house is not well: see above.", exitCode: 1 })
+  }),
+).pipe(Command.withDescription("Look the house over; it need not run"))
+
+const file = Argument.String("file").pipe(Argument.withDescription("The backup file"))
+
+export const backup = Command.make(
+  "backup",
+  {
+    file,
+    withKey: Flag.Boolean("with-key").pipe(
+      Flag.withDescription("Put the secret key in: whoever has the file can then open the secrets"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ file, withKey }) {
+    if (existsSync(file)) return yield* refused(`${file} exists. Give the name of a new file.`)
+    if (yield* houseRuns) yield* download(file, withKey)
+    else yield* backupHere(file, withKey)
+    yield* talk(
+      withKey
+        ? `${file} holds everything, the secret key too: keep it as you would keep the key.`
+        : `${file} holds everything but the secret key: without STOA_SECRET_KEY its secrets stay shut.`,
+    )
+    yield* show({ file, secretKey: withKey }, file)
+  }),
+).pipe(
+  Command.withDescription("Copy everything to a file, also while the house runs"),
+  Command.withExamples([{ command: "stoa backup house-2026-11-15.db", description: "A copy of today" }]),
+)
+
+/** Written beside and renamed: a broken download leaves no file that looks whole. */
+const download = (file: string, withKey: boolean) =>
+  Effect.flatMap(client, (stoa) =>
+    Effect.tryPromise({
+      try: async () => {
+        const part = `${file}.part`
+        const bytes = (await stoa.house.backup({
+          withKey: withKey ? "true" : "false",
+        })) as unknown as Uint8Array
+        const stream = createWriteStream(part, { mode: 0o600 })
+        await new Promise<void>((done, fail) => stream.on("error", fail).end(bytes, () => done()))
+        await rename(part, file).catch(async (cause: unknown) => {
+          await rm(part, { force: true })
+          throw cause
+        })
+      },
+      catch: failureOf,
+    }),
+  )
+
+export const restore = Command.make(
+  "restore",
+  {
+    file,
+    replace: Flag.Boolean("replace").pipe(
+      Flag.withDescription("Take the place of what is there; that is kept aside"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ file, replace }) {
+    if (yield* houseRuns) return yield* refused("The house is running. Stop it, then restore.")
+    yield* restoreHere(file, replace)
+  }),
+).pipe(Command.withDescription("Bring a backup back; the house must not run"))

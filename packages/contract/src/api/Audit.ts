@@ -1,0 +1,18 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AuditEntry, AuditResult } from "../Audit.ts"
+import { pageOfMany, pageQuery } from "../Page.ts"
+
+export class AuditApi extends HttpApiGroup.make("audit")
+  .add(
+    HttpApiEndpoint.get("list", "/audit", {
+      query: {
+        ...pageQuery,
+        principal: Schema.optionalKey(Schema.String),
+        tool: Schema.optionalKey(Schema.String),
+        result: Schema.optionalKey(AuditResult),
+      },
+      success: pageOfMany(AuditEntry),
+    }),
+  )
+  .prefix("/api/v1") {}

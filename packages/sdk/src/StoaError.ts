@@ -1,0 +1,26 @@
+/** A refusal as the house told it: its tag, its sentence, and where the input was wrong. */
+export class StoaError extends Error {
+  override readonly name = "StoaError"
+  readonly status: number
+  readonly tag: string
+  readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly retryAfter: number | undefined
+  readonly problem: Readonly<Record<string, unknown>>
+
+  constructor(status: number, problem: Readonly<Record<string, unknown>>) {
+    super(typeof problem["detail"] === "string" ? problem["detail"] : `The house answered ${status}.`)
+    this.status = status
+    this.problem = problem
+    this.tag = typeof problem["tag"] === "string" ? problem["tag"] : "Unknown"
+    this.issues = Array.isArray(problem["issues"]) ? problem["issues"] : []
+    this.retryAfter = typeof problem["retryAfter"] === "number" ? problem["retryAfter"] : undefined
+  }
+}
+
+/** The house did not answer at all. */
+export class StoaUnreachable extends Error {
+  override readonly name = "StoaUnreachable"
+  constructor(url: string, cause: unknown) {
+    super(`No house answers at ${url}. Is it running? Start it with "npm start", or give its address.`, { cause })
+  }
+}

@@ -1,0 +1,64 @@
+/** The contract's types as they look in plain JSON, and the arguments a method takes: derived, never written by hand. */
+import type { Brand, DateTime, Redacted } from "effect"
+
+/** A value as JSON carries it: times are strings, brands and classes are gone. */
+export type Plain<T> = T extends DateTime.Utc
+  ? string
+  : T extends Redacted.Redacted<infer A>
+    ? Plain<A>
+    : T extends string
+      ? T extends Brand.Brand<string>
+        ? string
+        : T
+      : T extends number
+        ? T extends Brand.Brand<string>
+          ? number
+          : T
+        : T extends Uint8Array | boolean | null | undefined
+          ? T
+          : T extends ReadonlyArray<infer A>
+            ? ReadonlyArray<Plain<A>>
+            : T extends object
+              ? { readonly [K in keyof T as T[K] extends (...args: never) => unknown ? never : K]: Plain<T[K]> }
+              : T
+
+/** `/api/v1/allow-lists/:toolset/:context` takes two strings. */
+type PathArgs<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer Tail}`
+    ? [param: string & { readonly _name?: Name }, ...PathArgs<Tail>]
+    : [param: string & { readonly _name?: Rest }]
+  : []
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Makes a create happen once, however often it is sent. One is made for you if you give none. */
+  readonly idempotencyKey?: string
+}
+
+interface Endpoint {
+  readonly path: string
+  readonly "~Payload": { readonly Type: unknown }
+  readonly "~Query": { readonly Type: unknown }
+  readonly "~Success": { readonly Type: unknown }
+}
+
+type Body<E extends Endpoint> = [E["~Payload"]] extends [never] ? [] : [body: Plain<E["~Payload"]["Type"]>]
+type Query<E extends Endpoint> = [E["~Query"]] extends [never] ? [] : [query?: QueryOf<E["~Query"]["Type"]>]
+type QueryOf<T> = { readonly [K in keyof T]: Plain<T[K]> }
+
+type Method<E extends Endpoint> = (
+  ...args: [...PathArgs<E["path"]>, ...Body<E>, ...Query<E>, options?: CallOptions]
+) => Promise<Plain<E["~Success"]["Type"]>>
+
+type Endpoints<Group> = Group extends { readonly endpoints: infer Map } ? Map : never
+
+/** Every group of the API with a method an endpoint. */
+export type PlainClient<Api> = Api extends { readonly groups: infer Groups }
+  ? {
+      readonly [G in keyof Groups]: {
+        readonly [K in keyof Endpoints<Groups[G]>]: Endpoints<Groups[G]>[K] extends Endpoint
+          ? Method<Endpoints<Groups[G]>[K]>
+          : never
+      }
+    }
+  : never
