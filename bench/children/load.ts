@@ -1,0 +1,131 @@
+/**
+ * A load generator on raw sockets, so that it costs less than what it measures. Either as fast as the connections answer
+ * (one request in flight on each), or at a fixed pace, when a request that finds no free connection waits in line.
+ */
+import { connect, type Socket } from "node:net"
+import { type Delays, delaysOf } from "../measure.ts"
+import { serveQuestions } from "./names.ts"
+
+export interface LoadQuestion {
+  readonly port: number
+  readonly connections: number
+  readonly method: string
+  readonly path: string
+  readonly token: string
+  /** `#` in it becomes a number that never comes twice. */
+  readonly body?: string
+  readonly warmMillis: number
+  readonly millis: number
+  /** Requests a second; as fast as it goes, if not given. */
+  readonly pace?: number
+}
+export interface LoadAnswer extends Delays {
+  readonly answered: number
+  readonly perSecond: number
+  /** Answers that were not 2xx. */
+  readonly refused: number
+}
+
+const unique = `${process.pid}-${Date.now().toString(36)}`
+let made = 0
+
+const requestOf = ({ body, method, path, port, token }: LoadQuestion): (() => string) => {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n`
+  if (body === undefined) return () => `${head}\r\n`
+  return () => {
+    const text = body.replace("#", `${unique}-${made++}`)
+    return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  }
+}
+
+class Connection {
+  readonly #socket: Socket
+  #answer: ((status: number) => void) | undefined
+  #known = ""
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true })
+    this.#socket.on("data", (chunk: Buffer) => this.#take(chunk.toString("latin1")))
+    this.#socket.on("close", () => this.#answer?.(0))
+    this.#socket.on("error", () => {})
+  }
+
+  send(request: string): Promise<number> {
+    return new Promise((resolve) => {
+      this.#answer = resolve
+      this.#socket.write(request)
+    })
+  }
+
+  close(): void {
+    this.#answer = undefined
+    this.#socket.destroy()
+  }
+
+  #take(chunk: string): void {
+    this.#known += chunk
+    const head = this.#known.indexOf("\r\n\r\n")
+    if (head < 0) return
+    const length = /\r\ncontent-length: (\d+)/i.exec(this.#known)
+    if (this.#known.length < head + 4 + Number(length?.[1] ?? 0)) return
+    const status = Number(this.#known.slice(9, 12))
+    this.#known = ""
+    const answer = this.#answer
+    this.#answer = undefined
+    answer?.(status)
+  }
+}
+
+const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
+  const connections = Array.from({ length: question.connections }, () => new Connection(question.port))
+  const make = requestOf(question)
+  const took: Array<number> = []
+  const warmUntil = performance.now() + question.warmMillis
+  const end = warmUntil + question.millis
+  let refused = 0
+
+  const send = async (connection: Connection, since: number) => {
+    const status = await connection.send(make())
+    const now = performance.now()
+    if (status < 200 || status > 299) refused++
+    if (since >= warmUntil) took.push(now - since)
+    return status
+  }
+  const flatOut = async (connection: Connection) => {
+    while (performance.now() < end) if ((await send(connection, performance.now())) === 0) return
+  }
+  const paced = async (pace: number) => {
+    const started = performance.now()
+    const free = [...connections]
+    const line: Array<number> = []
+    const all = Math.round((pace * question.millis) / 1000)
+    let due = 0
+    let done = 0
+    await new Promise<void>((resolve) => {
+      const one = async (connection: Connection) => {
+        while (line.length > 0) {
+          await send(connection, line.shift()!)
+          if (++done === all) resolve()
+        }
+        free.push(connection)
+      }
+      const serve = () => {
+        while (line.length > 0 && free.length > 0) void one(free.pop()!)
+      }
+      const tick = setInterval(() => {
+        for (; due < all && started + (due * 1000) / pace <= performance.now(); due++)
+          line.push(started + (due * 1000) / pace)
+        if (due === all) clearInterval(tick)
+        serve()
+      }, 2)
+    })
+  }
+
+  const started = performance.now()
+  await (question.pace === undefined ? Promise.all(connections.map(flatOut)) : paced(question.pace))
+  const seconds = (performance.now() - Math.max(started, warmUntil)) / 1000
+  for (const connection of connections) connection.close()
+  return { answered: took.length, perSecond: took.length / seconds, refused, ...delaysOf(took) }
+}
+
+serveQuestions(reply)

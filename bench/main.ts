@@ -1,0 +1,66 @@
+/**
+ * `npm run bench [-- append feed http start idle]`: the figures the house is held to, each against a peer in the same run.
+ * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { append } from "./append.ts"
+import { becomeChild } from "./children/names.ts"
+import { feed } from "./feed.ts"
+import { http } from "./http.ts"
+import { idle } from "./idle.ts"
+import { machine } from "./measure.ts"
+import { start } from "./start.ts"
+
+const figures = {
+  append: { title: "Durable append", run: append },
+  feed: { title: "Feed with 1,000 subscribers", run: feed },
+  http: { title: "HTTP through our door", run: http },
+  start: { title: "Start to ready", run: start },
+  idle: { title: "Idle house", run: idle },
+}
+type Name = keyof typeof figures
+const names = Object.keys(figures) as ReadonlyArray<Name>
+
+const file = new URL("results.md", import.meta.url)
+
+/** A figure that was not run keeps what it had. */
+const keep = (found: ReadonlyMap<Name, string>): void => {
+  const before = existsSync(file) ? readFileSync(file, "utf8").split(/^## /m).slice(1) : []
+  const sections = names.flatMap((name) => {
+    const { title } = figures[name]
+    const text =
+      found.get(name) ??
+      before
+        .find((one) => one.startsWith(`${title}\n`))
+        ?.slice(title.length + 1)
+        .trim()
+    return text === undefined ? [] : [`## ${title}\n\n${text}\n`]
+  })
+  const opening =
+    "# Figures\n\nThe last run of each, written by `npm run bench`. Middle round, then (lowest..highest).\n"
+  writeFileSync(file, [opening, ...sections].join("\n"))
+}
+
+const run = async (asked: ReadonlyArray<string>): Promise<number> => {
+  const unknown = asked.filter((name) => !(name in figures))
+  if (unknown.length > 0) {
+    console.error(`no figure named ${unknown.join(", ")}; there are ${names.join(", ")}`)
+    return 2
+  }
+  const where = `${new Date().toISOString().slice(0, 10)}, ${machine()}`
+  console.log(where)
+  const found = new Map<Name, string>()
+  for (const name of names.filter((name) => asked.length === 0 || asked.includes(name))) {
+    const started = performance.now()
+    console.log(`\n## ${figures[name].title}\n`)
+    const text = await figures[name].run()
+    console.log(`${text}\n(${Math.round((performance.now() - started) / 1000)} s)`)
+    found.set(name, `${where}\n\n${text}`)
+  }
+  keep(found)
+  return 0
+}
+
+const [first, second] = process.argv.slice(2)
+if (first === "--child") await becomeChild(second!)
+else process.exitCode = await run(process.argv.slice(2))

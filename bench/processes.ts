@@ -1,0 +1,116 @@
+/**
+ * The processes a figure needs: a house, and children of our own (`children/`). Each holds an IPC channel to this one and
+ * leaves when it closes, so that nothing stays behind, however the bench ends.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { ChildName } from "./children/names.ts"
+
+export const root = fileURLToPath(new URL("..", import.meta.url))
+const main = fileURLToPath(new URL("main.ts", import.meta.url))
+const tmpfs = 0x01021994
+
+/** On a real disk: a commit that is synced to memory says nothing. */
+export const temporaryFolder = (): string => {
+  const inMemory = statfsSync(tmpdir()).type === tmpfs
+  const parent = inMemory ? join(root, "node_modules", ".cache") : tmpdir()
+  mkdirSync(parent, { recursive: true })
+  const folder = mkdtempSync(join(parent, "stoa-bench-"))
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+
+export const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once("exit", () => resolve())
+  })
+
+/** Settings of ours in the caller's shell are not the bench's. */
+export const environment = (settings: Record<string, string>): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(STOA_|DATABASE_URL$)/.test(name))),
+  ...settings,
+})
+
+export interface House {
+  readonly port: number
+  readonly token: string
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+/** A house with the usual settings, except that its limit of requests is out of the way. */
+export const startHouse = async (data: string, nodeOptions: ReadonlyArray<string> = []): Promise<House> => {
+  const config = `${data}.config.json`
+  const limits = [{ principal: "*", resource: "http", count: 10_000_000, seconds: 60 }]
+  writeFileSync(config, JSON.stringify({ limits }))
+  const child = spawn(process.execPath, [...nodeOptions, join(root, "packages/cli/src/main.ts"), "serve"], {
+    cwd: data.slice(0, data.lastIndexOf("/")),
+    env: environment({ STOA_DATA: data, STOA_PORT: "0", STOA_LOG: "error", STOA_CONFIG: config }),
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    let said = ""
+    child.stdout!.on("data", (chunk: Buffer) => {
+      said += chunk.toString()
+      const found = /Stoa is at http:\/\/[^:]+:(\d+)/.exec(said)
+      if (found !== null) resolve(Number(found[1]))
+    })
+    child.once("exit", (code) => reject(new Error(`the house did not start: exit ${code}`)))
+  })
+  const token = readFileSync(join(data, "admin.token"), "utf8").trim()
+  const stop = async () => {
+    child.kill("SIGTERM")
+    await ended(child)
+  }
+  return { port, token, pid: child.pid!, stop }
+}
+
+export interface Child {
+  readonly pid: number
+  /** One question at a time; the answer is the child's next message. */
+  readonly ask: <A>(question: object) => Promise<A>
+  readonly stop: () => Promise<void>
+}
+
+export const startChild = (name: ChildName, nodeOptions: ReadonlyArray<string> = []): Child => {
+  const child = fork(main, ["--child", name], { execArgv: [...nodeOptions] })
+  const ask = <A>(question: object): Promise<A> =>
+    new Promise<A>((resolve, reject) => {
+      const gone = (code: number | null) => reject(new Error(`bench child ${name} ended with ${code}`))
+      child.once("exit", gone)
+      child.once("message", (answer) => {
+        child.off("exit", gone)
+        resolve(answer as A)
+      })
+      child.send(question)
+    })
+  const stop = async () => {
+    if (child.connected) child.disconnect()
+    await ended(child)
+  }
+  return { pid: child.pid!, ask, stop }
+}
+
+/** Seconds of processor that a process has used. */
+export const processorSeconds = (pid: number): number => {
+  const file = `/proc/${pid}/stat`
+  if (!existsSync(file)) return Number.NaN
+  const fields = readFileSync(file, "utf8").split(") ")[1]!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+export const sleep = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
