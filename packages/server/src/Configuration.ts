@@ -32,6 +32,9 @@ export interface Applied {
 
 const decode = Schema.decodeUnknownEffect(Declared, { errors: "all", onExcessProperty: "error" })
 
+/** A house without a file declares nothing. */
+const nothing: Declared = {}
+
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
 
 /** Text to value. Comments and trailing commas are allowed; a fault is named by its line. */
@@ -81,9 +84,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
 
 const listsOf = (declared: Declared) =>
   Object.entries(declared.allowLists ?? {}).flatMap(([set, lists]) =>
-    Object.entries(lists ?? {}).map(
-      ([context, tools]) => [set as ListedSet, context as AccessContext, tools] as const,
-    ),
+    Object.entries(lists ?? {}).map(([context, tools]) => [set as ListedSet, context as AccessContext, tools] as const),
   )
 
 const principalsOf = (declared: Declared) => [
@@ -122,7 +123,7 @@ export class Configuration extends Context.Service<
 
         const absent = Effect.gen(function* () {
           const orphans = yield* principals.declared
-          if (!options.mustExist && orphans.length === 0) return {}
+          if (!options.mustExist && orphans.length === 0) return nothing
           return yield* faulty([
             {
               path: file,

@@ -67,6 +67,7 @@ export class Tokens extends Context.Service<
         readonly label: string | null
         readonly context: AccessContext
         readonly expiresAt: DateTime.Utc | null
+        readonly createdAt: DateTime.Utc
       }) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
         const token = new IssuedToken({
@@ -75,7 +76,7 @@ export class Tokens extends Context.Service<
           label: wanted.label,
           context: wanted.context,
           expiresAt: wanted.expiresAt,
-          createdAt: yield* DateTime.now,
+          createdAt: wanted.createdAt,
           token: secret,
         })
         const { token: _, ...row } = encodeIssued(token)
@@ -101,6 +102,7 @@ export class Tokens extends Context.Service<
           label: wanted.label ?? null,
           context: wanted.context ?? contextOf(principal),
           expiresAt,
+          createdAt: now,
         })
       })
 
@@ -123,11 +125,13 @@ export class Tokens extends Context.Service<
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         yield* revoke(id)
         const life = old.expiresAt === null ? null : DateTime.distance(old.createdAt, old.expiresAt)
+        const now = yield* DateTime.now
         return yield* insert({
           principal: yield* principals.get(old.principal),
           label: old.label,
           context: old.context,
-          expiresAt: life === null ? null : DateTime.addDuration(yield* DateTime.now, life),
+          expiresAt: life === null ? null : DateTime.addDuration(now, life),
+          createdAt: now,
         })
       })
 
@@ -198,7 +202,13 @@ export class Tokens extends Context.Service<
               WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
               if (rows.length === 1 && rows[0]!.hash === hash) return
               yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
-              const issued = yield* insert({ principal: admin, label, context: "internal", expiresAt: null })
+              const issued = yield* insert({
+                principal: admin,
+                label,
+                context: "internal",
+                expiresAt: null,
+                createdAt: yield* DateTime.now,
+              })
               yield* sql`DELETE FROM tokens WHERE hash = ${hash}`
               yield* sql`UPDATE tokens SET hash = ${hash} WHERE id = ${issued.id}`
             }),
