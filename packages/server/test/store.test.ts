@@ -100,6 +100,31 @@ for (const [name, store] of stores)
       }),
     )
 
+    it.effect("runs each of many transactions once, though some of them take long", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const wanted = Array.from({ length: 120 }, (_, n) => `${n}`.padStart(3, "0"))
+        const ran: Array<string> = []
+        const busy = (millis: number) => {
+          const end = performance.now() + millis
+          while (performance.now() < end);
+        }
+        const one = (thing: string) =>
+          sql.withTransaction(
+            Effect.andThen(
+              insert(`${thing} of run ${ran.push(thing)}`),
+              Effect.sync(() => busy(thing.endsWith("7") ? 7 : 0)),
+            ),
+          )
+        yield* Effect.forEach(wanted, one, { concurrency: 8 })
+        assert.deepStrictEqual(
+          (yield* names).map((thing) => thing.slice(0, 3)),
+          wanted,
+        )
+      }),
+    )
+
     it.effect("shows an uncommitted row to its own transaction only", () =>
       Effect.gen(function* () {
         yield* clear

@@ -22,25 +22,36 @@ const open = (path: string): void => {
       throw refuse(
         `${path} has files in it but is not a Stoa data folder. Set STOA_DATA to an empty or new folder; nothing was touched.`,
       )
+    // A folder that was made beforehand may be open to others; the database in it will not be.
+    fs.chmodSync(path, 0o700)
     fs.writeFileSync(join(path, marker), "This folder belongs to Stoa. Its format is Stoa's own.\n", { mode: 0o600 })
   }
   fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK)
 }
 
+const busy = 5
 /** An open transaction on a small database is an exclusive lock that every platform releases when the process dies. */
 const lock = (path: string): DatabaseSync => {
   const db = new DatabaseSync(join(path, "lock"), { timeout: 0 })
   try {
     db.exec("PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE")
-  } catch {
+  } catch (cause) {
     db.close()
-    const pid = fs.existsSync(join(path, "pid")) ? fs.readFileSync(join(path, "pid"), "utf8").trim() : "unknown"
+    if ((cause as { readonly errcode?: number }).errcode !== busy) throw cause
     throw refuse(
-      `Another Stoa (process ${pid}) already runs on ${path}. Stop it first, or set STOA_DATA to another folder.`,
+      `Another Stoa (process ${owner(path)}) already runs on ${path}. Stop it first, or set STOA_DATA to another folder.`,
     )
   }
   fs.writeFileSync(join(path, "pid"), `${process.pid}\n`, { mode: 0o600 })
   return db
+}
+
+const owner = (path: string): string => {
+  try {
+    return fs.readFileSync(join(path, "pid"), "utf8").trim()
+  } catch {
+    return "unknown"
+  }
 }
 
 export class Folder extends Context.Service<
@@ -52,6 +63,8 @@ export class Folder extends Context.Service<
     readonly keep: (
       name: string,
     ) => Effect.Effect<{ readonly value: Redacted.Redacted; readonly made: boolean }, StartError>
+    /** Puts a secret in its place, as a restore does. Another that was there is kept beside it, under the name returned. */
+    readonly put: (name: string, value: Redacted.Redacted) => Effect.Effect<string | undefined, StartError>
   }
 >()("server/store/Folder") {
   static readonly layer = (path: string): Layer.Layer<Folder, StartError> =>
@@ -71,16 +84,38 @@ export class Folder extends Context.Service<
           path,
           database: join(path, "stoa.db"),
           keep: (name) => attempt(path, () => keep(path, name)),
+          put: (name, value) => attempt(path, () => put(path, name, value)),
         })
       }),
     )
 }
 
+/** Whole or not at all: a crash between making a file and filling it would leave an empty secret. */
+const write = (file: string, secret: string): void => {
+  fs.writeFileSync(`${file}.new`, secret, { mode: 0o600, flush: true })
+  fs.renameSync(`${file}.new`, file)
+}
+
 const keep = (path: string, name: string) => {
   const file = join(path, name)
   const made = !fs.existsSync(file)
-  if (made) fs.writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx", flush: true })
-  return { value: Redacted.make(fs.readFileSync(file, "utf8").trim()), made }
+  if (made) write(file, randomBytes(32).toString("base64url"))
+  const value = fs.readFileSync(file, "utf8").trim()
+  if (value.length < 16)
+    throw refuse(
+      `${file} is empty or cut short. Put the right one back from a backup, or remove it to have a new one made.`,
+    )
+  return { value: Redacted.make(value), made }
+}
+
+const put = (path: string, name: string, value: Redacted.Redacted): string | undefined => {
+  const file = join(path, name)
+  const there = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim() : undefined
+  if (there === Redacted.value(value)) return undefined
+  const aside = there === undefined ? undefined : `${file}.before-${Date.now()}`
+  if (aside !== undefined) fs.renameSync(file, aside)
+  write(file, Redacted.value(value))
+  return aside
 }
 
 const attempt = <A>(path: string, step: () => A): Effect.Effect<A, StartError> =>

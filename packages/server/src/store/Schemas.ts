@@ -1,24 +1,35 @@
 /** Brings the database to this program's version: forward only, all or nothing, after a backup. */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { refuse, type StartError } from "./StartError.ts"
+import { columnsOf, tableNames } from "./tables.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
-const table = "migrations"
+/** Where the database keeps which migrations it has. */
+export const versionTable = "migrations"
 const numberOf = (name: string): number => Number.parseInt(name)
+export const newestOf = (migrations: Migrations): number => Math.max(...Object.keys(migrations).map(numberOf))
 
 /** The number of the last migration in the database; 0 if it is new. */
 export const versionOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const found = yield* sql.onDialectOrElse({
-    pg: () => sql`SELECT 1 AS found WHERE to_regclass(${table}) IS NOT NULL`,
-    orElse: () => sql`SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ${table}`,
-  })
-  if (found.length === 0) return 0
-  const rows = yield* sql<{ id: number | null }>`SELECT max(migration_id) AS id FROM ${sql(table)}`
+  if (!(yield* tableNames).includes(versionTable)) return 0
+  const rows = yield* sql<{ id: number | null }>`SELECT max(migration_id) AS id FROM ${sql(versionTable)}`
   return rows[0]?.id ?? 0
 }).pipe(Effect.orDie)
+
+/** Somebody else's tables are not built upon: theirs could have the names that ours will need. */
+const refuseForeign = Effect.gen(function* () {
+  const tables = yield* tableNames
+  const ours = (yield* columnsOf(versionTable)).some((column) => column.name === "migration_id")
+  if (tables.includes(versionTable) && ours && (yield* versionOf) > 0) return
+  const foreign = tables.filter((name) => !(name === versionTable && ours))
+  if (foreign.length > 0)
+    return yield* refuse(
+      `The database has tables that are not Stoa's (${foreign.slice(0, 3).join(", ")}). Give Stoa an empty one; nothing was touched.`,
+    )
+}).pipe(Effect.catchTag("SqlError", Effect.die))
 
 export const migrate = Effect.fn("Schemas.migrate")(function* (options: {
   readonly migrations: Migrations
@@ -27,22 +38,22 @@ export const migrate = Effect.fn("Schemas.migrate")(function* (options: {
   /** Stops at this version: a restore loads old rows into the schema they were made for. */
   readonly upTo?: number
 }) {
+  yield* refuseForeign
   const version = yield* versionOf
-  const newest = Math.max(...Object.keys(options.migrations).map(numberOf))
+  const newest = newestOf(options.migrations)
   if (version > newest)
     return yield* refuse(
       `The database is at version ${version}, this program knows ${newest}. Run a newer Stoa, or restore a backup made for this one.`,
     )
-  const wanted = Object.fromEntries(
-    Object.entries(options.migrations).filter(([name]) => numberOf(name) <= (options.upTo ?? newest)),
-  )
-  if (version === newest) return { from: version, to: newest, copy: undefined }
+  const to = Math.min(newest, options.upTo ?? newest)
+  if (version >= to) return { from: version, to: version, copy: undefined }
+  const wanted = Object.fromEntries(Object.entries(options.migrations).filter(([name]) => numberOf(name) <= to))
   const copy = version === 0 ? undefined : yield* options.backup(version)
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table }).pipe(
+  yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table: versionTable }).pipe(
     Effect.catchCause((cause) =>
       Effect.fail(
         refuse(
-          `The database could not be brought from version ${version} to ${newest}; it was left at ${version}.` +
+          `The database could not be brought from version ${version} to ${to} (${why(cause)}); it was left at ${version}.` +
             (copy === undefined ? "" : ` A copy from before is at ${copy}.`) +
             " Run the previous Stoa, and report this.",
           cause,
@@ -50,5 +61,19 @@ export const migrate = Effect.fn("Schemas.migrate")(function* (options: {
       ),
     ),
   )
-  return { from: version, to: options.upTo ?? newest, copy }
+  return { from: version, to, copy }
 })
+
+/** The innermost reason: the outer ones say only that a migration failed. */
+const why = (cause: Cause.Cause<unknown>): string => {
+  let error: unknown = Cause.squash(cause)
+  const seen: Array<string> = []
+  while (error instanceof Error) {
+    if (error.message !== "") seen.push(error.message)
+    error = error.cause
+  }
+  return (
+    [seen[0], seen.at(-1)].filter((one, n, all) => one !== undefined && all.indexOf(one) === n).join(": ") ||
+    String(error)
+  )
+}

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Notices } from "./Notices.ts"
-import { layerPostgres } from "./postgres.ts"
+import { askVersion, layerPostgres } from "./postgres.ts"
 import { layerSqlite } from "./sqlite.ts"
 import { refuse, type StartError } from "./StartError.ts"
 
@@ -44,12 +44,8 @@ export class Store extends Context.Service<
       Layer.effect(
         Store,
         Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
           const where = whereOf(url)
-          const rows = yield* sql<{ serverVersion: string }>`SHOW server_version`.pipe(
-            Effect.mapError((error) => unreachable(where, error)),
-          )
-          const version = rows[0]!.serverVersion
+          const version = yield* Effect.mapError(askVersion(url), (error) => unreachable(where, error))
           if (Number.parseInt(version) < oldest)
             return yield* refuse(
               `${where} is Postgres ${version}; Stoa needs ${oldest} or newer. Upgrade it, or use another.`,

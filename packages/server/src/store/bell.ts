@@ -13,7 +13,8 @@ export class Bell {
     this.#rung++
     const waiting = this.#waiting
     this.#waiting = []
-    for (const one of waiting) Deferred.doneUnsafe(one, Effect.void)
+    // Not inside the run of the fiber that rings: it would wait for what a thousand hearers do first.
+    queueMicrotask(() => waiting.forEach((one) => Deferred.doneUnsafe(one, Effect.void)))
   }
 
   /** Returns at once if it rang since `heard`: a ring between reading and waiting is not lost. */

@@ -179,14 +179,21 @@ export class GroupCommit {
     } catch (cause) {
       return this.#fail(batch, this.#writer.toError(cause, "commit"))
     }
-    this.#batch = undefined
-    Deferred.doneUnsafe(batch.done, Exit.void)
+    this.#answer(batch, Exit.void)
   }
 
   #fail(batch: Batch, error: SqlError.SqlError): void {
     this.#rollback()
+    this.#answer(batch, Exit.fail(error))
+  }
+
+  /**
+   * Not at once: the members would go on inside the run of the fiber that closes the batch, and Effect.forEach with a
+   * bound then starts an item twice and skips another (effect 4.1.0).
+   */
+  #answer(batch: Batch, exit: Exit.Exit<void, SqlError.SqlError>): void {
     this.#batch = undefined
-    Deferred.doneUnsafe(batch.done, Exit.fail(error))
+    queueMicrotask(() => Deferred.doneUnsafe(batch.done, exit))
   }
 
   #rollback(): void {

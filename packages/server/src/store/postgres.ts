@@ -36,7 +36,8 @@ const classes: Record<
 
 const toError = (cause: unknown, operation: string): SqlError.SqlError => {
   const error = cause as { readonly code?: string; readonly constraint?: string; readonly message?: string }
-  const props = { cause, message: error.message ?? String(cause), operation }
+  // A refused connection to a name with two addresses has a code and no message.
+  const props = { cause, message: error.message || error.code || String(cause), operation }
   const code = error.code ?? "08"
   const reason =
     code === "23505"
@@ -187,6 +188,24 @@ export const layerPostgres = (options: {
   readonly connections: number
 }): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
+
+/** The version of the server, by a connection of its own: whoever starts hears soon that nobody answers. */
+export const askVersion = (url: Redacted.Redacted): Effect.Effect<string, SqlError.SqlError> =>
+  Effect.tryPromise({
+    try: async () => {
+      const connectionString = Redacted.value(url)
+      const client = new pg.Client({ connectionString, connectionTimeoutMillis: 3000, query_timeout: 3000 })
+      client.on("error", () => {})
+      try {
+        await client.connect()
+        const { rows } = await client.query<{ server_version: string }>("SHOW server_version")
+        return rows[0]!.server_version
+      } finally {
+        await client.end().catch(() => {})
+      }
+    },
+    catch: (cause) => toError(cause, "connect"),
+  })
 
 /** Calls `hear` on each notification of a channel; a lost connection is made again after a second. */
 export const listen = (

@@ -1,0 +1,36 @@
+/** A real child process for tests that kill: its lines as they come, and no process left when the scope ends. */
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { Deferred, Effect, Queue } from "effect"
+
+export const spawned = (program: string, args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.gen(function* () {
+      const child = spawn(process.execPath, [join(import.meta.dirname, program), ...args], {
+        stdio: ["pipe", "pipe", "pipe"],
+      })
+      const lines = yield* Queue.unbounded<string>()
+      const exited = yield* Deferred.make<number | null>()
+      let errors = ""
+      createInterface(child.stdout).on("line", (line) => Queue.offerUnsafe(lines, line))
+      child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
+      child.on("close", (code) => {
+        Queue.offerUnsafe(lines, `exited with ${code}: ${errors}`)
+        Deferred.doneUnsafe(exited, Effect.succeed(code))
+      })
+      return {
+        pid: child.pid!,
+        line: Queue.take(lines),
+        /** What was said and not yet taken. */
+        rest: Queue.clear(lines),
+        say: (line: string) => Effect.sync(() => void child.stdin.write(`${line}\n`)),
+        exit: Deferred.await(exited),
+        kill: Effect.andThen(
+          Effect.sync(() => child.kill("SIGKILL")),
+          Deferred.await(exited),
+        ),
+      }
+    }),
+    (child) => child.kill,
+  )
