@@ -17,6 +17,8 @@ export class Api extends HttpApi.make("stoa")
   .middleware(Authentication)
   .middleware(Reading)
   .add(HealthApi)
+  // Whoever sends a body with three faults wants to hear of three.
+  .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
   .annotateMerge(
     OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." }),
   ) {}

@@ -1,0 +1,170 @@
+/** The configuration file: all of it or nothing, owner of what it declares, stranger to the rest. */
+import { rmSync, writeFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import type { StoaError } from "@stoa/sdk"
+import { Effect } from "effect"
+import { Journal } from "../src/store/Journal.ts"
+import { ask, Guest, house, roomy } from "./house.ts"
+
+const write = Effect.fnUntraced(function* (content: unknown) {
+  const { configFile } = yield* Guest
+  writeFileSync(
+    configFile,
+    typeof content === "string" ? content : JSON.stringify({ ...roomy, ...(content as object) }),
+  )
+})
+const reload = Effect.flatMap(Guest, ({ admin }) => ask(() => admin.house.reload()))
+const refusal = (question: Effect.Effect<unknown, unknown, Guest>) =>
+  Effect.map(Effect.flip(question), (error) => error as StoaError)
+const names = Effect.flatMap(Guest, ({ admin }) =>
+  Effect.map(
+    ask(() => admin.principals.list({ limit: 100 })),
+    ({ items }) => items.map((one) => one.name).filter((name) => name !== "admin"),
+  ),
+)
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { excludeTestServices: true, timeout: 30_000 })(`configuration on ${store}`, (it) => {
+    it.effect("declares, changes and retires; says what it did; a second reload does nothing", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        yield* write({ people: [{ name: "Kim" }], agents: [{ name: "pam", toolsets: ["office"] }, { name: "jim" }] })
+        const first = yield* reload
+        assert.deepStrictEqual([first.added, first.changed, first.retired], [["Kim", "pam", "jim"], [], []])
+        assert.deepStrictEqual(yield* names, ["jim", "Kim", "pam"])
+        const journal = yield* Journal
+        const end = yield* journal.end
+        const again = yield* reload
+        assert.deepStrictEqual([again.added, again.changed, again.retired, yield* journal.end], [[], [], [], end])
+        const before = yield* ask(() => admin.principals.get("pam"))
+        yield* write({
+          people: [{ name: "Kim" }],
+          agents: [{ name: "pam", toolsets: ["team"], roles: ["agent-basic"] }],
+        })
+        const second = yield* reload
+        assert.deepStrictEqual([second.added, second.changed, second.retired], [[], ["pam"], ["jim"]])
+        const after = yield* ask(() => admin.principals.get("pam"))
+        assert.deepStrictEqual(
+          [after.id, after.toolsets, after.roles, after.source],
+          [before.id, ["team"], ["agent-basic"], "file"],
+        )
+        yield* write({})
+        assert.deepStrictEqual((yield* reload).retired.toSorted(), ["Kim", "pam"])
+      }),
+    )
+
+    it.effect("what the file declares is read-only elsewhere: 409 names the file", () =>
+      Effect.gen(function* () {
+        const { admin, configFile } = yield* Guest
+        yield* write({ agents: [{ name: "owned" }], allowLists: { office: { agent: ["do_nothing"] } } })
+        yield* reload
+        for (const attempt of [
+          () => admin.principals.change("owned", { roles: ["admin"] }),
+          () => admin.principals.retire("owned"),
+          () => admin.allowLists.set("office", "agent", { tools: ["*"] }),
+        ]) {
+          const error = yield* refusal(ask<unknown>(attempt))
+          assert.deepStrictEqual([error.status, error.tag], [409, "OwnedByFile"])
+          assert.include(error.message, configFile)
+        }
+        yield* write({})
+        yield* reload
+        assert.deepStrictEqual((yield* ask(() => admin.allowLists.get("office", "agent"))).tools, ["*"])
+      }),
+    )
+
+    it.effect("what was made at run time is never touched; a name in both refuses the reload and changes nothing", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const mine = yield* ask(() => admin.principals.add({ kind: "agent", name: "made here" }))
+        yield* write({ agents: [{ name: "newcomer" }, { name: "Made Here" }] })
+        const error = yield* refusal(reload)
+        assert.deepStrictEqual([error.status, error.tag], [409, "ConfigFaulty"])
+        assert.include(error.message, "Made Here")
+        assert.deepStrictEqual(yield* names, ["made here"])
+        yield* write({})
+        yield* reload
+        assert.strictEqual((yield* ask(() => admin.principals.get("made here"))).id, mine.id)
+        yield* ask(() => admin.principals.retire("made here"))
+      }),
+    )
+
+    it.effect("comments and trailing commas are fine; a fault is named by line or path, and nothing changes", () =>
+      Effect.gen(function* () {
+        yield* write(
+          `{ // people of the house\n "people": [{ "name": "Ann", }], ${JSON.stringify(roomy).slice(1, -1)}, /* end */ }`,
+        )
+        assert.deepStrictEqual((yield* reload).added, ["Ann"])
+        const table: ReadonlyArray<readonly [content: unknown, path: string]> = [
+          ['{ "people": [\n{ "name" "x" }] }', "line 2"],
+          [{ peple: [] }, "peple"],
+          [{ agents: [{ name: "ok" }, { name: "bad", roles: ["king"] }] }, "agents.1.roles.0"],
+          [{ agents: [{ name: "twice" }, { name: "TWICE" }] }, "agents.1.name"],
+          [{ people: [{ name: "both" }], agents: [{ name: "both" }] }, "agents.0.name"],
+          [{ allowLists: { engrams: { agent: ["engram_get", "engram_fly"] } } }, "allowLists.engrams.agent.1"],
+          [
+            { policies: [{ principal: "role:king", resource: "*", actions: ["read"], effect: "deny" }] },
+            "policies.0.principal",
+          ],
+          [{ limits: [{ principal: "*", resource: "http", count: 0, seconds: 1 }] }, "limits.0.count"],
+          [{ spaces: [] }, "spaces"],
+          [{ tools: [] }, "tools"],
+          [{ mcpServers: {} }, "mcpServers"],
+          [{ models: {} }, "models"],
+          [{ env: [] }, "env"],
+          [{ egress: {} }, "egress"],
+        ]
+        for (const [content, path] of table) {
+          yield* write(content)
+          const error = yield* refusal(reload)
+          assert.deepStrictEqual([error.status, error.tag], [409, "ConfigFaulty"])
+          assert.include(
+            error.issues.map((issue) => issue.path),
+            path,
+            JSON.stringify(error.issues),
+          )
+          assert.deepStrictEqual(yield* names, ["Ann"])
+        }
+        yield* write({})
+        yield* reload
+      }),
+    )
+
+    it.effect("a file that is gone refuses rather than retires everybody", () =>
+      Effect.gen(function* () {
+        const { configFile } = yield* Guest
+        yield* write({ people: [{ name: "Bo" }] })
+        yield* reload
+        rmSync(configFile)
+        const error = yield* refusal(reload)
+        assert.strictEqual(error.tag, "ConfigFaulty")
+        assert.deepStrictEqual(yield* names, ["Bo"])
+        yield* write({})
+        yield* reload
+      }),
+    )
+
+    it.effect("policies are in force at the next judgement, deny over allow, and go with the file", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        yield* write({
+          agents: [{ name: "worker" }],
+          policies: [{ principal: "worker", resource: "tools/shell", actions: ["execute"], effect: "ask" }],
+        })
+        yield* reload
+        const judge = ask(() => admin.grants.judge({ principal: "worker", action: "execute", resource: "tools/shell" }))
+        assert.deepStrictEqual(yield* judge, { verdict: "ask", rule: "policy:0" })
+        yield* write({ agents: [{ name: "worker" }] })
+        yield* reload
+        assert.strictEqual((yield* judge).verdict, "allow")
+      }),
+    )
+
+    it.effect("only an admin may reload", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const { token } = yield* ask(() => admin.tokens.add({ principal: "worker" }))
+        assert.strictEqual((yield* refusal(ask(() => as(token).house.reload()))).status, 403)
+      }),
+    )
+  })
