@@ -13,8 +13,9 @@ import type { StartError } from "./store/StartError.ts"
 
 const stopAsked = Effect.callback<string>((resume) => {
   const stop = (signal: string) => () => resume(Effect.succeed(signal))
-  process.once("SIGTERM", stop("SIGTERM"))
-  process.once("SIGINT", stop("SIGINT"))
+  // Not `once`: terminal, npm and launcher each pass on the same Ctrl-C, and the second must not cut the closing short.
+  process.on("SIGTERM", stop("SIGTERM"))
+  process.on("SIGINT", stop("SIGINT"))
   // The launcher that carried us to a newer Node is gone.
   if (process.send !== undefined) process.once("disconnect", stop("disconnect"))
 })

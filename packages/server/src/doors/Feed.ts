@@ -12,7 +12,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { Journal } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
 import { NodeServer } from "./NodeServer.ts"
-import { closeFrame, deltaFrame, eventFrame, heartbeat, reloadFrame } from "./feed/frames.ts"
+import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
 import { maySee, type Viewer } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
@@ -109,7 +109,8 @@ export class Feed extends Context.Service<
         const joined = new Map<string, string>()
         for (const one of live) {
           const seen = events.filter((event) => event.cursor > one.cursor && maySee(one.viewer, event))
-          one.cursor = events.at(-1)!.cursor
+          // Never back: a reader that comes from another process may stand ahead of this one.
+          one.cursor = Math.max(one.cursor, events.at(-1)!.cursor)
           if (seen.length === 0) continue
           const key = `${one.face ?? ""} ${seen.length === events.length ? "all" : seen.map((event) => event.cursor).join()}`
           let text = joined.get(key)
@@ -156,8 +157,11 @@ export class Feed extends Context.Service<
 
       const catchUp = Effect.fnUntraced(function* (one: Subscriber) {
         const floor = yield* journal.floor
-        if (one.cursor < floor) {
-          one.response.write(reloadFrame(cursor, "that place in the past is no longer kept"))
+        // Past the end: the house was restored from a backup, and that place is not in its journal.
+        const beyond = one.cursor > cursor && one.cursor > (yield* journal.end)
+        if (one.cursor < floor || beyond) {
+          const why = beyond ? "that place is not in this journal" : "that place in the past is no longer kept"
+          one.response.write(reloadFrame(cursor, why))
           one.cursor = cursor
         }
         // Joining is synchronous with the comparison: the live reader cannot move in between.
@@ -177,8 +181,7 @@ export class Feed extends Context.Service<
           const one: Subscriber = { ...subscription, response, cursor: subscription.after ?? cursor }
           open.add(one)
           response.on("close", () => leave(one))
-          // Proxies and clients learn at once that the stream stands.
-          response.write(": stoa\n\n")
+          response.write(openFrame(one.cursor))
           yield* catchUp(one)
         }),
         show: (delta) =>

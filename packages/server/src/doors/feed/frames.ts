@@ -14,6 +14,9 @@ export const deltaFrame = (delta: Delta, face: FaceName | undefined): string =>
 
 const frame = (cursor: number, name: string, data: string): string => `id: ${cursor}\nevent: ${name}\ndata: ${data}\n\n`
 
+/** Proxies and clients learn at once that the stream stands, and where: one that breaks before an event resumes here. */
+export const openFrame = (cursor: number): string => `: stoa\nid: ${cursor}\n\n`
+
 export const heartbeat = ": heartbeat\n\n"
 
 /** The stream's place is lost: what the reader knows must be read again. It goes on at `from`. */
