@@ -14,8 +14,12 @@ export const refused = (message: string): Failure => new Failure({ message, exit
 /** What the house refused is a 2, what broke is a 1. */
 export const failureOf = (cause: unknown): Failure => {
   if (cause instanceof Failure) return cause
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new Failure({ message, exitCode: exitCodeOf(cause), cause })
+}
+
+const exitCodeOf = (cause: unknown): 1 | 2 => {
+  if (cause instanceof StoaError) return cause.status < 500 ? 2 : 1
   const started = cause as { readonly _tag?: string; readonly exitCode?: 1 | 2 }
-  const code =
-    cause instanceof StoaError && cause.status < 500 ? 2 : started._tag === "StartError" ? started.exitCode : 1
-  return new Failure({ message: cause instanceof Error ? cause.message : String(cause), exitCode: code ?? 1, cause })
+  return started._tag === "StartError" ? (started.exitCode ?? 1) : 1
 }

@@ -10,24 +10,31 @@ const set = (name: string): string | undefined => {
   return value === undefined || value === "" ? undefined : value
 }
 
-const dataFolder = (): string => set("STOA_DATA") ?? ".stoa"
-
 export interface Target {
   readonly url: string
   readonly token: string | undefined
+  /** The address was given, not found: that house is meant, and no other in its place. */
+  readonly given: boolean
+  /** The local house's data folder. */
+  readonly folder: string
+}
+
+/** Whether an address can be the local house's: its admin's token goes to no other. */
+const isLocal = (url: string, local: string): boolean => {
+  if (url === local || url === set("STOA_PUBLIC_URL")) return true
+  const host = URL.canParse(url) ? new URL(url).hostname : ""
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
 export const clientSettings = (flags: {
   readonly url: string | undefined
   readonly token: string | undefined
 }): Target => {
-  const folder = dataFolder()
-  return {
-    url:
-      flags.url ??
-      set("STOA_URL") ??
-      read(join(folder, "address")) ??
-      `http://${set("STOA_HOST") ?? "127.0.0.1"}:${set("STOA_PORT") ?? "4040"}`,
-    token: flags.token ?? set("STOA_TOKEN") ?? set("STOA_ADMIN_TOKEN") ?? read(join(folder, "admin.token")),
-  }
+  const folder = set("STOA_DATA") ?? ".stoa"
+  const local =
+    read(join(folder, "address")) ?? `http://${set("STOA_HOST") ?? "127.0.0.1"}:${set("STOA_PORT") ?? "4040"}`
+  const given = flags.url ?? set("STOA_URL")
+  const url = given ?? local
+  const admin = () => (isLocal(url, local) ? (set("STOA_ADMIN_TOKEN") ?? read(join(folder, "admin.token"))) : undefined)
+  return { url, token: flags.token ?? set("STOA_TOKEN") ?? admin(), given: given !== undefined, folder }
 }

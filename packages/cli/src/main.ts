@@ -1,8 +1,9 @@
 /** The `stoa` command. Data on stdout, talk on stderr; exit 0 done, 1 failed, 2 refused or bad usage, 3 waiting. */
 // edge: the process itself.
-import { Effect } from "effect"
-import { Command } from "effect/cli"
+import { Effect, Layer } from "effect"
+import { CliError, Command } from "effect/cli"
 import { failureOf } from "./Failure.ts"
+import { layerPresenter } from "./presenter.ts"
 import { root } from "./root.ts"
 import { services } from "./services.ts"
 import { api } from "./verbs/api.ts"
@@ -19,10 +20,6 @@ process.channel?.unref()
 
 // `stoa events | head` closes the pipe: that is an end, not a fault.
 process.stdout.on("error", (cause: NodeJS.ErrnoException) => process.exit(cause.code === "EPIPE" ? 0 : 1))
-
-/** effect/cli prints help with console.log. Asked for, it is data; after a mistake, it is talk. */
-const helpAsked = process.argv.some((word) => ["--help", "-h", "--version", "-v", "--completions"].includes(word))
-if (!helpAsked) console.log = console.error
 
 const stoa = root.pipe(
   Command.withSubcommands([
@@ -42,21 +39,17 @@ const stoa = root.pipe(
   ]),
 )
 
+/** A mistake in the command line was told by the presenter already. */
 const failed = (error: unknown) =>
   Effect.sync(() => {
-    const usage = (error as { readonly _tag?: string })._tag === "ShowHelp"
+    const usage = CliError.isCliError(error)
     if (!usage) process.stderr.write(`stoa: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exitCode = usage || isUsage(error) ? 2 : failureOf(error).exitCode
+    process.exitCode = usage ? 2 : failureOf(error).exitCode
   })
-
-const isUsage = (error: unknown): boolean =>
-  ["CliError", "UnrecognizedOption", "InvalidValue", "MissingArgument", "MissingOption", "UnknownSubcommand"].includes(
-    (error as { readonly _tag?: string })._tag ?? "",
-  )
 
 await Command.run(stoa, { version: "0.1.0" }).pipe(
   Effect.catch(failed),
   Effect.catchDefect(failed),
-  Effect.provide(services),
+  Effect.provide(Layer.merge(services, layerPresenter)),
   Effect.runPromise,
 )

@@ -1,9 +1,10 @@
 /** What every verb shares: where the house is, how answers are printed, and how a failure becomes an exit code. */
-// edge: writes to stdout and stderr.
+// edge: writes to stdout and stderr, and asks whether a house is there.
+import { existsSync } from "node:fs"
 import { connect, type Stoa } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { failureOf } from "./Failure.ts"
+import { failureOf, refused } from "./Failure.ts"
 import { clientSettings, type Target } from "./Settings.ts"
 
 export const root = Command.make("stoa").pipe(
@@ -25,16 +26,32 @@ export const place: Effect.Effect<Target, never, Effect.Services<typeof root>> =
   clientSettings({ url: Option.getOrUndefined(flags.url), token: Option.getOrUndefined(flags.token) }),
 )
 
-export const client = Effect.map(place, ({ token, url }) => connect(token === undefined ? { url } : { url, token }))
+export const client = Effect.flatMap(place, ({ token, url }) =>
+  Effect.try({
+    try: () => connect(token === undefined ? { url } : { url, token }),
+    catch: (cause) => refused((cause as Error).message),
+  }),
+)
 
-/** Whether the house can be asked: one that does not run is worked on where it lies. */
-export const houseRuns = Effect.flatMap(place, ({ url }) =>
-  Effect.promise(() =>
-    fetch(new URL("/healthz", url)).then(
-      (answer) => answer.ok,
-      () => false,
-    ),
-  ),
+/** A house that hangs is not one that can be asked. */
+const patience = 3000
+
+/** Whether the house can be asked. One that was not named and does not run is worked on where it lies. */
+export const houseRuns = Effect.flatMap(place, ({ folder, given, url }) =>
+  given
+    ? Effect.succeed(true)
+    : Effect.flatMap(
+        Effect.promise(() =>
+          fetch(new URL("/healthz", url), { signal: AbortSignal.timeout(patience) }).then(
+            (answer) => answer.ok,
+            () => false,
+          ),
+        ),
+        (runs) =>
+          runs || existsSync(folder)
+            ? Effect.succeed(runs)
+            : refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`),
+      ),
 )
 
 /** Asks the house. Whatever it throws is the failure of the verb. */

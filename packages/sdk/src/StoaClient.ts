@@ -4,35 +4,47 @@ import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { feed, type FeedItem, type FeedOptions } from "./feed.ts"
-import { StoaError, StoaUnreachable } from "./StoaError.ts"
+import { connectionOf, newKey } from "./request.ts"
+import type { StoaError } from "./StoaError.ts"
 
 export interface ClientOptions {
   readonly url: string
   readonly token: Redacted.Redacted
+  /** Another fetch, for tests and unusual surroundings. */
+  readonly fetch?: typeof globalThis.fetch
 }
+
+/** Makes a create happen once, however often it is run: `Effect.provideService(create, IdempotencyKey, key)`. */
+export const IdempotencyKey = Context.Reference<string | undefined>("sdk/IdempotencyKey", {
+  defaultValue: () => undefined,
+})
 
 export class StoaClient extends Context.Service<
   StoaClient,
-  HttpApiClient.ForApi<typeof Api> & {
-    readonly feed: (options?: Omit<FeedOptions, "signal">) => Stream.Stream<FeedItem, StoaError | StoaUnreachable>
+  Omit<HttpApiClient.ForApi<typeof Api>, "events"> & {
+    readonly feed: (options?: Omit<FeedOptions, "signal">) => Stream.Stream<FeedItem, StoaError>
   }
 >()("sdk/StoaClient") {
   static readonly layer = (options: ClientOptions): Layer.Layer<StoaClient> =>
     Layer.effect(
       StoaClient,
       Effect.gen(function* () {
-        const client = yield* HttpApiClient.make(Api, {
-          baseUrl: options.url,
-          transformClient: (base) =>
-            HttpClient.mapRequest(base, (request) => {
-              const signed = HttpClientRequest.bearerToken(request, options.token)
-              // As in the Promise face: what is sent twice happens once.
-              return request.method === "POST"
-                ? HttpClientRequest.setHeader(signed, "idempotency-key", crypto.randomUUID())
-                : signed
-            }),
+        const { fetch, token, url } = options
+        const connection = connectionOf({
+          url,
+          token: Redacted.value(token),
+          ...(fetch === undefined ? {} : { fetch }),
         })
-        const connection = { url: options.url, token: Redacted.value(options.token), fetch: globalThis.fetch }
+        const { events: _, ...client } = yield* HttpApiClient.make(Api, {
+          baseUrl: connection.url,
+          transformClient: (base) =>
+            // The key is in the request before it is sent, so that the second sending has it too.
+            HttpClient.mapRequestEffect(base, signed(token)).pipe(
+              HttpClient.transform((sent) =>
+                Effect.provideService(onceMore(sent), FetchHttpClient.Fetch, connection.fetch),
+              ),
+            ),
+        })
         return StoaClient.of({
           ...client,
           feed: (wanted = {}) =>
@@ -43,13 +55,20 @@ export class StoaClient extends Context.Service<
                   (controller) => Effect.sync(() => controller.abort()),
                 ),
                 ({ signal }) =>
-                  Stream.fromAsyncIterable(
-                    feed(connection, { ...wanted, signal }),
-                    (cause) => cause as StoaError | StoaUnreachable,
-                  ),
+                  Stream.fromAsyncIterable(feed(connection, { ...wanted, signal }), (cause) => cause as StoaError),
               ),
             ),
         })
       }),
     ).pipe(Layer.provide(FetchHttpClient.layer))
 }
+
+const signed = (token: Redacted.Redacted) => (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.map(IdempotencyKey, (key) => {
+    const mine = HttpClientRequest.bearerToken(request, token)
+    return request.method === "POST" ? HttpClientRequest.setHeader(mine, "idempotency-key", key ?? newKey()) : mine
+  })
+
+/** As in the Promise face: one more try when the connection broke, since what is sent twice happens once. */
+const onceMore = <A, E extends { readonly reason: { readonly _tag: string } }, R>(sent: Effect.Effect<A, E, R>) =>
+  Effect.retry(sent, { times: 1, while: (error) => error.reason._tag === "TransportError" })

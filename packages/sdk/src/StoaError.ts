@@ -4,16 +4,18 @@ export class StoaError extends Error {
   readonly status: number
   readonly tag: string
   readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  /** Seconds to wait, when the house said so. */
   readonly retryAfter: number | undefined
   readonly problem: Readonly<Record<string, unknown>>
 
-  constructor(status: number, problem: Readonly<Record<string, unknown>>) {
+  constructor(status: number, problem: Readonly<Record<string, unknown>>, retryAfter?: number) {
     super(typeof problem["detail"] === "string" ? problem["detail"] : `The house answered ${status}.`)
     this.status = status
     this.problem = problem
     this.tag = typeof problem["tag"] === "string" ? problem["tag"] : "Unknown"
     this.issues = Array.isArray(problem["issues"]) ? problem["issues"] : []
-    this.retryAfter = typeof problem["retryAfter"] === "number" ? problem["retryAfter"] : undefined
+    const told = typeof problem["retryAfter"] === "number" ? problem["retryAfter"] : retryAfter
+    this.retryAfter = told !== undefined && Number.isFinite(told) && told >= 0 ? told : undefined
   }
 }
 

@@ -1,11 +1,20 @@
 /** One request, from an endpoint of the contract and its arguments. */
-import type { CallOptions } from "./types.ts"
 import { StoaError, StoaUnreachable } from "./StoaError.ts"
+import type { CallOptions } from "./types.ts"
 
 export interface Connection {
+  /** Without a slash at its end. */
   readonly url: string
   readonly token: string | undefined
   readonly fetch: typeof globalThis.fetch
+}
+
+export interface ConnectOptions {
+  /** Address of the house, such as http://127.0.0.1:4040; a path in it is kept. */
+  readonly url: string
+  readonly token?: string
+  /** Another fetch, for tests and unusual surroundings. */
+  readonly fetch?: typeof globalThis.fetch
 }
 
 /** What the contract knows of an endpoint at run time. */
@@ -14,7 +23,32 @@ export interface EndpointLike {
   readonly path: string
   readonly payload: ReadonlyMap<string, unknown>
   readonly query: unknown
+  readonly success: ReadonlySet<{ readonly _tag?: string }>
 }
+
+export const connectionOf = ({ fetch, token, url }: ConnectOptions): Connection => {
+  // A browser's fetch must be called as its window's own.
+  const own = (...args: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...args)
+  return { url: baseOf(url), token, fetch: fetch ?? own }
+}
+
+/** Only origin and path: a sign-in link will do as an address. */
+const baseOf = (url: string): string => {
+  try {
+    const { origin, pathname, protocol } = new URL(url)
+    if (protocol === "http:" || protocol === "https:") return origin + pathname.replace(/\/+$/, "")
+  } catch {
+    // Said below, for both.
+  }
+  throw new TypeError(`"${url}" is not the address of a house. Give one such as http://127.0.0.1:4040.`)
+}
+
+export const isStream = (endpoint: EndpointLike, tag: "StreamSse" | "StreamUint8Array"): boolean =>
+  [...endpoint.success].some((schema) => schema._tag === tag)
+
+/** Random, and made by what browsers give to every page: randomUUID is for secure ones only. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 interface Parts {
   readonly path: string
@@ -28,12 +62,14 @@ const partsOf = (endpoint: EndpointLike, args: ReadonlyArray<unknown>): Parts =>
   const rest = [...args]
   const path = endpoint.path.replace(/:[A-Za-z]+/g, (name) => {
     const value = rest.shift()
-    if (typeof value !== "string" || value === "") throw new TypeError(`${endpoint.path} needs ${name.slice(1)}`)
+    // Dots alone would be taken for a way up the path, however they are encoded.
+    if (typeof value !== "string" || /^\.{0,2}$/.test(value))
+      throw new TypeError(`${endpoint.method} ${endpoint.path} needs its ${name.slice(1)}, a name or an id.`)
     return encodeURIComponent(value)
   })
   const body = endpoint.payload.size > 0 ? rest.shift() : undefined
   const query = endpoint.query === undefined ? {} : ((rest.shift() ?? {}) as Record<string, unknown>)
-  return { path, body, query, options: (rest.shift() ?? {}) }
+  return { path, body, query, options: rest.shift() ?? {} }
 }
 
 export const headersOf = (connection: Connection): Record<string, string> =>
@@ -41,44 +77,60 @@ export const headersOf = (connection: Connection): Record<string, string> =>
 
 export const send = async (connection: Connection, endpoint: EndpointLike, args: ReadonlyArray<unknown>) => {
   const { body, options, path, query } = partsOf(endpoint, args)
-  const url = new URL(path, connection.url)
+  const url = new URL(connection.url + path)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
   const headers = headersOf(connection)
   if (body !== undefined) headers["content-type"] = "application/json"
   // A create that is sent again because its answer was lost must not happen again.
-  if (endpoint.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID()
+  if (endpoint.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? newKey()
   const init: RequestInit = { method: endpoint.method, headers }
   if (body !== undefined) init.body = JSON.stringify(body)
   if (options.signal !== undefined) init.signal = options.signal
-  const response = await exchange(connection, url, init)
-  if (!response.ok) throw new StoaError(response.status, await problemOf(response))
-  return answerOf(response)
+  const asked = async () => {
+    const response = await connection.fetch(url, init)
+    if (!response.ok) throw await refusalOf(response)
+    return isStream(endpoint, "StreamUint8Array") ? response.body : answerOf(connection, response)
+  }
+  return twice(connection, options.signal, asked)
 }
 
-/** One more try when the connection broke: every request of ours is safe to repeat. */
-const exchange = async (connection: Connection, url: URL, init: RequestInit): Promise<Response> => {
+/** One more try when the connection broke, also amid the answer: every request of ours is safe to repeat. */
+const twice = async (connection: Connection, signal: AbortSignal | undefined, asked: () => Promise<unknown>) => {
+  const final = (cause: unknown) => cause instanceof StoaError || signal?.aborted === true
   try {
-    return await connection.fetch(url, init)
+    return await asked()
   } catch (first) {
-    if (init.signal?.aborted === true) throw first
-    try {
-      return await connection.fetch(url, init)
-    } catch (cause) {
-      throw new StoaUnreachable(connection.url, cause)
-    }
+    if (final(first)) throw first
   }
-}
-
-const problemOf = async (response: Response): Promise<Record<string, unknown>> => {
   try {
-    return (await response.json()) as Record<string, unknown>
-  } catch {
-    return { status: response.status, detail: `The house answered ${response.status} ${response.statusText}.` }
+    return await asked()
+  } catch (cause) {
+    throw final(cause) ? cause : new StoaUnreachable(connection.url, cause)
   }
 }
 
-const answerOf = async (response: Response): Promise<unknown> => {
+export const refusalOf = async (response: Response): Promise<StoaError> => {
+  const text = await response.text()
+  return new StoaError(response.status, problemIn(text), Number(response.headers.get("retry-after") ?? Number.NaN))
+}
+
+/** What stands between us and the house may answer in its own words. */
+const problemIn = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const problem = JSON.parse(text) as unknown
+    return typeof problem === "object" && problem !== null ? (problem as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+export const notAHouse = (connection: Connection, response: Response): StoaError =>
+  new StoaError(response.status, { detail: `What answers at ${connection.url} is not a Stoa house.` })
+
+const answerOf = async (connection: Connection, response: Response): Promise<unknown> => {
   if (response.status === 204) return undefined
   const type = response.headers.get("content-type") ?? ""
-  return type.includes("json") ? response.json() : new Uint8Array(await response.arrayBuffer())
+  if (type.startsWith("application/json")) return response.json()
+  if (type.startsWith("application/octet-stream")) return new Uint8Array(await response.arrayBuffer())
+  throw notAHouse(connection, response)
 }

@@ -1,5 +1,6 @@
 /** The contract's types as they look in plain JSON, and the arguments a method takes: derived, never written by hand. */
 import type { Brand, DateTime, Redacted } from "effect"
+import type { HttpApiSchema } from "effect/http-api"
 
 /** A value as JSON carries it: times are strings, brands and classes are gone. */
 export type Plain<T> = T extends DateTime.Utc
@@ -43,22 +44,29 @@ interface Endpoint {
 }
 
 type Body<E extends Endpoint> = [E["~Payload"]] extends [never] ? [] : [body: Plain<E["~Payload"]["Type"]>]
-type Query<E extends Endpoint> = [E["~Query"]] extends [never] ? [] : [query?: QueryOf<E["~Query"]["Type"]>]
+type Query<E extends Endpoint> = [E["~Query"]] extends [never] ? [] : QueryArgs<QueryOf<E["~Query"]["Type"]>>
 type QueryOf<T> = { readonly [K in keyof T]: Plain<T[K]> }
+/** A query that must say something cannot be left out. */
+type QueryArgs<Q> = {} extends Q ? [query?: Q] : [query: Q]
+
+/** A large answer is handed on as it comes, never gathered. */
+type Answer<S extends Endpoint["~Success"]> = S extends HttpApiSchema.StreamUint8Array
+  ? ReadableStream<Uint8Array>
+  : Plain<S["Type"]>
 
 type Method<E extends Endpoint> = (
   ...args: [...PathArgs<E["path"]>, ...Body<E>, ...Query<E>, options?: CallOptions]
-) => Promise<Plain<E["~Success"]["Type"]>>
+) => Promise<Answer<E["~Success"]>>
 
-type Endpoints<Group> = Group extends { readonly endpoints: infer Map } ? Map : never
-
-/** Every group of the API with a method an endpoint. */
-export type PlainClient<Api> = Api extends { readonly groups: infer Groups }
+type Methods<Group> = Group extends { readonly endpoints: infer Map }
   ? {
-      readonly [G in keyof Groups]: {
-        readonly [K in keyof Endpoints<Groups[G]>]: Endpoints<Groups[G]>[K] extends Endpoint
-          ? Method<Endpoints<Groups[G]>[K]>
-          : never
-      }
+      readonly [
+        K in keyof Map as Map[K] extends { readonly "~Success": { readonly _tag: "StreamSse" } } ? never : K
+      ]: Map[K] extends Endpoint ? Method<Map[K]> : never
     }
+  : never
+
+/** Every group of the API with a method an endpoint; the endless ones are the feed. */
+export type PlainClient<Api> = Api extends { readonly groups: infer Groups }
+  ? { readonly [G in keyof Groups as keyof Methods<Groups[G]> extends never ? never : G]: Methods<Groups[G]> }
   : never

@@ -1,16 +1,30 @@
-// edge: ends on SIGINT.
+// edge: ends on a signal.
 import type { FeedItem } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../Failure.ts"
-import { client, out, root, talk } from "../root.ts"
+import { ask, client, root } from "../root.ts"
 
-const words = (item: FeedItem): string => {
-  if (item.type === "reload") return `reload  ${item.reason}`
+const words = (item: Exclude<FeedItem, { readonly type: "reload" }>): string => {
   if (item.type === "delta") return `${item.name}  ${JSON.stringify(item.delta["body"])}`
   const { actor, at, body, cursor } = item.event
   return `${cursor}  ${at}  ${item.name}  ${actor ?? "house"}  ${JSON.stringify(body)}`
 }
+
+const jsonOf = (item: Exclude<FeedItem, { readonly type: "reload" }>): string =>
+  JSON.stringify(item.type === "event" ? item.event : item.delta)
+
+const print = async (items: AsyncIterable<FeedItem>, json: boolean): Promise<void> => {
+  for await (const item of items)
+    if (item.type === "reload") process.stderr.write(`Read again what you know: ${item.reason}\n`)
+    else process.stdout.write(`${json ? jsonOf(item) : words(item)}\n`)
+}
+
+/** Heard again and again: a launcher and the terminal may both send the same Ctrl-C. */
+const stopAsked = Effect.callback<void>((resume) => {
+  const stop = () => resume(Effect.void)
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("disconnect", stop)
+})
 
 export const events = Command.make(
   "events",
@@ -25,27 +39,19 @@ export const events = Command.make(
   Effect.fn(function* ({ after, names, space }) {
     const { json } = yield* root
     const stoa = yield* client
-    const stop = new AbortController()
-    const onSignal = () => stop.abort()
-    process.once("SIGINT", onSignal).once("SIGTERM", onSignal)
-    const print = async () => {
-      const items = stoa.feed({
-        signal: stop.signal,
-        onReconnect: (why) => void process.stderr.write(`${why}; connecting again\n`),
-        ...(Option.isSome(after) ? { after: after.value } : {}),
-        ...(Option.isSome(space) ? { space: space.value } : {}),
-        ...(Option.isSome(names) ? { names: names.value } : {}),
-      })
-      for await (const item of items)
-        await Effect.runPromise(
-          json && item.type !== "reload"
-            ? out(JSON.stringify(item.type === "event" ? item.event : item.delta))
-            : item.type === "reload"
-              ? talk(words(item))
-              : out(words(item)),
-        )
+    // The feed waits for a house that is away; whoever mistyped an address or a token wants to know now.
+    yield* ask((house) => house.principals.me())
+    const wanted = {
+      onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),
+      ...(Option.isSome(after) ? { after: after.value } : {}),
+      ...(Option.isSome(space) ? { space: space.value } : {}),
+      ...(Option.isSome(names) ? { names: names.value } : {}),
     }
-    yield* Effect.tryPromise({ try: print, catch: failureOf })
+    const watching = Effect.tryPromise({
+      try: (signal) => print(stoa.feed({ ...wanted, signal }), json),
+      catch: failureOf,
+    })
+    yield* Effect.raceFirst(watching, stopAsked)
   }),
 ).pipe(
   Command.withDescription("Watch what happens, one line an event"),

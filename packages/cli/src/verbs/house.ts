@@ -2,6 +2,7 @@
 // edge: writes the backup file.
 import { createWriteStream, existsSync } from "node:fs"
 import { rename, rm } from "node:fs/promises"
+import { pipeline } from "node:stream/promises"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, failureOf, refused } from "../Failure.ts"
@@ -14,7 +15,8 @@ export const login = Command.make(
   Effect.fn(function* () {
     const { token, url } = yield* place
     const me = yield* ask((stoa) => stoa.principals.me())
-    const link = `${url}/#token=${token ?? ""}`
+    if (token === undefined) return yield* refused("There is no token to sign in with. Give one with --token.")
+    const link = `${url.replace(/\/+$/, "")}/#token=${encodeURIComponent(token)}`
     yield* show({ link, principal: me }, link)
     yield* talk(`Opens the page as ${me.name}. Whoever has the link has the token.`)
   }),
@@ -89,15 +91,14 @@ const download = (file: string, withKey: boolean) =>
     Effect.tryPromise({
       try: async () => {
         const part = `${file}.part`
-        const bytes = (await stoa.house.backup({
-          withKey: withKey ? "true" : "false",
-        })) as unknown as Uint8Array
-        const stream = createWriteStream(part, { mode: 0o600 })
-        await new Promise<void>((done, fail) => stream.on("error", fail).end(bytes, () => done()))
-        await rename(part, file).catch(async (cause: unknown) => {
+        try {
+          const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
+          await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }))
+          await rename(part, file)
+        } catch (cause) {
           await rm(part, { force: true })
           throw cause
-        })
+        }
       },
       catch: failureOf,
     }),
@@ -113,7 +114,7 @@ export const restore = Command.make(
     ),
   },
   Effect.fn(function* ({ file, replace }) {
-    if (yield* houseRuns) return yield* refused("The house is running. Stop it, then restore.")
+    // The folder's lock keeps it from a house that runs.
     yield* restoreHere(file, replace)
   }),
 ).pipe(Command.withDescription("Bring a backup back; the house must not run"))

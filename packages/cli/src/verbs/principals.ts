@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../Failure.ts"
 import { all, ask, client, list, show, talk } from "../root.ts"
 
 const name = Argument.String("name").pipe(Argument.withDescription("Its name, which nobody else has"))
@@ -46,7 +47,10 @@ const verb = (plural: string, kind: "agent" | "person") => {
     "rm",
     { name: Argument.String("name").pipe(Argument.withDescription("Name or id")) },
     Effect.fn(function* ({ name }) {
-      yield* ask((stoa) => stoa.principals.retire(name))
+      const found = yield* ask((stoa) => stoa.principals.get(name))
+      if (found.kind !== kind)
+        return yield* refused(`${found.name} is not one of the ${plural}: it is a ${found.kind}.`)
+      yield* ask((stoa) => stoa.principals.retire(found.id))
       yield* talk(`${name} has left; its tokens no longer work`)
     }),
   ).pipe(Command.withDescription("Retire one: its tokens stop, its past stays"))

@@ -1,7 +1,7 @@
 // edge: reads stdin.
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { failureOf } from "../Failure.ts"
+import { failureOf, refused } from "../Failure.ts"
 import { ask, list, talk } from "../root.ts"
 
 const name = Argument.String("name").pipe(Argument.withDescription("The secret's name"))
@@ -22,7 +22,9 @@ const set = Command.make(
   "set",
   { name },
   Effect.fn(function* ({ name }) {
+    if (process.stdin.isTTY) yield* talk("Type the value, then Enter and Ctrl-D. It is shown while you type.")
     const value = yield* stdin
+    if (value === "") return yield* refused(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
     yield* ask((stoa) => stoa.secrets.set(name, { value }))
     yield* talk(`${name} is set; nobody can read it back`)
   }),

@@ -1,0 +1,25 @@
+/** What effect/cli says of itself. Help that was asked for is data; help after a mistake is talk, and short. */
+// edge: writes to stdout and stderr.
+import { Effect, Layer } from "effect"
+import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"
+
+const write = (out: NodeJS.WriteStream, text: string) => Effect.sync(() => void out.write(`${text}\n`))
+
+const presenter = CliOutput.layerPresenter({
+  present: Effect.fnUntraced(function* (event) {
+    const format = yield* CliOutput.Formatter
+    if (event._tag === "Version") return yield* write(process.stdout, format.formatVersion(event.name, event.version))
+    if (event._tag === "Help")
+      return yield* write(
+        event.reason === "Requested" ? process.stdout : process.stderr,
+        format.formatHelpDoc(event.helpDoc),
+      )
+    const faults = event.errors.map((error) => error.message).join("; ")
+    yield* write(process.stderr, `stoa: ${faults}. See "${event.commandPath.join(" ")} --help".`)
+  }),
+})
+
+/** No wizard, because nothing here asks questions, and no log level, because a client logs nothing. */
+const config = CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+
+export const layerPresenter = Layer.mergeAll(presenter, config)
