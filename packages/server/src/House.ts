@@ -2,7 +2,8 @@
  * All the wiring, top to bottom: folder and store, what stands on the store, who may do what, the configuration file, and
  * the doors. Nothing else composes layers.
  */
-import { Effect, Layer, Option, Redacted, Stream } from "effect"
+import { join } from "node:path"
+import { Effect, Layer, Option, type Redacted, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { AllowLists } from "./access/AllowLists.ts"
 import { Audit } from "./access/Audit.ts"
@@ -23,6 +24,7 @@ import { NodeServer } from "./doors/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
 import { Settings } from "./Settings.ts"
+import { Backup } from "./store/Backup.ts"
 import { causedBy, newCorrelation } from "./store/Correlation.ts"
 import { Files } from "./store/Files.ts"
 import { Folder } from "./store/Folder.ts"
@@ -63,9 +65,14 @@ const store = Layer.unwrap(
   }),
 )
 
-const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") })).pipe(
-  Layer.provideMerge(store),
-)
+/** The database as it is, and what copies it: enough to bring a backup back. */
+export const layerStore = Layer.unwrap(
+  Effect.map(Folder, ({ path }) => Backup.layer({ program: version, migrations, folder: join(path, "backups") })),
+).pipe(Layer.provideMerge(store))
+
+const migrated = Layer.effectDiscard(
+  Effect.flatMap(Backup, ({ beforeMigration }) => migrate({ migrations, backup: beforeMigration })),
+).pipe(Layer.provideMerge(layerStore))
 
 const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer).pipe(
   Layer.provideMerge(Journal.layer),
@@ -104,20 +111,23 @@ const settled = (keys: Keys) =>
     ),
   )
 
-const upkeep = Layer.effect(
-  Upkeep,
-  Effect.gen(function* () {
-    const configuration = yield* Configuration
-    const server = yield* NodeServer
-    const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
-    return Upkeep.of({
-      ready: () => (server.draining() ? "draining" : "ok"),
-      reload: configuration.apply,
-      doctor: Effect.provideContext(doctorReport, context),
-      backup: () => Stream.empty,
-    })
-  }),
-)
+const upkeep = (keys: Keys) =>
+  Layer.effect(
+    Upkeep,
+    Effect.gen(function* () {
+      const backup = yield* Backup
+      const configuration = yield* Configuration
+      const server = yield* NodeServer
+      const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
+      return Upkeep.of({
+        ready: () => (server.draining() ? "draining" : "ok"),
+        reload: configuration.apply,
+        doctor: Effect.provideContext(doctorReport, context),
+        // A copy that breaks off midway breaks the connection: the client must not take it for whole.
+        backup: ({ withKey }) => Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})),
+      })
+    }),
+  )
 
 const server = Layer.unwrap(Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })))
 
@@ -132,17 +142,18 @@ const serving = Layer.effectDiscard(
   }),
 )
 
-const doors = Layer.unwrap(
-  Effect.map(Settings, (settings) =>
-    serving.pipe(
-      Layer.provide(routes.pipe(Layer.provideMerge(HttpRouter.layer))),
-      Layer.provide(layerAuthentication(settings.anonymous)),
-      Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep)),
-      Layer.provide(HttpServer.layerServices),
-      Layer.provideMerge(server),
+const doors = (keys: Keys) =>
+  Layer.unwrap(
+    Effect.map(Settings, (settings) =>
+      serving.pipe(
+        Layer.provide(routes.pipe(Layer.provideMerge(HttpRouter.layer))),
+        Layer.provide(layerAuthentication(settings.anonymous)),
+        Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys))),
+        Layer.provide(HttpServer.layerServices),
+        Layer.provideMerge(server),
+      ),
     ),
-  ),
-)
+  )
 
 /** Everything but the doors: what the offline commands need. */
 export const layerRooms = (keys: Keys) =>
@@ -155,4 +166,4 @@ export const layerRooms = (keys: Keys) =>
 
 /** The whole house, given its keys. */
 export const layerHouse = (keys: Keys) =>
-  doors.pipe(Layer.provideMerge(settled(keys)), Layer.provideMerge(layerRooms(keys)))
+  doors(keys).pipe(Layer.provideMerge(settled(keys)), Layer.provideMerge(layerRooms(keys)))
