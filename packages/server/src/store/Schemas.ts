@@ -20,7 +20,7 @@ export const versionOf = Effect.gen(function* () {
 }).pipe(Effect.orDie)
 
 /** Somebody else's tables are not built upon: theirs could have the names that ours will need. */
-const refuseForeign = Effect.gen(function* () {
+export const refuseForeign = Effect.gen(function* () {
   const tables = yield* tableNames
   const ours = (yield* columnsOf(versionTable)).some((column) => column.name === "migration_id")
   if (tables.includes(versionTable) && ours && (yield* versionOf) > 0) return

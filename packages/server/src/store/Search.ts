@@ -17,8 +17,10 @@ export const createSearch = (noun: string): Sql<void> =>
       pg: () =>
         Effect.asVoid(
           Effect.andThen(
-            sql`CREATE TABLE ${sql(`${noun}_words`)} (id TEXT PRIMARY KEY, words TSVECTOR NOT NULL)`,
-            sql`CREATE INDEX ${sql(`${noun}_words_index`)} ON ${sql(`${noun}_words`)} USING GIN (words)`,
+            // The words are kept as they are: a backup carries them into either database.
+            sql`CREATE TABLE ${sql(`${noun}_words`)} (id TEXT PRIMARY KEY, words TEXT NOT NULL,
+              vector TSVECTOR GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED)`,
+            sql`CREATE INDEX ${sql(`${noun}_words_index`)} ON ${sql(`${noun}_words`)} USING GIN (vector)`,
           ),
         ),
       orElse: () =>
@@ -32,15 +34,17 @@ export const createSearch = (noun: string): Sql<void> =>
 export const indexText = (noun: string, id: string, text: string): Sql<void> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => {
     const table = sql(`${noun}_words`)
+    // Split here: what Postgres takes for one word (an address, a file name) is several for SQLite.
+    const found = words(text).join(" ")
     return sql.onDialectOrElse({
       pg: () =>
-        Effect.asVoid(sql`INSERT INTO ${table} (id, words) VALUES (${id}, to_tsvector('simple', ${fold(text)}))
+        Effect.asVoid(sql`INSERT INTO ${table} (id, words) VALUES (${id}, ${found})
           ON CONFLICT (id) DO UPDATE SET words = excluded.words`),
       orElse: () =>
         Effect.asVoid(
           Effect.andThen(
             sql`DELETE FROM ${table} WHERE id = ${id}`,
-            sql`INSERT INTO ${table} (id, words) VALUES (${id}, ${fold(text)})`,
+            sql`INSERT INTO ${table} (id, words) VALUES (${id}, ${found})`,
           ),
         ),
     })
@@ -55,8 +59,8 @@ export const findText = (noun: string, query: string, limit: number): Sql<Readon
     const rows = sql.onDialectOrElse({
       pg: () => {
         const asked = wanted.join(" & ")
-        return sql<{ id: string }>`SELECT id FROM ${table} WHERE words @@ to_tsquery('simple', ${asked})
-          ORDER BY ts_rank(words, to_tsquery('simple', ${asked})) DESC, id LIMIT ${limit}`
+        return sql<{ id: string }>`SELECT id FROM ${table} WHERE vector @@ to_tsquery('simple', ${asked})
+          ORDER BY ts_rank(vector, to_tsquery('simple', ${asked})) DESC, id LIMIT ${limit}`
       },
       orElse: () =>
         sql<{ id: string }>`SELECT id FROM ${table} WHERE ${table} MATCH ${wanted.map((word) => `"${word}"`).join(" ")}
