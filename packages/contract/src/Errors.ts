@@ -165,3 +165,69 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()(
     return `The house cannot answer now: ${this.reason}. Try again shortly.`
   }
 }
+
+// The six failures of a tool call (S4-15 … S4-20), with seed 004's fields. Each is written for a model to act on: what
+// was wrong, what is right, what to try (G-32).
+
+export class ToolNotFoundError extends Schema.TaggedError<ToolNotFoundError>()(
+  "ToolNotFoundError",
+  {
+    message: Schema.String,
+    toolName: Schema.String,
+    /** Only those the caller may use (S4-23). */
+    availableTools: Schema.optionalKey(Schema.Array(Schema.String)),
+  },
+  { httpApiStatus: 404 },
+) {}
+
+export class ToolExecutionError extends Schema.TaggedError<ToolExecutionError>()(
+  "ToolExecutionError",
+  {
+    message: Schema.String,
+    toolName: Schema.String,
+    input: Schema.optionalKey(Schema.Unknown),
+    cause: Schema.optionalKey(Schema.Unknown),
+  },
+  { httpApiStatus: 502 },
+) {}
+
+export class ToolTimeoutError extends Schema.TaggedError<ToolTimeoutError>()(
+  "ToolTimeoutError",
+  { message: Schema.String, toolName: Schema.String, timeoutMs: Schema.Finite },
+  { httpApiStatus: 504 },
+) {}
+
+export class ToolValidationError extends Schema.TaggedError<ToolValidationError>()(
+  "ToolValidationError",
+  {
+    message: Schema.String,
+    toolName: Schema.String,
+    parameter: Schema.String,
+    expected: Schema.String,
+    received: Schema.String,
+  },
+  { httpApiStatus: 400 },
+) {}
+
+export class MCPConnectionError extends Schema.TaggedError<MCPConnectionError>()(
+  "MCPConnectionError",
+  {
+    message: Schema.String,
+    serverName: Schema.String,
+    transport: Schema.String,
+    cause: Schema.optionalKey(Schema.Unknown),
+  },
+  { httpApiStatus: 502 },
+) {}
+
+export class ToolAuthorizationError extends Schema.TaggedError<ToolAuthorizationError>()(
+  "ToolAuthorizationError",
+  {
+    message: Schema.String,
+    toolName: Schema.String,
+    agentId: Schema.String,
+    /** The question that must be answered first, where the call waits for a person rather than being refused. */
+    decision: Schema.optionalKey(Schema.String),
+  },
+  { httpApiStatus: 403 },
+) {}

@@ -28,4 +28,5 @@ export { bodyOf, contentType as problemType, type Issue, issuesOf, pageOf, probl
 export { Secret, SecretName } from "./Secret.ts"
 export { IssuedToken, NewToken, Token } from "./Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"
+export * from "./Tool.ts"
 export { Authentication, Idempotency, Reading } from "./api/guards.ts"

@@ -1,0 +1,117 @@
+/**
+ * A tool and one use of it, in seed 004's words (S4-07 … S4-14), with what the other seeds add beside them (X-21): where
+ * it runs, who sees its calls, and what its author says about it are different things and stand apart.
+ */
+import { Schema } from "effect"
+
+export const ToolParameterSchema = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Literals(["string", "number", "boolean", "object", "array"]),
+  description: Schema.String,
+  required: Schema.Boolean,
+  default: Schema.optionalKey(Schema.Unknown),
+  enum: Schema.optionalKey(Schema.Array(Schema.String)),
+})
+export type ToolParameter = typeof ToolParameterSchema.Type
+
+export const ToolCategory = Schema.Literals(["search", "file", "code", "http", "data", "custom"])
+export const RiskLevel = Schema.Literals(["low", "medium", "high", "critical"])
+export type RiskLevel = typeof RiskLevel.Type
+export const ToolSource = Schema.Literals(["builtin", "mcp", "function", "plugin"])
+export type ToolSource = typeof ToolSource.Type
+
+/** A JSON Schema (2020-12) as its author wrote it. */
+export const JsonSchema = Schema.Record(Schema.String, Schema.Unknown)
+export type JsonSchema = typeof JsonSchema.Type
+
+/** Hints of a tool's author (MCP). They say what it claims to be; permission is never derived from them (X-22). */
+export const ToolAnnotations = Schema.Struct({
+  title: Schema.optionalKey(Schema.String),
+  readOnlyHint: Schema.optionalKey(Schema.Boolean),
+  destructiveHint: Schema.optionalKey(Schema.Boolean),
+  idempotentHint: Schema.optionalKey(Schema.Boolean),
+  openWorldHint: Schema.optionalKey(Schema.Boolean),
+})
+export type ToolAnnotations = typeof ToolAnnotations.Type
+
+export const ToolDefinitionSchema = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  /** Seed 004's flat list. With `inputSchema` it is a summary for people; the schema decides. */
+  parameters: Schema.Array(ToolParameterSchema),
+  returnType: Schema.optionalKey(Schema.String),
+  category: Schema.optionalKey(ToolCategory),
+  riskLevel: RiskLevel,
+  timeoutMs: Schema.Finite,
+  requiresApproval: Schema.Boolean,
+  source: ToolSource,
+  /** The whole schema, where a flat list cannot hold it (S4-38). */
+  inputSchema: Schema.optionalKey(JsonSchema),
+  outputSchema: Schema.optionalKey(JsonSchema),
+  annotations: Schema.optionalKey(ToolAnnotations),
+})
+export type ToolDefinition = typeof ToolDefinitionSchema.Type
+
+export const ToolInputSchema = Schema.Struct({
+  toolName: Schema.String,
+  arguments: Schema.Record(Schema.String, Schema.Unknown),
+  agentId: Schema.String,
+  sessionId: Schema.String,
+  correlationId: Schema.optionalKey(Schema.String),
+  /** The same key is the same call: a retry finds the first one and its result. */
+  idempotencyKey: Schema.optionalKey(Schema.String),
+})
+export type ToolInput = typeof ToolInputSchema.Type
+
+export const ToolOutputSchema = Schema.Struct({
+  toolName: Schema.String,
+  success: Schema.Boolean,
+  result: Schema.Unknown,
+  error: Schema.optionalKey(Schema.String),
+  executionTimeMs: Schema.Finite,
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+})
+export type ToolOutput = typeof ToolOutputSchema.Type
+
+/** X-55: seed 004's three, and the one that servers speak today. */
+export const MCPTransport = Schema.Literals(["stdio", "sse", "websocket", "streamable-http"])
+export type MCPTransport = typeof MCPTransport.Type
+
+export const MCPServerSchema = Schema.Struct({
+  name: Schema.String,
+  version: Schema.String,
+  transport: MCPTransport,
+  endpoint: Schema.optionalKey(Schema.String),
+  command: Schema.optionalKey(Schema.String),
+  args: Schema.optionalKey(Schema.Array(Schema.String)),
+  tools: Schema.Array(Schema.String),
+  status: Schema.Literals(["connected", "disconnected", "error"]),
+})
+export type MCPServer = typeof MCPServerSchema.Type
+
+const RequestId = Schema.Union([Schema.String, Schema.Finite])
+
+export const MCPRequestSchema = Schema.Struct({
+  jsonrpc: Schema.Literal("2.0"),
+  id: RequestId,
+  method: Schema.String,
+  params: Schema.optionalKey(Schema.Unknown),
+})
+export type MCPRequest = typeof MCPRequestSchema.Type
+
+export const MCPResponseSchema = Schema.Struct({
+  jsonrpc: Schema.Literal("2.0"),
+  id: RequestId,
+  result: Schema.optionalKey(Schema.Unknown),
+  error: Schema.optionalKey(
+    Schema.Struct({ code: Schema.Finite, message: Schema.String, data: Schema.optionalKey(Schema.Unknown) }),
+  ),
+})
+export type MCPResponse = typeof MCPResponseSchema.Type
+
+export const FunctionCallingToolSchema = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  input_schema: JsonSchema,
+})
+export type FunctionCallingTool = typeof FunctionCallingToolSchema.Type

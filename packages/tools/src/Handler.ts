@@ -1,0 +1,29 @@
+/** What runs when a tool is called. It gets validated arguments and who is calling; it fails with its tool's name. */
+import type { ToolDefinition, ToolExecutionError } from "@stoa/contract"
+import type { Effect } from "effect"
+
+/** One call, as the handler sees it. Interrupting the call interrupts the handler. */
+export interface CallContext {
+  readonly callId: string
+  readonly agentId: string
+  readonly sessionId: string
+  readonly correlationId: string
+  /** The same key is the same call: whatever acts outside should pass it on. */
+  readonly idempotencyKey: string
+  /** Long work shows progress; nobody need listen. */
+  readonly progress: (done: {
+    readonly progress: number
+    readonly total?: number
+    readonly message?: string
+  }) => Effect.Effect<void>
+}
+
+export type ToolHandler = (
+  args: Readonly<Record<string, unknown>>,
+  context: CallContext,
+) => Effect.Effect<unknown, ToolExecutionError>
+
+export interface Tool {
+  readonly definition: ToolDefinition
+  readonly handler: ToolHandler
+}
