@@ -21,6 +21,7 @@ export class AllowList extends Schema.Class<AllowList>("AllowList")({
   changedBy: Schema.NullOr(PrincipalId),
 }) {}
 
-export class AllowListChange extends Schema.Class<AllowListChange>("AllowListChange")({
+export const AllowListChange = Schema.Struct({
   tools: Schema.Array(ToolName).check(Schema.isMaxLength(1000)),
-}) {}
+}).annotate({ identifier: "AllowListChange" })
+export type AllowListChange = typeof AllowListChange.Type

@@ -29,13 +29,14 @@ export class Grant extends Schema.Class<Grant>("Grant")({
 
 const Actions = Schema.Array(Action).check(Schema.isMinLength(1), Schema.isMaxLength(5))
 
-export class NewGrant extends Schema.Class<NewGrant>("NewGrant")({
+export const NewGrant = Schema.Struct({
   principal: PrincipalRef,
   resource: ResourcePattern,
   actions: Actions,
   effect: Schema.optionalKey(Effect),
   expiresAt: Schema.optionalKey(Moment),
-}) {}
+}).annotate({ identifier: "NewGrant" })
+export type NewGrant = typeof NewGrant.Type
 
 export class Delegation extends Schema.Class<Delegation>("Delegation")({
   id: DelegationId,
@@ -51,13 +52,14 @@ export class Delegation extends Schema.Class<Delegation>("Delegation")({
   createdAt: Moment,
 }) {}
 
-export class NewDelegation extends Schema.Class<NewDelegation>("NewDelegation")({
+export const NewDelegation = Schema.Struct({
   to: PrincipalRef,
   resource: ResourcePattern,
   actions: Actions,
   reason: Schema.String.check(Schema.isPattern(/\S/, { message: "a reason in words" }), Schema.isMaxLength(1000)),
   expiresAt: Schema.optionalKey(Moment),
-}) {}
+}).annotate({ identifier: "NewDelegation" })
+export type NewDelegation = typeof NewDelegation.Type
 
 /** What was decided, and by which rule: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or `silence`. */
 export class Judgement extends Schema.Class<Judgement>("Judgement")({

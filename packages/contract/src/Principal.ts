@@ -46,11 +46,12 @@ export class Principal extends Schema.Class<Principal>("Principal")({
 /** Where a name or an id is taken, either will do. */
 export const PrincipalRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
 
-export class NewPrincipal extends Schema.Class<NewPrincipal>("NewPrincipal")({
+export const NewPrincipal = Schema.Struct({
   kind: PrincipalKind,
   name: Name,
   roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
   owner: Schema.optionalKey(PrincipalRef),
   wallet: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
   toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
-}) {}
+}).annotate({ identifier: "NewPrincipal" })
+export type NewPrincipal = typeof NewPrincipal.Type

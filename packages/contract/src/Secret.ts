@@ -11,6 +11,7 @@ export type SecretName = typeof SecretName.Type
 
 export class Secret extends Schema.Class<Secret>("Secret")({ name: SecretName, setAt: Moment }) {}
 
-export class SecretValue extends Schema.Class<SecretValue>("SecretValue")({
+export const SecretValue = Schema.Struct({
   value: Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(65_536))),
-}) {}
+}).annotate({ identifier: "SecretValue" })
+export type SecretValue = typeof SecretValue.Type

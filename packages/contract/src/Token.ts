@@ -21,11 +21,12 @@ export class Token extends Schema.Class<Token>("Token")({
 
 export class IssuedToken extends Schema.Class<IssuedToken>("IssuedToken")({ ...fields, token: Schema.String }) {}
 
-export class NewToken extends Schema.Class<NewToken>("NewToken")({
+export const NewToken = Schema.Struct({
   principal: PrincipalRef,
   label: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
   expiresAt: Schema.optionalKey(Moment),
   context: Schema.optionalKey(AccessContext),
   /** Seed 004's certificate (S4-102): lives seven days and is renewed by rotation. */
   certificate: Schema.optionalKey(Schema.Boolean),
-}) {}
+}).annotate({ identifier: "NewToken" })
+export type NewToken = typeof NewToken.Type

@@ -47,6 +47,7 @@ const waitAfter = (failures: number, cause: unknown): number => {
 
 const pause = (millis: number, signal: AbortSignal | undefined) =>
   new Promise<void>((done) => {
+    if (signal?.aborted === true) return done()
     const finish = () => {
       clearTimeout(timer)
       signal?.removeEventListener("abort", finish)

@@ -158,7 +158,7 @@ export class Configuration extends Context.Service<
           for (const { kind, name, ...rest } of wanted) {
             const old = known(name)
             if (old === undefined || old.kind !== kind) {
-              yield* principals.add(new NewPrincipal({ kind, name, ...rest }), "file").pipe(
+              yield* principals.add(NewPrincipal.make({ kind, name, ...rest }), "file").pipe(
                 Effect.mapError((error) =>
                   faulty([
                     {

@@ -6,7 +6,7 @@ import { DelegationId, GrantId } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
 import { problem } from "../Problem.ts"
-import { Idempotency } from "./guards.ts"
+import { Idempotency, made } from "./guards.ts"
 
 export class GrantsApi extends HttpApiGroup.make("grants")
   .add(
@@ -17,7 +17,7 @@ export class GrantsApi extends HttpApiGroup.make("grants")
     }),
     HttpApiEndpoint.post("add", "/grants", {
       payload: NewGrant,
-      success: Grant.pipe(HttpApiSchema.status(201)),
+      success: made(Grant),
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/grants/:id", {
@@ -38,7 +38,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
     HttpApiEndpoint.get("list", "/delegations", { query: pageQuery, success: pageOfMany(Delegation) }),
     HttpApiEndpoint.post("add", "/delegations", {
       payload: NewDelegation,
-      success: Delegation.pipe(HttpApiSchema.status(201)),
+      success: made(Delegation),
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/delegations/:id", {

@@ -5,7 +5,7 @@ import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role } from
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
 import { ToolsetName } from "../Toolset.ts"
-import { Idempotency } from "./guards.ts"
+import { Idempotency, made } from "./guards.ts"
 
 const PrincipalChange = Schema.Struct({
   name: Schema.optionalKey(Name),
@@ -30,7 +30,7 @@ export class PrincipalsApi extends HttpApiGroup.make("principals")
     }),
     HttpApiEndpoint.post("add", "/principals", {
       payload: NewPrincipal,
-      success: Principal.pipe(HttpApiSchema.status(201)),
+      success: made(Principal),
       error: [problem(NameTaken), problem(Missing)],
     }).middleware(Idempotency),
     HttpApiEndpoint.patch("change", "/principals/:principal", {

@@ -6,7 +6,7 @@ import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
 import { problem } from "../Problem.ts"
 import { IssuedToken, NewToken, Token } from "../Token.ts"
-import { Idempotency } from "./guards.ts"
+import { Idempotency, made } from "./guards.ts"
 
 export class TokensApi extends HttpApiGroup.make("tokens")
   .add(
@@ -17,12 +17,12 @@ export class TokensApi extends HttpApiGroup.make("tokens")
     }),
     HttpApiEndpoint.post("add", "/tokens", {
       payload: NewToken,
-      success: IssuedToken.pipe(HttpApiSchema.status(201)),
+      success: made(IssuedToken),
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.post("rotate", "/tokens/:id/rotate", {
       params: { id: TokenId },
-      success: IssuedToken.pipe(HttpApiSchema.status(201)),
+      success: made(IssuedToken),
       error: problem(Missing),
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/tokens/:id", {

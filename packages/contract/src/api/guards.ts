@@ -1,5 +1,6 @@
 /** What stands before every endpoint. The doors implement these; clients only learn their failures. */
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { Schema } from "effect"
+import { HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "effect/http-api"
 import type { Caller } from "../Caller.ts"
 import { BadInput, Forbidden, Internal, TooLarge, TooManyRequests, Unauthenticated, WrongState } from "../Errors.ts"
 import { problem } from "../Problem.ts"
@@ -23,3 +24,6 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
   "contract/api/Idempotency",
   { error: [problem(WrongState)] },
 ) {}
+
+/** What a create answers: 201, or 200 with the first object when its key was repeated. A handler's answer is the former. */
+export const made = <S extends Schema.Top>(schema: S) => [schema.pipe(HttpApiSchema.status(201)), schema] as const
