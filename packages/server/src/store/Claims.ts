@@ -1,5 +1,5 @@
 /** Claiming work rows by lease: several processes may ask at once, and each row goes to one of them. */
-import { DateTime, type Duration, type Effect } from "effect"
+import { DateTime, type Duration, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /** The table has `id`, `due_at`, `lease_owner` and `lease_until`. */
@@ -22,3 +22,11 @@ export const claimDue = <Row extends object>(
     WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now})
       ORDER BY due_at LIMIT ${options.limit} ${skip}) RETURNING *`
 }
+
+/** SQLite has one process at a time, by the folder's lock: what a dead one had claimed is free at once, not after its lease. */
+export const freeLeases = (sql: SqlClient.SqlClient, table: string): Effect.Effect<void, SqlError.SqlError> =>
+  sql.onDialectOrElse({
+    pg: () => Effect.void,
+    orElse: () =>
+      Effect.asVoid(sql`UPDATE ${sql(table)} SET lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL`),
+  })

@@ -6,6 +6,7 @@
 import type { Event } from "@stoa/contract"
 import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { freeLeases } from "./Claims.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
 import { Notices } from "./Notices.ts"
@@ -51,6 +52,7 @@ export class Readers extends Context.Service<
       const journal = yield* Journal
       const notices = yield* Notices
       const me = newId("rdr")
+      yield* Effect.orDie(freeLeases(sql, "readers"))
       const running = new Set<string>()
       const waiters = new Map<string, Set<Waiter>>()
 

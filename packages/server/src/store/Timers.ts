@@ -3,7 +3,7 @@ import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "./bell.ts"
-import { claimDue } from "./Claims.ts"
+import { claimDue, freeLeases } from "./Claims.ts"
 import { causedBy, currentCause, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
 import { Notices } from "./Notices.ts"
@@ -39,6 +39,7 @@ export class Timers extends Context.Service<
       const journal = yield* Journal
       const notices = yield* Notices
       const me = newId("tmk")
+      yield* Effect.orDie(freeLeases(sql, "timers"))
       const bell = new Bell()
       yield* notices.listen("timers", () => bell.ring())
 
