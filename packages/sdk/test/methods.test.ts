@@ -24,23 +24,22 @@ it("the contract has endpoints to look at", () => {
   expect(endpoints.length).toBeGreaterThan(25)
 })
 
+const answers = (endpoint: Endpoint, tag: string) => [...endpoint.success].some((schema) => schema._tag === tag)
+const endless = endpoints.filter(({ endpoint }) => answers(endpoint, "StreamSse"))
+const finite = endpoints.filter(({ endpoint }) => !answers(endpoint, "StreamSse"))
+const methodOf = (fetch: typeof globalThis.fetch, group: string, name: string) =>
+  (connect({ url, token: "secret", fetch }) as unknown as Record<string, Record<string, Call> | undefined>)[group]?.[
+    name
+  ]
+
 describe("every endpoint of the contract", () => {
-  it.each(endpoints)("$group $name", async ({ endpoint, group, name }) => {
+  it.each(finite)("$group $name", async ({ endpoint, group, name }) => {
     const house = fakeFetch(() => json({ fine: true }))
-    const stoa = connect({ url, token: "secret", fetch: house.fetch })
-    const call = (stoa as unknown as Record<string, Record<string, Call> | undefined>)[group]?.[name]
-    if ([...endpoint.success].some((schema) => schema._tag === "StreamSse")) {
-      expect(call).toBeUndefined()
-      const feeding = fakeFetch(sse([eventFrame(1)], "silence"))
-      for await (const _ of connect({ url, fetch: feeding.fetch }).feed()) break
-      expect(feeding.all[0]).toMatchObject({ method: endpoint.method, url: { pathname: endpoint.path } })
-      return
-    }
     const params = endpoint.path.match(/:[a-z]+/gi) ?? []
     const args: Array<unknown> = params.map(() => unfriendly)
     if (endpoint.payload.size > 0) args.push({ some: "body" })
     if (endpoint.query !== undefined) args.push({ limit: 3, unset: undefined })
-    const answer = await call!(...args, { idempotencyKey: "mine" })
+    const answer = await methodOf(house.fetch, group, name)!(...args, { idempotencyKey: "mine" })
     const [asked, ...more] = house.all
     expect(more).toEqual([])
     expect(asked!.method).toBe(endpoint.method)
@@ -49,9 +48,17 @@ describe("every endpoint of the contract", () => {
     expect(asked!.headers.get("authorization")).toBe("Bearer secret")
     expect(asked!.body).toEqual(endpoint.payload.size > 0 ? { some: "body" } : undefined)
     expect(asked!.headers.get("idempotency-key")).toBe(endpoint.method === "POST" ? "mine" : null)
-    const streams = [...endpoint.success].some((schema) => schema._tag === "StreamUint8Array")
-    if (streams) expect(answer).toBeInstanceOf(ReadableStream)
-    else expect(answer).toEqual({ fine: true })
+    const streamed = answer instanceof ReadableStream
+    expect(streamed).toBe(answers(endpoint, "StreamUint8Array"))
+    expect(streamed ? await new Response(answer).json() : answer).toEqual({ fine: true })
+  })
+
+  it.each(endless)("$group $name is the feed, and no method", async ({ endpoint, group, name }) => {
+    const house = fakeFetch(sse([eventFrame(1)], "silence"))
+    expect(methodOf(house.fetch, group, name)).toBeUndefined()
+    for await (const _ of connect({ url, fetch: house.fetch }).feed()) break
+    expect(house.all[0]).toMatchObject({ method: endpoint.method, url: { pathname: endpoint.path } })
+    expect(house.all[0]!.signal!.aborted).toBe(true)
   })
 })
 
