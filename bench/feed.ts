@@ -9,10 +9,10 @@ import { number, spread, table } from "./measure.ts"
 import { type Child, processorSeconds, sleep, startChild, startHouse, temporaryFolder } from "./processes.ts"
 
 const count = 1000
-const rates = [25, 50, 100, 150, 200, 300, 400, 600, 800]
+const rates = [25, 50, 100, 200, 400, 600, 800, 1000]
 const aim = 100
 const rounds = 3
-const millis = 3000
+const millis = 2500
 /** Later than this is no longer live, though nothing is lost. */
 const lateMillis = 1000
 
@@ -26,6 +26,9 @@ interface Step {
   readonly processor: number
 }
 
+/** Most of its tries lost nothing. */
+const isKept = (tries: ReadonlyArray<Step>): boolean => tries.filter((step) => step.kept).length > tries.length / 2
+
 interface Side {
   readonly port: number
   readonly pid: number
@@ -38,7 +41,7 @@ const stepOf = async (side: Side, subscribers: Child, load: Child, rate: number)
   const started = performance.now()
   const question: LoadQuestion = {
     port: side.port,
-    connections: 16,
+    connections: 64,
     method: "PUT",
     path: "/api/v1/secrets/bench",
     token: side.token,
@@ -72,32 +75,38 @@ const stepOf = async (side: Side, subscribers: Child, load: Child, rate: number)
 const ladder = async (side: Side, subscribers: Child, load: Child): Promise<ReadonlyArray<ReadonlyArray<Step>>> => {
   const opened = await subscribers.ask<SubscribersAnswer>({ do: "open", port: side.port, token: side.token, count })
   if (opened.open < count) throw new Error(`only ${opened.open} of ${count} subscribers could connect`)
-  // The first steps are also the warm-up.
+  // The first steps are also the warm-up. What fails is tried again: the machine may have been busy with something else.
   const steps: Array<Array<Step>> = []
   for (const rate of rates) {
-    const step = await stepOf(side, subscribers, load, rate)
-    steps.push([step])
-    if (!step.kept) break
+    const tries: Array<Step> = []
+    do tries.push(await stepOf(side, subscribers, load, rate))
+    while (tries.length < rounds && !tries.at(-1)!.kept)
+    steps.push(tries)
+    if (!tries.at(-1)!.kept) break
   }
-  // The aim and the highest rate are shown again, so that they are not one lucky moment.
-  const highest = steps.findLast((step) => step[0]!.kept)
-  for (const again of steps.filter((step) => step[0]!.kept && (step[0]!.rate === aim || step === highest)))
-    while (again.length < rounds && again.every((step) => step.kept))
-      again.push(await stepOf(side, subscribers, load, again[0]!.rate))
+  // The aim and the highest rates are shown again, so that they are not one lucky moment.
+  const again = async (tries: Array<Step> | undefined) => {
+    if (tries === undefined) return false
+    for (let more = rounds - tries.length; more > 0; more--)
+      tries.push(await stepOf(side, subscribers, load, tries[0]!.rate))
+    return isKept(tries)
+  }
+  await again(steps.find((tries) => tries[0]!.rate === aim))
+  for (const tries of steps.toReversed()) if (await again(tries)) break
   await subscribers.ask({ do: "close" })
   return steps
 }
 
-const held = (steps: ReadonlyArray<ReadonlyArray<Step>>): number =>
-  steps.findLast((rounds) => rounds.every((step) => step.kept))?.[0]!.rate ?? 0
+const held = (steps: ReadonlyArray<ReadonlyArray<Step>>): number => steps.findLast(isKept)?.[0]!.rate ?? 0
 
 const rowsOf = (name: string, steps: ReadonlyArray<ReadonlyArray<Step>>): ReadonlyArray<ReadonlyArray<string>> =>
-  steps.map((rounds) => {
-    const of = (field: "p50" | "p99" | "longest") => spread(rounds.map((step) => step[field]))
-    const failed = rounds.find((step) => !step.kept)
-    const processor = `${Math.round(Math.max(...rounds.map((step) => step.processor)) * 100)} %`
-    const result = failed === undefined ? "all kept" : failed.why
-    return [name, String(rounds[0]!.rate), of("p50"), of("p99"), of("longest"), processor, result]
+  steps.map((tries) => {
+    const of = (field: "p50" | "p99" | "longest") => spread(tries.map((step) => step[field]))
+    const processor = `${Math.round(Math.max(...tries.map((step) => step.processor)) * 100)} %`
+    const kept = tries.filter((step) => step.kept).length
+    const why = tries.find((step) => !step.kept)?.why
+    const result = `${kept} of ${tries.length} kept${why === undefined ? "" : `: ${why}`}`
+    return [name, String(tries[0]!.rate), of("p50"), of("p99"), of("longest"), processor, result]
   })
 
 export const feed = async (): Promise<string> => {
@@ -115,7 +124,7 @@ export const feed = async (): Promise<string> => {
   await Promise.all([theirSubscribers.stop(), bare.stop(), load.stop()])
 
   return [
-    `Steps of ${millis / 1000} s; the aim (${aim} events/s each) and the highest rate three times. Kept: every subscriber got every cursor once and in order, none was told to reload, p99 within ${lateMillis} ms. Delay is from the event's own time, before its COMMIT, to receipt. The peer is node:http that writes each frame to all at once and stores nothing.`,
+    `Steps of ${millis / 1000} s; the aim (${aim} events/s each), the highest rate kept and what failed, ${rounds} times. Kept: every subscriber got every cursor once and in order, none was told to reload, p99 within ${lateMillis} ms, and the events could be made at that rate. Delay is from the event's own time, before its COMMIT, to receipt. The peer is node:http that writes each frame to all at once and stores nothing.`,
     "",
     table(
       ["who", "events/s each", "p50 ms", "p99 ms", "longest ms", "processor", "result"],

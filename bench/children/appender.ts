@@ -26,6 +26,8 @@ export interface AppendAnswer extends Delays {
   readonly loopLongest: number
 }
 
+const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
 /** Repeats a write for as long as asked, and says how long each took. */
 type Write = () => Promise<void>
 const drive = async (write: Write, { millis, writers }: AppendQuestion): Promise<AppendAnswer> => {
@@ -44,11 +46,13 @@ const drive = async (write: Write, { millis, writers }: AppendQuestion): Promise
   await until(performance.now() + millis / 4, () => {})
   const loop = monitorEventLoopDelay({ resolution: 1 })
   loop.enable()
+  // It measures from tick to tick: without a first one, a loop that is held all the time would not show.
+  await pause(5)
   const started = performance.now()
   await until(started + millis, (one) => took.push(one))
   const seconds = (performance.now() - started) / 1000
   // A loop that was held to the very end gets to say so.
-  await new Promise((resolve) => setTimeout(resolve, 5))
+  await pause(5)
   loop.disable()
   // The histogram holds the whole time between two ticks, the millisecond asked for included.
   const beyond = (nanos: number) => Math.max(0, nanos / 1e6 - 1)

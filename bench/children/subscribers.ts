@@ -73,7 +73,10 @@ class Subscriber {
 
   #frame(bytes: Buffer, from: number, end: number, now: number): void {
     let cursor = 0
-    for (let i = from; bytes[i] !== 10; i++) cursor = cursor * 10 + bytes[i]! - 48
+    let i = from
+    for (; bytes[i] !== 10; i++) cursor = cursor * 10 + bytes[i]! - 48
+    // An id without an event says where the stream stands.
+    if (bytes[i + 1] === 10) return void (this.#last = cursor)
     if (bytes.subarray(from, Math.min(end, from + 60)).includes(reload)) return void seen.reloads++
     if (this.#last >= 0 && cursor !== this.#last + 1) seen.faults++
     this.#last = cursor
