@@ -1,5 +1,5 @@
 /** Who is asking: bound to the connection by its credential, never by an argument. */
-import { Context } from "effect"
+import { Context, type DateTime } from "effect"
 import type { AccessContext } from "./AllowList.ts"
 import type { TokenId } from "./Ids.ts"
 import type { Principal } from "./Principal.ts"
@@ -10,6 +10,8 @@ export class Caller extends Context.Service<
     readonly principal: Principal
     readonly context: AccessContext
     readonly token: TokenId | null
+    /** When the credential ends by itself. */
+    readonly expiresAt: DateTime.Utc | null
     /** Rises with every change of rights: what was judged under another epoch is judged again (S4-104). */
     readonly epoch: number
   }

@@ -1,7 +1,7 @@
 /** The configuration file. What it declares it owns: applied at start and on reload, read-only elsewhere, retired when removed. */
 import { Schema } from "effect"
 import { ToolName } from "./AllowList.ts"
-import { Action, Effect, ResourcePattern } from "./Grant.ts"
+import { Action, ResourcePattern, Verdict } from "./Grant.ts"
 import { Limit } from "./Limit.ts"
 import { Name, PrincipalRef, Role } from "./Principal.ts"
 import { ListedSet, ToolsetName } from "./Toolset.ts"
@@ -21,7 +21,7 @@ export const Policy = Schema.Struct({
   principal: Schema.String.check(Schema.isMinLength(1)),
   resource: ResourcePattern,
   actions: Schema.Array(Action).check(Schema.isMinLength(1)),
-  effect: Effect,
+  effect: Verdict,
 })
 export type Policy = typeof Policy.Type
 

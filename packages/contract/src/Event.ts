@@ -5,7 +5,7 @@
  */
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
-import { Action, Effect } from "./Grant.ts"
+import { Action, Verdict } from "./Grant.ts"
 import { CorrelationId, Cursor, DelegationId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
 import { PrincipalKind } from "./Principal.ts"
 import { ListedSet } from "./Toolset.ts"
@@ -50,7 +50,7 @@ export const kinds = {
     expiresAt: Schema.NullOr(Moment),
   }),
   "token.revoked": kind("concerned", 365, { token: TokenId, principal: PrincipalId }),
-  "grant.added": kind("concerned", 365, { grant: GrantId, principal: PrincipalId, effect: Effect, ...permission }),
+  "grant.added": kind("concerned", 365, { grant: GrantId, principal: PrincipalId, effect: Verdict, ...permission }),
   "grant.revoked": kind("concerned", 365, { grant: GrantId, principal: PrincipalId }),
   "delegation.added": kind("concerned", 365, {
     delegation: DelegationId,

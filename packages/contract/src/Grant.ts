@@ -13,15 +13,15 @@ export const ResourcePattern = Schema.String.check(
   }),
 )
 
-export const Effect = Schema.Literals(["allow", "ask", "deny"])
-export type Effect = typeof Effect.Type
+export const Verdict = Schema.Literals(["allow", "ask", "deny"])
+export type Verdict = typeof Verdict.Type
 
 export class Grant extends Schema.Class<Grant>("Grant")({
   id: GrantId,
   principal: PrincipalId,
   resource: Schema.String,
   actions: Schema.Array(Action),
-  effect: Effect,
+  effect: Verdict,
   source: Source,
   expiresAt: Schema.NullOr(Moment),
   createdAt: Moment,
@@ -33,7 +33,7 @@ export const NewGrant = Schema.Struct({
   principal: PrincipalRef,
   resource: ResourcePattern,
   actions: Actions,
-  effect: Schema.optionalKey(Effect),
+  effect: Schema.optionalKey(Verdict),
   expiresAt: Schema.optionalKey(Moment),
 }).annotate({ identifier: "NewGrant" })
 export type NewGrant = typeof NewGrant.Type
@@ -63,6 +63,6 @@ export type NewDelegation = typeof NewDelegation.Type
 
 /** What was decided, and by which rule: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or `silence`. */
 export class Judgement extends Schema.Class<Judgement>("Judgement")({
-  verdict: Effect,
+  verdict: Verdict,
   rule: Schema.String,
 }) {}

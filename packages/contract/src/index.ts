@@ -18,7 +18,7 @@ export {
   Provenance,
 } from "./Event.ts"
 export { File } from "./File.ts"
-export { Action, Delegation, Effect as Verdict, Grant, Judgement, NewDelegation, NewGrant } from "./Grant.ts"
+export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
 export { type Finding, Report } from "./Report.ts"
 export { CorrelationId, Cursor, DelegationId, FileId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
 export { Limit } from "./Limit.ts"

@@ -41,9 +41,11 @@ const version = "0.1.0"
 export interface Keys {
   readonly secret: Redacted.Redacted
   readonly admin: Redacted.Redacted
-  /** This start made the admin token: it is shown, once. */
+  /** The made admin token has not been shown yet: it is, once. */
   readonly adminIsNew: boolean
 }
+
+export const linkShown = "sign-in-link-shown"
 
 export const keysOf = Effect.gen(function* () {
   const settings = yield* Settings
@@ -51,7 +53,8 @@ export const keysOf = Effect.gen(function* () {
   const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
   if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
   const kept = yield* folder.keep("admin.token")
-  return { secret, admin: kept.value, adminIsNew: kept.made }
+  // A first start that failed later on has shown nothing: the next one still has to.
+  return { secret, admin: kept.value, adminIsNew: !(yield* folder.isNoted(linkShown)) }
 })
 
 const store = Layer.unwrap(
@@ -97,12 +100,14 @@ const settled = (keys: Keys) =>
       const applied = yield* Effect.mapError((yield* Configuration).apply, (error) => refuse(error.message, error))
       const changes = applied.added.length + applied.changed.length + applied.retired.length
       if (changes > 0) yield* Effect.logInfo(`${applied.file} applied`, applied)
-      if (Option.isSome(settings.anonymous))
-        yield* Effect.mapError((yield* Tokens).standIn(settings.anonymous.value), () =>
-          refuse(
-            `STOA_ANONYMOUS names "${Option.getOrThrow(settings.anonymous)}", and there is no such principal. Add it first.`,
-          ),
+      if (Option.isSome(settings.anonymous)) {
+        const name = settings.anonymous.value
+        const { principal } = yield* Effect.mapError((yield* Tokens).standIn(name), () =>
+          refuse(`STOA_ANONYMOUS names "${name}", and there is no such principal. Add it first.`),
         )
+        if (principal.roles.includes("admin"))
+          yield* Effect.logWarning("STOA_ANONYMOUS is an admin: whoever reaches this port rules the house")
+      }
       const journal = yield* Journal
       const { dialect } = yield* Store
       yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
@@ -155,8 +160,19 @@ const doors = (keys: Keys) =>
     ),
   )
 
-/** Everything but the doors: what the offline commands need. */
-export const layerRooms = (keys: Keys) =>
+/** What a look needs: nothing that runs by itself, nothing that writes. */
+export const layerLook = (secret: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.map(Settings, ({ config: file }) =>
+      Layer.mergeAll(Readers.layer, Audit.layer, AllowLists.layer(file), Secrets.layer(secret)).pipe(
+        Layer.provideMerge(Journal.layer),
+        Layer.provideMerge(layerStore),
+      ),
+    ),
+  )
+
+/** Everything but the doors. */
+const layerRooms = (keys: Keys) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) => {
       const mustExist = file !== "stoa.config.json"

@@ -1,29 +1,57 @@
 /** Work on a house that does not run: look it over, copy it, bring a copy back. The folder's lock keeps a running one out. */
 // edge: called by the command line, which speaks promises.
-import type { Finding } from "@stoa/contract"
-import { Effect, Layer, Option } from "effect"
+import { existsSync } from "node:fs"
+import { type Finding, Report } from "@stoa/contract"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { doctorReport } from "./Doctor.ts"
-import { keysOf, layerRooms, layerStore } from "./House.ts"
+import { layerLook, layerStore } from "./House.ts"
 import { layerLog } from "./Log.ts"
 import { Settings } from "./Settings.ts"
 import { Backup, type Contents } from "./store/Backup.ts"
 import { Folder } from "./store/Folder.ts"
+import { refuse } from "./store/StartError.ts"
 
 const inFolder = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
+    process.umask(0o077)
     const { data } = yield* Settings
     const ground = Layer.merge(Folder.layer(data), layerLog("error", process.stderr.isTTY))
     return yield* Effect.provide(work, ground)
   }).pipe(Effect.provide(Settings.layer()), Effect.scoped)
 
+/** Looks and changes nothing: no key is made, nothing is migrated, no reader runs. */
 const doctor = (): Promise<{ readonly findings: ReadonlyArray<Finding> }> =>
-  inFolder(Effect.flatMap(keysOf, (keys) => Effect.provide(doctorReport, layerRooms(keys)))).pipe(Effect.runPromise)
+  inFolder(
+    Effect.gen(function* () {
+      const folder = yield* Folder
+      const settings = yield* Settings
+      if (Option.isNone(settings.database) && !existsSync(folder.database))
+        return yield* refuse(`There is no house in ${folder.path} yet. Start one with "npm start", or set STOA_DATA.`)
+      const kept = yield* folder.find("secret.key")
+      const secret = Option.getOrUndefined(settings.secretKey) ?? kept
+      const report = yield* Effect.provide(doctorReport, layerLook(secret ?? Redacted.make("")))
+      return secret === undefined ? new Report({ findings: [...report.findings, keyless] }) : report
+    }),
+  ).pipe(Effect.runPromise)
+
+const keyless: Finding = {
+  check: "secret key",
+  state: "warn",
+  detail:
+    "there is none in the folder or in STOA_SECRET_KEY: the next start makes a new one, and old secrets stay shut",
+}
 
 const backup = (file: string, options: { readonly withKey: boolean }): Promise<Contents> =>
   inFolder(
     Effect.gen(function* () {
-      const { secret } = yield* keysOf
-      const copies = Effect.flatMap(Backup, ({ make }) => make(file, options.withKey ? { secretKey: secret } : {}))
+      const folder = yield* Folder
+      const { secretKey } = yield* Settings
+      const secret = Option.getOrUndefined(secretKey) ?? (yield* folder.find("secret.key"))
+      if (options.withKey && secret === undefined)
+        return yield* refuse("There is no secret key to put in: none in STOA_SECRET_KEY, none in the data folder.")
+      const copies = Effect.flatMap(Backup, ({ make }) =>
+        make(file, options.withKey && secret !== undefined ? { secretKey: secret } : {}),
+      )
       return yield* Effect.provide(copies, layerStore)
     }),
   ).pipe(Effect.runPromise)

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
 import { Configuration } from "./Configuration.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
-import { keysOf, layerHouse } from "./House.ts"
+import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog } from "./Log.ts"
 import { Settings } from "./Settings.ts"
 import { Folder } from "./store/Folder.ts"
@@ -52,11 +52,10 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
     options.say(
       `Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`,
     )
-    options.say(
-      keys.adminIsNew
-        ? `Sign in, shown this once: ${url}/#token=${Redacted.value(keys.admin)}`
-        : "For a sign-in link run: npx stoa login",
-    )
+    if (keys.adminIsNew) {
+      options.say(`Sign in, shown this once: ${url}/#token=${encodeURIComponent(Redacted.value(keys.admin))}`)
+      yield* folder.note(linkShown)
+    } else options.say("For a sign-in link run: npx stoa login")
     const signal = yield* stopAsked
     yield* Effect.logInfo(`${signal}: finishing what runs, then closing`)
   })
@@ -66,6 +65,8 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
 /** Ends with the exit code: 0 after a clean stop, 2 when something was refused, 1 when something failed. */
 export const serve = (options: ServeOptions): Promise<number> =>
   Effect.gen(function* () {
+    // Whatever is made from here on is the owner's alone.
+    process.umask(0o077)
     const settings = yield* Settings
     const ground = Layer.merge(Folder.layer(settings.data), layerLog(settings.log, process.stderr.isTTY))
     yield* Effect.provide(running(options), ground)

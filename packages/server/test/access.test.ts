@@ -148,6 +148,68 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
     )
 
+    it.effect(
+      "S4-101 what is lent reaches no further than the giver's own rights, now: denies, asks and leaving count",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [giver, taker] = yield* Effect.all([
+            someone("agent", { roles: ["guest"] }),
+            someone("agent", { roles: ["guest"] }),
+          ])
+          const grant = (resource: string, effect: "allow" | "deny" | "ask") =>
+            ask(() => admin.grants.add({ principal: giver.name, resource, actions: ["execute", "read"], effect }))
+          yield* grant("tools/*", "allow")
+          yield* ask(() =>
+            giver.client.delegations.add({ to: taker.name, resource: "tools/*", actions: ["execute"], reason: "help" }),
+          )
+          const may = (tool: string) =>
+            Effect.map(
+              ask(() => taker.client.grants.judge({ action: "execute", resource: `tools/${tool}` })),
+              (it) => it.verdict,
+            )
+          yield* grant("tools/danger", "deny")
+          yield* grant("tools/careful", "ask")
+          assert.deepStrictEqual(yield* Effect.all([may("plain"), may("danger"), may("careful")]), [
+            "allow",
+            "deny",
+            "ask",
+          ])
+          const denied = yield* refused(() =>
+            giver.client.delegations.add({
+              to: taker.name,
+              resource: "tools/danger",
+              actions: ["read", "execute"],
+              reason: "x",
+            }),
+          )
+          assert.strictEqual(denied.status, 403)
+          yield* ask(() => admin.principals.retire(giver.name))
+          assert.strictEqual(yield* may("plain"), "deny")
+        }),
+    )
+
+    it.effect("a right is judged by whom it is for, however the request spells the name", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const clerk = yield* someone("agent", { roles: ["guest"] })
+        const give = (resource: string, effect: "allow" | "deny") =>
+          ask(() => admin.grants.add({ principal: clerk.name, resource, actions: ["write"], effect }))
+        yield* Effect.all([
+          give("tokens/*", "allow"),
+          give("tokens/admin", "deny"),
+          give("grants/*", "allow"),
+          give("grants/admin", "deny"),
+        ])
+        const me = yield* ask(() => admin.principals.me())
+        for (const principal of ["admin", "Admin", "ADMIN", me.id]) {
+          assert.strictEqual((yield* refused(() => clerk.client.tokens.add({ principal }))).status, 403, principal)
+          const grant = { principal, resource: "x", actions: ["read" as const] }
+          assert.strictEqual((yield* refused(() => clerk.client.grants.add(grant))).status, 403, principal)
+        }
+      }),
+    )
+
     it.effect("S4-104 judgements are remembered, and revoking is felt at the next one", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
@@ -380,7 +442,7 @@ for (const store of ["sqlite", "postgres"] as const)
       Effect.gen(function* () {
         const { admin, raw, adminToken } = yield* Guest
         const sql = yield* SqlClient.SqlClient
-        const value = "sk-PLANTED-0123456789-PLANTED"
+        const value = "PLANTED value, PLANTED twice"
         yield* ask(() => admin.secrets.set("openai", { value }))
         const revealed = yield* (yield* Secrets).reveal("openai")
         assert.strictEqual(String(revealed).includes(value), false)

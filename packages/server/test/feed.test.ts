@@ -256,6 +256,23 @@ for (const store of ["sqlite", "postgres"] as const)
   })
 
 layer(house({ store: "sqlite" }))("time on the feed", (it) => {
+  it.effect("an expired token's stream ends, with the next frame or the next heartbeat", () =>
+    scoped(
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const pam = yield* someone()
+        const now = yield* DateTime.now
+        const expiresAt = DateTime.formatIso(DateTime.add(now, { seconds: 90 }))
+        const token = yield* ask(() => admin.tokens.add({ principal: pam.principal.id, expiresAt }))
+        const stream = yield* open({ token: token.token })
+        yield* TestClock.adjust("2 minutes")
+        const last = yield* Effect.repeat(stream.next, { until: (frame) => frame.event === "close" })
+        assert.match(String(last.data!["reason"]), /no longer works|rights/)
+        assert.strictEqual(yield* Effect.flip(stream.any), "ended")
+      }),
+    ),
+  )
+
   it.effect("S0-70 a heartbeat comes within 30 seconds, and a closed stream is forgotten", () =>
     Effect.gen(function* () {
       const feed = yield* Feed

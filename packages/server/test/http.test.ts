@@ -112,6 +112,19 @@ for (const store of ["sqlite", "postgres"] as const)
         } as RequestInit)
         assert.deepStrictEqual([chunked.status, chunked.body.tag], [413, "TooLarge"])
         assert.strictEqual((yield* call("/healthz", { token: null })).status, 200)
+        const text = new ReadableStream<Uint8Array>({
+          start: (controller) => {
+            controller.enqueue(new TextEncoder().encode("hello"))
+            controller.close()
+          },
+        })
+        const plain = yield* call("/api/v1/principals", {
+          method: "POST",
+          headers: { "content-type": "text/plain" },
+          body: text,
+          duplex: "half",
+        } as RequestInit)
+        assert.deepStrictEqual([plain.status, plain.body.tag], [415, "UnsupportedBody"])
       }),
     )
 

@@ -97,18 +97,30 @@ export class Grants extends Context.Service<
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const gathered = new Map<string, Gathered>()
 
-      const gather = Effect.fnUntraced(function* (principal: Principal) {
-        const grants = yield* sql`SELECT * FROM grants WHERE principal = ${principal.id}`
-        const received = yield* sql`SELECT * FROM delegations WHERE receiver = ${principal.id} AND revoked_at IS NULL`
-        return [
-          ...rulesOfRoles(principal.roles),
-          ...rulesOfPolicies(yield* rules.policies, principal),
-          ...grants.map(grantFromRow).map((one) => ({ ...one, name: `grant:${one.id}` })),
-          ...received
-            .map(delegationFromRow)
-            .map((one) => ({ ...one, name: `delegation:${one.id}`, effect: "allow" as const })),
-        ]
-      }, Effect.orDie)
+      const gather: (principal: Principal, depth?: number) => Effect.Effect<ReadonlyArray<Rule>> = Effect.fnUntraced(
+        function* (principal: Principal, depth = 0) {
+          // Whoever has left has nothing, and nothing to lend.
+          if (principal.retiredAt !== null) return []
+          const grants = yield* sql`SELECT * FROM grants WHERE principal = ${principal.id}`
+          const received =
+            depth > deepestDelegation
+              ? []
+              : yield* sql`SELECT * FROM delegations WHERE receiver = ${principal.id} AND revoked_at IS NULL`
+          const lent = yield* Effect.forEach(received.map(delegationFromRow), (one) =>
+            Effect.map(
+              Effect.flatMap(Effect.orDie(principals.get(one.from)), (giver) => gather(giver, depth + 1)),
+              (lentBy): Rule => ({ ...one, name: `delegation:${one.id}`, effect: "allow", lentBy }),
+            ),
+          )
+          return [
+            ...rulesOfRoles(principal.roles),
+            ...rulesOfPolicies(yield* rules.policies, principal),
+            ...grants.map(grantFromRow).map((one) => ({ ...one, name: `grant:${one.id}` })),
+            ...lent,
+          ]
+        },
+        Effect.orDie,
+      )
 
       const rulesOf = Effect.fnUntraced(function* (who: { readonly principal: Principal; readonly epoch: number }) {
         const now = DateTime.toEpochMillis(yield* DateTime.now)

@@ -48,6 +48,8 @@ export class Tokens extends Context.Service<
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
     /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
+    /** Whether a token that was good when a stream began still is. */
+    readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
     /** The caller that a request without a token acts as, where a setting allows it. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
     /** The admin token comes from a setting or the data folder; this makes it known, and forgets the one before. */
@@ -174,7 +176,23 @@ export class Tokens extends Context.Service<
         if (row === undefined || (row.expiresAt !== null && row.expiresAt <= DateTime.formatIso(now)))
           return yield* new Unauthenticated({ reason: "refused" })
         yield* noteUse(row.tokenId, now)
-        return { principal: principalFromRow(row), context: row.context, token: row.tokenId, epoch: row.epoch }
+        const expiresAt = row.expiresAt === null ? null : DateTime.makeUnsafe(row.expiresAt)
+        return {
+          principal: principalFromRow(row),
+          context: row.context,
+          token: row.tokenId,
+          expiresAt,
+          epoch: row.epoch,
+        }
+      })
+
+      const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
+        const now = DateTime.formatIso(yield* DateTime.now)
+        const rows = yield* Effect.orDie(
+          sql`SELECT t.id FROM tokens t JOIN principals p ON p.id = t.principal WHERE t.id = ${id}
+            AND t.revoked_at IS NULL AND p.retired_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${now})`,
+        )
+        return rows.length > 0
       })
 
       const standIn: Tokens["Service"]["standIn"] = Effect.fnUntraced(function* (name) {
@@ -183,7 +201,7 @@ export class Tokens extends Context.Service<
         const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
         // Whatever its roles: a caller without a credential never stands inside (S2-06).
         const context = contextOf(principal) === "internal" ? "agent" : contextOf(principal)
-        return { principal, context, token: null, epoch: rows[0]!.epoch }
+        return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
@@ -216,7 +234,7 @@ export class Tokens extends Context.Service<
           .pipe(Effect.orDie)
       })
 
-      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, standIn, keepAdmin })
+      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, isAlive, standIn, keepAdmin })
     }),
   )
 }

@@ -12,6 +12,8 @@ export interface Rule {
   readonly actions: ReadonlyArray<Action>
   readonly effect: Verdict
   readonly expiresAt: DateTime.Utc | null
+  /** Present on what was lent: it reaches only as far as these rules of the giver do, now. */
+  readonly lentBy?: ReadonlyArray<Rule>
 }
 
 export interface Judged {
@@ -83,12 +85,18 @@ const includes = (actions: ReadonlyArray<Action>, action: Action): boolean =>
 const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
 
 export const judge = (rules: ReadonlyArray<Rule>, action: Action, resource: string, now: DateTime.Utc): Judged => {
-  const fitting = rules.filter(
-    (one) =>
-      fits(one.resource, resource) &&
-      includes(one.actions, action) &&
-      (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)),
-  )
+  const fitting = rules
+    .filter(
+      (one) =>
+        fits(one.resource, resource) &&
+        includes(one.actions, action) &&
+        (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)),
+    )
+    // What the giver is denied it cannot lend, and where it must ask, so must whoever it lent to.
+    .map((one) =>
+      one.lentBy === undefined ? one : { ...one, effect: judge(one.lentBy, action, resource, now).verdict },
+    )
+    .filter((one) => one.lentBy === undefined || one.effect !== "deny")
   for (const verdict of order) {
     const decided = fitting.find((one) => one.effect === verdict)
     if (decided !== undefined) return { verdict, rule: decided.name }
@@ -128,7 +136,7 @@ export const mayDelegate = (
   wanted: { readonly resource: string; readonly actions: ReadonlyArray<Action> },
   now: DateTime.Utc,
 ): Rule | undefined =>
-  judge(rules, wanted.actions[0]!, wanted.resource, now).verdict === "deny"
+  wanted.actions.some((action) => judge(rules, action, wanted.resource, now).verdict !== "allow")
     ? undefined
     : rules.find(
         (one) =>

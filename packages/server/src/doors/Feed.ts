@@ -8,12 +8,12 @@
 // edge: subscribers are node responses; nothing here must outlive the process.
 import type { ServerResponse } from "node:http"
 import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { Journal } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
 import { NodeServer } from "./NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
-import { maySee, type Viewer } from "./feed/visible.ts"
+import { changesRights, maySee, type Viewer } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -24,12 +24,21 @@ const page = 500
 const gathering = (subscribers: number) =>
   subscribers > 50 ? Duration.millis(Math.min(50, Math.ceil(subscribers / 20))) : Duration.zero
 
+/** How long a closed stream may take to be read to its end, in milliseconds. */
+const lastWords = 10_000
+const gone = "this token no longer works"
+const changed = "your rights have changed; connect again"
+
 export interface Subscription {
   readonly viewer: Viewer
   readonly token: TokenId | null
   readonly face: FaceName | undefined
   /** Where to go on; the end of the journal, if not given. */
   readonly after: number | undefined
+  /** When the token ends: no frame is written after it. */
+  readonly expiresAt: number | null
+  /** Whether token and rights still are as they were when the stream began. Asked with every heartbeat. */
+  readonly still: Effect.Effect<boolean>
 }
 
 interface Subscriber extends Subscription {
@@ -53,6 +62,7 @@ export class Feed extends Context.Service<
       const journal = yield* Journal
       const notices = yield* Notices
       const server = yield* NodeServer
+      const clock = yield* Clock.Clock
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
       let cursor = yield* journal.end
@@ -61,17 +71,19 @@ export class Feed extends Context.Service<
         live.delete(one)
         open.delete(one)
       }
-      const close = (one: Subscriber, reason: string) => {
+      const end = (one: Subscriber, last: string) => {
         leave(one)
-        one.response.end(closeFrame(reason))
+        one.response.end(last)
+        // Who does not read its last frame does not keep its socket either.
+        one.response.socket?.setTimeout(lastWords, () => one.response.destroy())
       }
+      const close = (one: Subscriber, reason: string) => end(one, closeFrame(reason))
       const write = (one: Subscriber, text: string) => {
         if (one.response.destroyed) return leave(one)
+        if (one.expiresAt !== null && one.expiresAt <= clock.currentTimeMillisUnsafe()) return close(one, gone)
         if (one.response.writableLength > mostUnsent) {
           // What is queued is of no use any more; the place to go on is the end as it is now.
-          leave(one)
-          one.response.end(reloadFrame(cursor, "you read more slowly than things happened"))
-          return
+          return end(one, reloadFrame(cursor, "you read more slowly than things happened"))
         }
         one.response.write(text)
       }
@@ -83,12 +95,8 @@ export class Feed extends Context.Service<
             (event.kind === "token.revoked" && event.body.token === one.token) ||
             (event.kind === "principal.retired" && event.body.principal === one.viewer.principal)
           )
-            close(one, "this token no longer works")
-          else if (
-            (event.kind === "principal.changed" || event.kind === "grant.revoked" || event.kind === "grant.added") &&
-            event.body.principal === one.viewer.principal
-          )
-            close(one, "your rights have changed; connect again")
+            close(one, gone)
+          else if (changesRights(event, one.viewer)) close(one, changed)
       }
 
       const frames = (events: ReadonlyArray<Event>) => {
@@ -138,9 +146,14 @@ export class Feed extends Context.Service<
         Effect.forkScoped,
       )
 
-      yield* Effect.sync(() => {
-        for (const one of open) write(one, heartbeat)
-      }).pipe(Effect.delay(heartbeatEvery), Effect.forever, Effect.forkScoped)
+      const beat = Effect.suspend(() =>
+        Effect.forEach(
+          [...open],
+          (one) => Effect.map(one.still, (still) => (still ? write(one, heartbeat) : close(one, changed))),
+          { discard: true },
+        ),
+      )
+      yield* beat.pipe(Effect.delay(heartbeatEvery), Effect.forever, Effect.forkScoped)
 
       const goodbye = Effect.sync(() => {
         for (const one of open) close(one, "the house is closing; connect again shortly")

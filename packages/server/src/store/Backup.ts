@@ -17,7 +17,7 @@ import {
 } from "./backupFile.ts"
 import { copyIn, copyPostgres, dropTables } from "./copyRows.ts"
 import { newId } from "./Correlation.ts"
-import { type Migrations, migrate, newestOf, refuseForeign, versionOf } from "./Schemas.ts"
+import { type Migrations, migrate, newestSchema, refuseForeign, versionOf } from "./Schemas.ts"
 import { refuse, StartError } from "./StartError.ts"
 import { Store } from "./Store.ts"
 import { tableNames } from "./tables.ts"
@@ -113,9 +113,9 @@ export class Backup extends Context.Service<
         const restore: Backup["Service"]["restore"] = Effect.fn("Backup.restore")(function* (file, { replace }) {
           const opened = yield* openBackup(file)
           const { about } = opened
-          if (about.schema > newestOf(migrations))
+          if (about.schema > newestSchema(migrations))
             return yield* refuse(
-              `${file} was made at version ${about.schema} by Stoa ${about.program}; this program knows ${newestOf(migrations)}. Restore it with a newer Stoa.`,
+              `${file} was made at version ${about.schema} by Stoa ${about.program}; this program knows ${newestSchema(migrations)}. Restore it with a newer Stoa.`,
             )
           yield* onStore(refuseForeign)
           const there = (yield* onStore(Effect.orDie(tableNames))).length > 0 && (yield* onStore(versionOf)) > 0

@@ -63,6 +63,11 @@ export class Folder extends Context.Service<
     readonly keep: (
       name: string,
     ) => Effect.Effect<{ readonly value: Redacted.Redacted; readonly made: boolean }, StartError>
+    /** The secret of that name, if there is one: nothing is made. */
+    readonly find: (name: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
+    /** Remembers that something has happened once, such as that the sign-in link was shown. */
+    readonly note: (name: string) => Effect.Effect<void, StartError>
+    readonly isNoted: (name: string) => Effect.Effect<boolean, StartError>
     /** Puts a secret in its place, as a restore does. Another that was there is kept beside it, under the name returned. */
     readonly put: (name: string, value: Redacted.Redacted) => Effect.Effect<string | undefined, StartError>
   }
@@ -84,6 +89,9 @@ export class Folder extends Context.Service<
           path,
           database: join(path, "stoa.db"),
           keep: (name) => attempt(path, () => keep(path, name)),
+          find: (name) => attempt(path, () => find(join(path, name))),
+          note: (name) => attempt(path, () => fs.writeFileSync(join(path, name), "", { mode: 0o600 })),
+          isNoted: (name) => attempt(path, () => fs.existsSync(join(path, name))),
           put: (name, value) => attempt(path, () => put(path, name, value)),
         })
       }),
@@ -107,6 +115,9 @@ const keep = (path: string, name: string) => {
     )
   return { value: Redacted.make(value), made }
 }
+
+const find = (file: string): Redacted.Redacted | undefined =>
+  fs.existsSync(file) ? Redacted.make(fs.readFileSync(file, "utf8").trim()) : undefined
 
 const put = (path: string, name: string, value: Redacted.Redacted): string | undefined => {
   const file = join(path, name)

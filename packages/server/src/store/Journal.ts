@@ -45,7 +45,7 @@ const fromRow = (row: Row & { readonly cursor: number }): Event =>
   decodeEvent({ ...row, body: JSON.parse(row.body) as unknown })
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
-export const appendLock = 7_461_001
+const appendLock = 7_461_001
 /** So many rows in one INSERT: SQLite takes 32,766 parameters. */
 const rowsAtOnce = 1000
 /** Retention removes so many at a time, so that it never holds the writer for long. */
@@ -116,7 +116,7 @@ export class Journal extends Context.Service<
         Effect.suspend(() => {
           // The body's own failures pass through, SQL ones too; a BEGIN, append or COMMIT that fails is a defect.
           let refused: E | undefined
-          const whole = Effect.withFiber<A, E, R>((fiber) => {
+          const whole = Effect.withFiber<A, E, Exclude<R, Transaction>>((fiber) => {
             const known = Context.getOrUndefined(fiber.context, Transaction)
             // What runs after the commit still has the old one in its context; it must not get these events.
             const outer = known?.open === true ? known : undefined
@@ -130,12 +130,12 @@ export class Journal extends Context.Service<
                 outer.events.push(...own.events)
                 return Effect.void
               }),
-            ) as Effect.Effect<A, E, R>
+            )
           })
           return Effect.catch(sql.withTransaction(whole), (error) =>
             error === refused ? Effect.fail(refused) : Effect.die(error),
           )
-        }) as Effect.Effect<A, E, never>
+        })
 
       const read = Effect.fn("Journal.read")(function* (options: { readonly after: number; readonly limit: number }) {
         const rows = yield* sql<Row & { readonly cursor: number }>`SELECT cursor, kind, at, space, actor, provenance,

@@ -213,4 +213,4 @@ export class Readers extends Context.Service<
 
 /** A reader as a layer: it runs while the house stands. */
 export const readerLayer = <R>(reader: Reader<R>): Layer.Layer<never, never, Readers | Exclude<R, Transaction>> =>
-  Layer.effectDiscard(Effect.flatMap(Readers, (readers) => Effect.forkScoped(readers.run(reader)))) as never
+  Layer.effectDiscard(Effect.flatMap(Readers, (readers) => Effect.forkScoped(readers.run(reader))))

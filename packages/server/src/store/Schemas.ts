@@ -9,7 +9,7 @@ export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.S
 /** Where the database keeps which migrations it has. */
 export const versionTable = "migrations"
 const numberOf = (name: string): number => Number.parseInt(name)
-export const newestOf = (migrations: Migrations): number => Math.max(...Object.keys(migrations).map(numberOf))
+export const newestSchema = (migrations: Migrations): number => Math.max(...Object.keys(migrations).map(numberOf))
 
 /** The number of the last migration in the database; 0 if it is new. */
 export const versionOf = Effect.gen(function* () {
@@ -40,7 +40,7 @@ export const migrate = Effect.fn("Schemas.migrate")(function* (options: {
 }) {
   yield* refuseForeign
   const version = yield* versionOf
-  const newest = newestOf(options.migrations)
+  const newest = newestSchema(options.migrations)
   if (version > newest)
     return yield* refuse(
       `The database is at version ${version}, this program knows ${newest}. Run a newer Stoa, or restore a backup made for this one.`,

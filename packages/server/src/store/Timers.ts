@@ -109,7 +109,7 @@ export class Timers extends Context.Service<
       )
 
       const pending = sql<{ n: number }>`SELECT count(*) AS n FROM timers`.pipe(
-        Effect.map((rows) => Number(rows[0]!.n)),
+        Effect.map((rows) => rows[0]!.n),
         Effect.orDie,
       )
       return Timers.of({ set, cancel, pending })

@@ -55,7 +55,11 @@ export const wholeFile = <A, E, R>(
     const made = yield* write(part)
     yield* attempt(async () => {
       const handle = await fs.promises.open(part, "r+")
-      await handle.sync().finally(() => handle.close())
+      try {
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
       await fs.promises.rename(part, file)
     })
     return made

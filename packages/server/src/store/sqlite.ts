@@ -43,7 +43,7 @@ class Database {
   all(sql: string, params: ReadonlyArray<unknown>, bigInts: boolean): Array<Row> {
     const statement = this.#statements.get(sql, () => this.db.prepare(sql))
     statement.setReadBigInts(bigInts)
-    return statement.all(...params.map(bind)) as Array<Row>
+    return statement.all(...params.map(bind))
   }
 }
 

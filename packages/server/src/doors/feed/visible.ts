@@ -22,3 +22,19 @@ export const maySee = (viewer: Viewer, event: Event): boolean => {
       return false
   }
 }
+
+/** Whether this event may have changed what the viewer may see: then the stream is judged again from its beginning. */
+export const changesRights = (event: Event, viewer: Viewer): boolean => {
+  switch (event.kind) {
+    case "principal.changed":
+    case "grant.added":
+    case "grant.revoked":
+    case "delegation.added":
+    case "delegation.revoked":
+      return concerns(event, viewer.principal)
+    case "house.reloaded":
+      return event.body.changed.includes("policies")
+    default:
+      return false
+  }
+}

@@ -33,8 +33,7 @@ export const hostsOf = ({ host, port, publicUrl }: GuardOptions): ReadonlySet<st
 
 const hasBody = (request: HttpServerRequest.HttpServerRequest): boolean =>
   HttpMethod.hasBody(request.method as "POST") &&
-  (request.headers["content-length"] ?? "0") !== "0" &&
-  request.headers["content-length"] !== undefined
+  (request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0")
 
 export const guard = (options: GuardOptions) => {
   const hosts = hostsOf(options)

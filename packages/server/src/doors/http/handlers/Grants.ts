@@ -14,8 +14,11 @@ export const grantsHandlers = HttpApiBuilder.group(
     const { transact } = yield* Journal
     return handlers.handleAll({
       list: ({ query }) => Effect.andThen(grants.require("read", "grants/*"), grants.list(query)),
-      add: ({ payload }) =>
-        Effect.andThen(grants.require("write", `grants/${payload.principal}`), transact(grants.add(payload))),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        const whose = yield* principals.get(payload.principal)
+        yield* grants.require("write", `grants/${whose.name}`)
+        return yield* transact(grants.add({ ...payload, principal: whose.id }))
+      }),
       revoke: ({ params }) =>
         Effect.andThen(grants.require("delete", `grants/${params.id}`), transact(grants.revoke(params.id))),
       judge: Effect.fnUntraced(function* ({ query }) {

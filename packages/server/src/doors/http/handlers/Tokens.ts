@@ -21,7 +21,8 @@ export const tokensHandlers = HttpApiBuilder.group(
       const caller = yield* Caller
       const own = token.principal === caller.principal.id
       if (own) return yield* grants.require(action, "self/tokens")
-      const { verdict } = yield* grants.judge(caller, action, `tokens/${token.principal}`)
+      const owner = yield* principals.get(token.principal)
+      const { verdict } = yield* grants.judge(caller, action, `tokens/${owner.name}`)
       if (verdict !== "allow") return yield* new Missing({ noun: "token", ref: id })
     })
 
@@ -35,8 +36,10 @@ export const tokensHandlers = HttpApiBuilder.group(
         return yield* tokens.list(query)
       }),
       add: Effect.fnUntraced(function* ({ payload }) {
-        yield* grants.require("write", `tokens/${payload.principal}`)
-        return yield* transact(tokens.issue(payload))
+        // Judged by the name of whom it is for, however the request spells it.
+        const whose = yield* principals.get(payload.principal)
+        yield* grants.require("write", `tokens/${whose.name}`)
+        return yield* transact(tokens.issue({ ...payload, principal: whose.id }))
       }),
       rotate: ({ params }) => Effect.andThen(reach(params.id, "write"), transact(tokens.rotate(params.id))),
       revoke: ({ params }) => Effect.andThen(reach(params.id, "delete"), transact(tokens.revoke(params.id))),
