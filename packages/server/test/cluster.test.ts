@@ -53,14 +53,14 @@ for (const [name, place] of places)
                 ? Effect.die(line)
                 : said(child, wanted),
           )
-        const first = yield* spawned("clusterRunner.ts", [name, where, log, "hang"])
+        const first = yield* spawned(new URL("./clusterRunner.ts", import.meta.url), [name, where, log, "hang"])
         yield* said(first, "second")
         yield* first.kill
-        const second = yield* spawned("clusterRunner.ts", [name, where, log, "go"])
+        const second = yield* spawned(new URL("./clusterRunner.ts", import.meta.url), [name, where, log, "go"])
         yield* said(second, "waiting")
         // And once more, while it waits for a person: nothing is held.
         yield* second.kill
-        const third = yield* spawned("clusterRunner.ts", [name, where, log, "go"])
+        const third = yield* spawned(new URL("./clusterRunner.ts", import.meta.url), [name, where, log, "go"])
         yield* third.say("Ada")
         assert.strictEqual(yield* said(third, "result"), "result: first done, second done, approved by Ada, third done")
         assert.strictEqual(yield* third.exit, 0)

@@ -1,13 +1,13 @@
 /** A real child process for tests that kill: its lines as they come, and no process left when the scope ends. */
 import { spawn } from "node:child_process"
-import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import { Deferred, Effect, Queue } from "effect"
 
-export const spawned = (program: string, args: ReadonlyArray<string>) =>
+export const spawned = (program: URL, args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.gen(function* () {
-      const child = spawn(process.execPath, [join(import.meta.dirname, program), ...args], {
+      const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
         stdio: ["pipe", "pipe", "pipe"],
       })
       const lines = yield* Queue.unbounded<string>()

@@ -45,7 +45,7 @@ export const crashing = (rounds: ReadonlyArray<number>) => {
           const [where, store] = yield* home
           const acknowledged: Array<string> = []
           for (const enough of rounds) {
-            const child = yield* spawned("crashWriter.ts", [name, where])
+            const child = yield* spawned(new URL("./crashWriter.ts", import.meta.url), [name, where])
             const before = acknowledged.length
             while (acknowledged.length - before < enough) {
               const line = yield* child.line

@@ -14,14 +14,14 @@ describe("data folder", () => {
   it.live("a second process is refused at once and told the owner's pid; kill -9 frees the folder", () =>
     Effect.gen(function* () {
       const path = join(yield* tempFolder, "data")
-      const first = yield* spawned("folderOwner.ts", [path])
+      const first = yield* spawned(new URL("./folderOwner.ts", import.meta.url), [path])
       assert.strictEqual(yield* first.line, `owns ${path}`)
-      const second = yield* spawned("folderOwner.ts", [path])
+      const second = yield* spawned(new URL("./folderOwner.ts", import.meta.url), [path])
       assert.include(yield* second.line, `Another Stoa (process ${first.pid}) already runs on ${path}`)
       assert.include((yield* refusal(path)).message, `(process ${first.pid})`)
       yield* first.kill
       assert.isTrue(fs.existsSync(join(path, "pid")), "a killed owner leaves its pid behind")
-      const third = yield* spawned("folderOwner.ts", [path])
+      const third = yield* spawned(new URL("./folderOwner.ts", import.meta.url), [path])
       assert.strictEqual(yield* third.line, `owns ${path}`)
       assert.include((yield* refusal(path)).message, `(process ${third.pid})`)
     }),

@@ -28,7 +28,7 @@ for (const [name, place] of places)
         assert.deepStrictEqual(made, { from: 0, to: 1, copy: undefined })
         const copies: Array<number> = []
         const backup = (from: number) =>
-          Effect.gen(function* () {
+          Effect.sync(() => {
             copies.push(from)
             return "/the/copy.db"
           })

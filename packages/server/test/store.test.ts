@@ -286,8 +286,10 @@ for (const [name, store] of stores)
           indexText("notes", `n${n}`, text),
         )
         assert.deepStrictEqual(yield* findText("notes", "brown fox", 10), ["n1"])
-        assert.deepStrictEqual([...(yield* findText("notes", "brown", 10))].sort(), ["n1", "n2"])
+        assert.deepStrictEqual((yield* findText("notes", "brown", 10)).toSorted(), ["n1", "n2"])
         assert.deepStrictEqual(yield* findText("notes", "uber", 10), ["n0"])
+        yield* indexText("notes", "n3", "see report-2026.final.pdf at files.example.org/archive")
+        assert.deepStrictEqual(yield* findText("notes", "final archive example", 10), ["n3"])
         yield* indexText("notes", "n1", "nothing left")
         assert.deepStrictEqual(yield* findText("notes", "fox", 10), [])
         // What a user types is words, never search syntax.

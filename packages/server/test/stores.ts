@@ -26,7 +26,11 @@ const admin = (statement: string) =>
   Effect.promise(async () => {
     const client = new pg.Client({ connectionString: inject("databaseUrl") })
     await client.connect()
-    await client.query(statement).finally(() => client.end())
+    try {
+      await client.query(statement)
+    } finally {
+      await client.end()
+    }
   })
 
 let made = 0
@@ -46,7 +50,7 @@ export const places: ReadonlyArray<readonly [name: string, place: Effect.Effect<
   ["postgres", Effect.map(tempDatabase, ({ url }) => Store.layerPostgres(url))],
 ]
 
-export const migrated = (store: Stored): Stored =>
+const migrated = (store: Stored): Stored =>
   Layer.effectDiscard(migrate({ migrations, backup: () => Effect.die("a new database needs no backup") })).pipe(
     Layer.provideMerge(store),
   )

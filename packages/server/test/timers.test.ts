@@ -1,7 +1,7 @@
 /** Timers: each fires once, at or after its time, whatever process is there then. */
 import { assert, layer } from "@effect/vitest"
 import type { TimerId } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { causedBy, newCorrelation } from "../src/store/Correlation.ts"
@@ -51,7 +51,7 @@ for (const [name, place] of places)
         opened(layer),
         (context) =>
           <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-            Effect.provide(effect, context as Context.Context<Layer.Success<typeof layer>>),
+            Effect.provide(effect, context),
       )
     })
 

@@ -1,6 +1,6 @@
 /** Column types that differ between the databases, and how their values are read: dialect differences end here. */
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 
 /** SQLite has no booleans: it keeps 0 and 1. */
 export const Flag = Schema.Union([Schema.Boolean, Schema.Literals([0, 1, 0n, 1n])]).pipe(
@@ -26,12 +26,3 @@ export const columnTypes = Effect.map(SqlClient.SqlClient, (sql) => {
     bigint: pick("INTEGER", "BIGINT"),
   }
 })
-
-/** A failure of our own SQL is a defect: no caller can do anything about it. */
-export const dieOnSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
-  Effect.catchIf(
-    effect,
-    (error): error is Extract<E, SqlError.SqlError> =>
-      typeof error === "object" && error !== null && (error as { _tag?: string })._tag === "SqlError",
-    (error) => Effect.die(error),
-  ) as never

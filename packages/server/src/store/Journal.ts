@@ -115,7 +115,7 @@ export class Journal extends Context.Service<
       const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
         Effect.suspend(() => {
           // The body's own failures pass through, SQL ones too; a BEGIN, append or COMMIT that fails is a defect.
-          let refused: E | undefined
+          let refused: { readonly by: E } | undefined
           const whole = Effect.withFiber<A, E, Exclude<R, Transaction>>((fiber) => {
             const known = Context.getOrUndefined(fiber.context, Transaction)
             // What runs after the commit still has the old one in its context; it must not get these events.
@@ -123,7 +123,7 @@ export class Journal extends Context.Service<
             const own: Transaction["Service"] = { events: [], level: levelOf(fiber.context), open: true }
             return Effect.provideService(body, Transaction, own).pipe(
               Effect.onExit(() => Effect.sync(() => void (own.open = false))),
-              Effect.tapError((error) => Effect.sync(() => void (refused = error))),
+              Effect.tapError((error) => Effect.sync(() => void (refused = { by: error }))),
               Effect.tap(() => {
                 if (own.events.length === 0) return Effect.void
                 if (outer === undefined) return Effect.orDie(write(own.events))
@@ -133,7 +133,7 @@ export class Journal extends Context.Service<
             )
           })
           return Effect.catch(sql.withTransaction(whole), (error) =>
-            error === refused ? Effect.fail(refused) : Effect.die(error),
+            error === refused?.by ? Effect.fail(refused.by) : Effect.die(error),
           )
         })
 

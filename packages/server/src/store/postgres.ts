@@ -9,14 +9,13 @@ import { camelRows, Recent, toSnake } from "./statements.ts"
 type Row = Record<string, unknown>
 
 // int8 as a number while that is exact, else as a bigint: the same as SQLite gives.
-const int8 = 20
 const exact = (text: string): number | bigint => {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : BigInt(text)
 }
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: Parameters<typeof pg.types.getTypeParser>[0], format: "text") =>
-    oid === int8 ? exact : pg.types.getTypeParser(oid, format)) as never,
+    oid === pg.types.builtins.INT8 ? exact : pg.types.getTypeParser(oid, format)) as never,
 }
 
 const classes: Record<
