@@ -1,0 +1,73 @@
+/** Seed 004's flat parameter list: what is declared is checked and passed on, everything else is dropped (S4-46 … S4-54). */
+import { type ToolDefinition, type ToolParameter, ToolValidationError } from "@stoa/contract"
+import { Effect } from "effect"
+import { signatureOf } from "./signature.ts"
+
+/** Arrays are told apart from objects, and what is no number is not one. */
+const typeOf = (value: unknown): string => {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "array"
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value)
+  return typeof value
+}
+
+interface Fault {
+  readonly message: string
+  readonly expected: string
+  readonly received: string
+}
+
+/** What is wrong with a value that is there. Enums apply to strings (S4-51). */
+export const faultOf = (parameter: ToolParameter, value: unknown): Fault | undefined => {
+  const { enum: values, name, type } = parameter
+  const received = typeOf(value)
+  if (received !== type)
+    return { message: `Parameter "${name}" expected ${type}, got ${received}`, expected: type, received }
+  if (values !== undefined && typeof value === "string" && !values.includes(value))
+    return {
+      message: `Parameter "${name}" must be one of: ${values.join(", ")}`,
+      expected: values.join(" | "),
+      received: value.length > 100 ? `${value.slice(0, 100)}…` : value,
+    }
+  return undefined
+}
+
+const refuse = (definition: ToolDefinition, parameter: string, fault: Fault) =>
+  new ToolValidationError({
+    toolName: definition.name,
+    parameter,
+    expected: fault.expected,
+    received: fault.received,
+    message: `${fault.message}. Call it as ${signatureOf(definition)}`,
+  })
+
+/** Own keys only: `__proto__` and `constructor` are names like any other (S4-54). */
+const own = (args: Readonly<Record<string, unknown>>, name: string): unknown =>
+  Object.hasOwn(args, name) ? args[name] : undefined
+
+export const validateToolInput = (
+  definition: ToolDefinition,
+  args: Readonly<Record<string, unknown>>,
+): Effect.Effect<Readonly<Record<string, unknown>>, ToolValidationError> =>
+  Effect.suspend(() => {
+    const validated: Record<string, unknown> = {}
+    const set = (name: string, value: unknown) =>
+      Object.defineProperty(validated, name, { value, enumerable: true, writable: true, configurable: true })
+    for (const parameter of definition.parameters) {
+      const value = own(args, parameter.name)
+      if (value === undefined || value === null) {
+        if (parameter.required)
+          return refuse(definition, parameter.name, {
+            message: `Missing required parameter "${parameter.name}"`,
+            expected: parameter.type,
+            received: "undefined",
+          })
+        if (parameter.default !== undefined) set(parameter.name, structuredClone(parameter.default))
+        continue
+      }
+      const fault = faultOf(parameter, value)
+      if (fault !== undefined) return refuse(definition, parameter.name, fault)
+      set(parameter.name, value)
+    }
+    return Effect.succeed(validated)
+  })

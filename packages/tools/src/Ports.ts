@@ -1,0 +1,120 @@
+/**
+ * What a tool call needs of its surroundings, as ports. Each has a default that works and says what it is: a program
+ * without a server can use tools today, and the server puts its rooms in the same places.
+ */
+import type { RiskLevel } from "@stoa/contract"
+import { Context, Effect } from "effect"
+
+/** May the agent? Any failure, a crash too, means no (S4-25). */
+export interface Identity {
+  readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void, unknown>
+}
+
+/** Role agent-standard: every tool may be asked for (X-31). Risk and approval are judged apart from it. */
+export const identityStandard: Identity = { authorize: () => Effect.void }
+
+export const IdentityPort = Context.Reference<Identity>("tools/Identity", { defaultValue: () => identityStandard })
+
+export interface AuditRecord {
+  readonly agentId: string
+  readonly sessionId: string
+  readonly action: "tool.execute"
+  readonly resource: string
+  readonly result: "success" | "failure" | "denied"
+  readonly durationMs: number
+  readonly metadata: { readonly correlationId: string; readonly callId: string; readonly errorTag?: string }
+}
+
+export interface ToolEvent {
+  readonly type: "tools.executed" | "tools.failed" | "tools.rejected" | "tools.mcp-connected" | "tools.mcp-disconnected"
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+/** Whoever listens is told; nobody need listen, and a listener that throws harms nobody. */
+export class Listeners<A> {
+  readonly #all = new Set<(item: A) => void>()
+  listen(hear: (item: A) => void): () => void {
+    this.#all.add(hear)
+    return () => void this.#all.delete(hear)
+  }
+  readonly tell = (item: A): Effect.Effect<void> =>
+    Effect.suspend(() =>
+      Effect.forEach([...this.#all], (hear) => Effect.ignoreCause(Effect.sync(() => hear(item))), { discard: true }),
+    )
+}
+
+/** An audit that fails never fails the call (S4-29). */
+export interface Audit {
+  readonly record: (entry: AuditRecord) => Effect.Effect<void, unknown>
+}
+export const auditListeners = new Listeners<AuditRecord>()
+export const AuditPort = Context.Reference<Audit>("tools/Audit", {
+  defaultValue: () => ({ record: auditListeners.tell }),
+})
+
+export interface Events {
+  readonly publish: (event: ToolEvent) => Effect.Effect<void, unknown>
+}
+export const eventListeners = new Listeners<ToolEvent>()
+export const EventsPort = Context.Reference<Events>("tools/Events", {
+  defaultValue: () => ({ publish: eventListeners.tell }),
+})
+
+/** A question to a person, bound to the exact call: an answer to one call is no answer to another. */
+export interface Question {
+  readonly callId: string
+  readonly toolName: string
+  readonly agentId: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly riskLevel: RiskLevel
+  /** Of tool, definition and arguments: what was approved is what runs. */
+  readonly digest: string
+}
+
+export type Answer =
+  | { readonly state: "approved"; readonly decision?: string }
+  | { readonly state: "denied"; readonly decision?: string; readonly reason?: string }
+  | { readonly state: "waiting"; readonly decision: string }
+
+export interface Decisions {
+  readonly ask: (question: Question) => Effect.Effect<Answer, unknown>
+}
+/** With nobody to ask, the answer is no. */
+export const decisionsRefuse: Decisions = {
+  ask: () => Effect.succeed({ state: "denied", reason: "nobody is there to approve it" }),
+}
+export const DecisionsPort = Context.Reference<Decisions>("tools/Decisions", { defaultValue: () => decisionsRefuse })
+
+/** One attempt to use a tool, from receipt to settlement. */
+export interface Call {
+  readonly id: string
+  readonly toolName: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly agentId: string
+  readonly sessionId: string
+  readonly correlationId: string
+  readonly idempotencyKey: string
+  readonly startedAt: number
+}
+
+export type Settled =
+  | { readonly state: "done"; readonly output: unknown; readonly executionTimeMs: number }
+  | { readonly state: "failed" | "refused"; readonly error: { readonly tag: string; readonly message: string } }
+
+/**
+ * What is written down of a call, so that the same agent, tool and idempotency key is the same call.
+ * `new` and `waiting` let the caller go on (a waiting one has been asked about before); `running` must not run twice.
+ */
+export type Opened =
+  | { readonly state: "new" }
+  | { readonly state: "waiting" }
+  | { readonly state: "running" }
+  | { readonly state: "other"; readonly reason: string }
+  | { readonly state: "settled"; readonly settled: Settled }
+
+export interface CallRecord {
+  readonly open: (call: Call) => Effect.Effect<Opened, unknown>
+  /** It waits for a decision: nothing runs, and the next attempt goes on from here. */
+  readonly wait: (call: Call, decision: string) => Effect.Effect<void, unknown>
+  readonly settle: (call: Call, settled: Settled) => Effect.Effect<void, unknown>
+}

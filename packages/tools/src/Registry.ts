@@ -1,0 +1,191 @@
+/** The tools there are: by name and by wire name, in the order they came, a thousand at most (S4-33, S4-34, S4-42). */
+import {
+  type FunctionCallingTool,
+  type ToolDefinition,
+  ToolDefinitionSchema,
+  ToolNotFoundError,
+  ToolValidationError,
+} from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { toAnthropic, toOpenAI, type OpenAITool } from "./FunctionCalling.ts"
+import type { Tool } from "./Handler.ts"
+import { faultOf } from "./InputValidator.ts"
+import { nearest } from "./nearest.ts"
+import { digestOf } from "./schemaGuard.ts"
+import { prepareSchema } from "./SchemaValidator.ts"
+import type { ToolsConfig } from "./ToolsConfig.ts"
+import { toWireName } from "./WireName.ts"
+
+export interface ToolFilter {
+  readonly category?: string
+  readonly source?: string
+  readonly riskLevel?: string
+}
+
+export interface RegisteredTool extends Tool {
+  readonly wireName: string
+  /** Of the definition as shown: a call for another one is a call for a tool that has changed. */
+  readonly fingerprint: string
+  /** Ours, or looked at by somebody: its schema is checked in place. Another's is checked under a deadline. */
+  readonly reviewed: boolean
+}
+
+const decode = Schema.decodeUnknownEffect(ToolDefinitionSchema, { errors: "first" })
+
+export class Registry {
+  readonly #tools = new Map<string, RegisteredTool>()
+  readonly #wire = new Map<string, string>()
+  readonly #config: ToolsConfig["registry"] & ToolsConfig["execution"]
+  #version = 0
+  #formats:
+    | {
+        readonly version: number
+        readonly anthropic: ReadonlyArray<FunctionCallingTool>
+        readonly openai: ReadonlyArray<OpenAITool>
+      }
+    | undefined
+
+  constructor(config: ToolsConfig) {
+    this.#config = { ...config.registry, ...config.execution }
+  }
+
+  /** Rises with every change: what was derived from another version is derived again. */
+  get version(): number {
+    return this.#version
+  }
+  get size(): number {
+    return this.#tools.size
+  }
+
+  readonly add = (
+    tool: Tool,
+    options: { readonly reviewed?: boolean } = {},
+  ): Effect.Effect<void, ToolValidationError> =>
+    Effect.gen({ self: this }, function* () {
+      const definition = yield* this.#check(tool.definition)
+      const { name } = definition
+      if (this.#tools.has(name) && !this.#config.allowDuplicateNames)
+        return yield* refuse(name, "name", "a name no other tool has", `${name}, which is taken: the first one stays`)
+      if (!this.#tools.has(name) && this.#tools.size >= this.#config.maxTools)
+        return yield* refuse(name, "name", `at most ${this.#config.maxTools} tools`, "one more")
+      const wireName = toWireName(name)
+      // A tool is called by either of its names, so nobody's name may be another's wire name.
+      const holder =
+        this.#wire.get(wireName) ?? this.#wire.get(name) ?? (this.#tools.has(wireName) ? wireName : undefined)
+      if (holder !== undefined && holder !== name)
+        return yield* refuse(name, "name", "a wire name of its own", `${wireName}, which is ${holder}'s`)
+      const reviewed = options.reviewed ?? definition.source !== "mcp"
+      this.#tools.set(name, {
+        definition,
+        handler: tool.handler,
+        wireName,
+        fingerprint: digestOf(definition),
+        reviewed,
+      })
+      this.#wire.set(wireName, name)
+      this.#version++
+    })
+
+  readonly remove = (name: string): boolean => {
+    const tool = this.#tools.get(name)
+    if (tool === undefined) return false
+    this.#tools.delete(name)
+    this.#wire.delete(tool.wireName)
+    this.#version++
+    return true
+  }
+
+  /** By name or by wire name. */
+  readonly find = (name: string): RegisteredTool | undefined =>
+    this.#tools.get(name) ?? this.#tools.get(this.#wire.get(name) ?? "")
+
+  readonly names = (): ReadonlyArray<string> => [...this.#tools.keys()]
+
+  readonly get = (name: string): Effect.Effect<RegisteredTool, ToolNotFoundError> =>
+    Effect.suspend(() => {
+      const tool = this.find(name)
+      return tool === undefined ? Effect.fail(notFound(name, this.names())) : Effect.succeed(tool)
+    })
+
+  readonly list = (filter: ToolFilter = {}): ReadonlyArray<ToolDefinition> =>
+    [...this.#tools.values()]
+      .map((tool) => tool.definition)
+      .filter(
+        (one) =>
+          (filter.category === undefined || one.category === filter.category) &&
+          (filter.source === undefined || one.source === filter.source) &&
+          (filter.riskLevel === undefined || one.riskLevel === filter.riskLevel),
+      )
+
+  /** Derived once a change, not once a turn of a model. */
+  readonly formats = () => {
+    if (this.#formats?.version === this.#version) return this.#formats
+    const tools = [...this.#tools.values()]
+    this.#formats = { version: this.#version, anthropic: tools.map(toAnthropic), openai: tools.map(toOpenAI) }
+    return this.#formats
+  }
+
+  /** What a definition promises is checked when it is made, not when a model relies on it. */
+  #check(given: ToolDefinition): Effect.Effect<ToolDefinition, ToolValidationError> {
+    return Effect.gen({ self: this }, function* () {
+      const name = typeof given.name === "string" ? given.name : "(no name)"
+      const definition = yield* Effect.mapError(decode(given), (error) =>
+        refuse(name, "definition", "a tool definition", error.message.split("\n")[0]!),
+      )
+      if (!/^[^\s\p{C}]{1,128}$/u.test(name))
+        return yield* refuse(name, "name", "1 to 128 characters without spaces", JSON.stringify(name))
+      if (!Number.isInteger(definition.timeoutMs) || definition.timeoutMs <= 0)
+        return yield* refuse(name, "timeoutMs", "a whole number of milliseconds above 0", String(definition.timeoutMs))
+      const seen = new Set<string>()
+      for (const parameter of definition.parameters) {
+        if (seen.has(parameter.name))
+          return yield* refuse(name, parameter.name, "a parameter named once", "named twice")
+        seen.add(parameter.name)
+        const fault = parameter.default === undefined ? undefined : faultOf(parameter, parameter.default)
+        if (fault !== undefined)
+          return yield* refuse(name, parameter.name, `a default that is ${fault.expected}`, fault.received)
+      }
+      const unchecked = yield* Effect.forEach(["inputSchema", "outputSchema"] as const, (field) => {
+        const schema = definition[field]
+        return schema === undefined
+          ? Effect.succeed([])
+          : Effect.map(prepareSchema(name, field, schema), ({ unchecked }) =>
+              unchecked.map((path) => `${field}${path}`),
+            )
+      })
+      if (unchecked.flat().length > 0)
+        yield* Effect.logWarning(
+          `${name}: patterns that need more than linear time are left to the upstream`,
+          unchecked.flat(),
+        )
+      const timeoutMs = Math.min(definition.timeoutMs, this.#config.maxTimeoutMs)
+      // The schemas as their author wrote them: a model sees the same bytes (S4-38).
+      const { inputSchema, outputSchema } = given
+      return {
+        ...definition,
+        timeoutMs,
+        ...(inputSchema === undefined ? {} : { inputSchema }),
+        ...(outputSchema === undefined ? {} : { outputSchema }),
+      }
+    })
+  }
+}
+
+const refuse = (toolName: string, parameter: string, expected: string, received: string) =>
+  new ToolValidationError({
+    message: `The tool "${toolName}" was not registered: ${parameter} should be ${expected}, and is ${received}`,
+    toolName,
+    parameter,
+    expected,
+    received,
+  })
+
+/** Names the nearest tool, and only tools the caller may use (G-32, S4-23). */
+export const notFound = (toolName: string, available: ReadonlyArray<string>): ToolNotFoundError => {
+  const meant = nearest(toolName, available)
+  return new ToolNotFoundError({
+    message: `Tool "${toolName.slice(0, 200)}" not found.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
+    toolName,
+    availableTools: available,
+  })
+}

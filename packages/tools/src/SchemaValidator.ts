@@ -1,0 +1,70 @@
+/**
+ * Arguments and results against a JSON Schema. What is ours and small is checked here and now; what is large, or comes
+ * from a schema nobody has reviewed, on a thread with a deadline.
+ */
+import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
+import { Effect } from "effect"
+import { type Checker, compileSchema, type SchemaFault } from "./schemaCompile.ts"
+import { extentOf } from "./extent.ts"
+import { digestOf, type Guarded, guardSchema } from "./schemaGuard.ts"
+import { Recent } from "./recent.ts"
+import { schemaThread } from "./schemaThread.ts"
+import { signatureOf } from "./signature.ts"
+
+const guarded = new Recent<string, Guarded>(1000)
+const checkers = new Recent<string, Checker>(500)
+
+/** Measures and tames a schema once; fails if it is too big, or cannot be compiled at all. */
+export const prepareSchema = (
+  toolName: string,
+  field: "inputSchema" | "outputSchema",
+  schema: JsonSchema,
+): Effect.Effect<Guarded, ToolValidationError> =>
+  Effect.suspend(() => {
+    const known = guarded.find(digestOf(schema))
+    if (known !== undefined) return Effect.succeed(known)
+    const made = guardSchema(schema)
+    if ("refused" in made)
+      return new ToolValidationError({
+        message: `The ${field} of "${toolName}" was refused: it has ${made.refused}; ${made.expected} is taken`,
+        toolName,
+        parameter: field,
+        expected: made.expected,
+        received: made.refused,
+      })
+    guarded.set(made.digest, made)
+    return Effect.succeed(made)
+  })
+
+const here = (schema: Guarded, value: unknown): Effect.Effect<SchemaFault | undefined> =>
+  Effect.try({
+    try: () => checkers.get(schema.digest, () => compileSchema(schema.schema))(value),
+    catch: (cause): SchemaFault => ({ path: "", expected: "a schema that can be compiled", received: String(cause) }),
+  }).pipe(Effect.catch((fault) => Effect.succeed(fault)))
+
+export const checkAgainst = (
+  schema: Guarded,
+  value: unknown,
+  reviewed: boolean,
+): Effect.Effect<SchemaFault | undefined> =>
+  Effect.suspend(() =>
+    reviewed && !extentOf(value).large ? here(schema, value) : schemaThread.check(schema.digest, schema.schema, value),
+  )
+
+/** Arguments as the schema's author wants them: nothing is dropped or filled in (X-57). */
+export const validateWithSchema = Effect.fnUntraced(function* (
+  definition: ToolDefinition,
+  args: Readonly<Record<string, unknown>>,
+  reviewed: boolean,
+) {
+  const schema = yield* prepareSchema(definition.name, "inputSchema", definition.inputSchema!)
+  const fault = yield* checkAgainst(schema, args, reviewed)
+  if (fault === undefined) return args
+  return yield* new ToolValidationError({
+    message: `${fault.path === "" ? "The arguments" : `"${fault.path}"`} should be ${fault.expected}, and ${fault.received} came. Call it as ${signatureOf(definition)}`,
+    toolName: definition.name,
+    parameter: fault.path,
+    expected: fault.expected,
+    received: fault.received,
+  })
+})

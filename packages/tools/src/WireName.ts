@@ -1,0 +1,31 @@
+/**
+ * The name a model API takes for a tool: letters, digits, `_` and `-`, 64 at most (S4-80). `server/tool` becomes
+ * `server__tool`; anything else that is not allowed is escaped, so that the way back is exact.
+ */
+import { createHash } from "node:crypto"
+
+const longest = 64
+export const wirePattern = /^[A-Za-z0-9_-]{1,64}$/
+
+const escaped = (char: string): string => `_x${char.codePointAt(0)!.toString(16)}_`
+
+/** An underscore that could be taken for one of ours is escaped too. */
+const encode = (name: string): string =>
+  name.replace(/\/|_(?=_|x|$|[^A-Za-z0-9_-])|[^A-Za-z0-9_-]/gu, (found) => (found === "/" ? "__" : escaped(found)))
+
+/** Too long for the wire: cut, and told apart by a digest. Only the registry knows the way back from there. */
+const shorten = (name: string, encoded: string): string => {
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 12)
+  return `${encoded.slice(0, longest - 13)}_${digest}`
+}
+
+export const toWireName = (name: string): string => {
+  const encoded = encode(name)
+  return encoded.length <= longest ? encoded : shorten(name, encoded)
+}
+
+/** The name behind a wire name that was not cut. */
+export const fromWireName = (wire: string): string =>
+  wire.replace(/_x([0-9a-f]+)_|__/g, (_, code: string | undefined) =>
+    code === undefined ? "/" : String.fromCodePoint(Number.parseInt(code, 16)),
+  )

@@ -1,0 +1,56 @@
+/** The governed tool library: definitions, registry, validation, the road of a call, and ToolService over them. */
+export {
+  type FunctionCallingTool,
+  FunctionCallingToolSchema,
+  type JsonSchema,
+  MCPConnectionError,
+  type MCPRequest,
+  MCPRequestSchema,
+  type MCPResponse,
+  MCPResponseSchema,
+  type MCPServer,
+  MCPServerSchema,
+  ToolAuthorizationError,
+  type ToolDefinition,
+  ToolDefinitionSchema,
+  ToolExecutionError,
+  type ToolInput,
+  ToolInputSchema,
+  ToolNotFoundError,
+  type ToolOutput,
+  ToolOutputSchema,
+  type ToolParameter,
+  ToolParameterSchema,
+  ToolTimeoutError,
+  ToolValidationError,
+} from "@stoa/contract"
+export { toolFromFunction } from "./FunctionAdapter.ts"
+export { inputSchemaOf, type OpenAITool } from "./FunctionCalling.ts"
+export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
+export { validateToolInput } from "./InputValidator.ts"
+export {
+  type Answer,
+  auditListeners,
+  AuditPort,
+  type AuditRecord,
+  type Call,
+  type CallRecord,
+  decisionsRefuse,
+  DecisionsPort,
+  eventListeners,
+  EventsPort,
+  type Identity,
+  identityStandard,
+  IdentityPort,
+  type Opened,
+  type Question,
+  type Settled,
+  type ToolEvent,
+} from "./Ports.ts"
+export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
+export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
+export * as Road from "./Road.ts"
+export { validateWithSchema } from "./SchemaValidator.ts"
+export { ToolService, ToolServiceLive, ToolServiceStrict } from "./ToolService.ts"
+export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
+export { fromWireName, toWireName } from "./WireName.ts"

@@ -1,0 +1,95 @@
+/** The other side of `schemaWorker.ts`: asks it, and replaces it when an answer does not come in time. */
+// edge: a worker thread and a timer; what is lost with them is a check, which is simply asked again.
+import { Worker } from "node:worker_threads"
+import { Effect } from "effect"
+import type { SchemaFault } from "./schemaCompile.ts"
+import type { Answer, Question } from "./schemaWorker.ts"
+
+/** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
+const deadlineMillis = 1000
+
+interface Asked {
+  readonly question: Question
+  readonly answer: (fault: SchemaFault | undefined) => void
+  timer: NodeJS.Timeout | undefined
+}
+
+class SchemaThread {
+  #worker: Worker | undefined
+  #next = 0
+  readonly #asked = new Map<number, Asked>()
+
+  check(
+    digest: string,
+    schema: Readonly<Record<string, unknown>>,
+    value: unknown,
+  ): Effect.Effect<SchemaFault | undefined> {
+    return Effect.callback((resume) => {
+      const question: Question = { id: this.#next++, digest, schema, value }
+      const asked: Asked = { question, answer: (fault) => resume(Effect.succeed(fault)), timer: undefined }
+      this.#asked.set(question.id, asked)
+      this.#send(asked)
+      return Effect.sync(() => this.#forget(question.id))
+    })
+  }
+
+  #send(asked: Asked): void {
+    asked.timer = setTimeout(() => this.#late(asked), deadlineMillis)
+    asked.timer.unref()
+    this.#thread().postMessage(asked.question)
+  }
+
+  #thread(): Worker {
+    if (this.#worker !== undefined) return this.#worker
+    const worker = new Worker(new URL("./schemaWorker.ts", import.meta.url), {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 },
+    })
+    worker.unref()
+    worker.on("message", (answer: Answer) => {
+      const asked = this.#forget(answer.id)
+      asked?.answer(
+        "broken" in answer
+          ? { path: "", expected: "a schema that can be checked", received: answer.broken }
+          : answer.fault,
+      )
+    })
+    worker.on("error", (cause) =>
+      this.#replace({ path: "", expected: "arguments that can be checked", received: String(cause) }),
+    )
+    this.#worker = worker
+    return worker
+  }
+
+  /** The one that took too long is refused; those that waited behind it are asked again of a new thread. */
+  #late(asked: Asked): void {
+    this.#forget(asked.question.id)
+    asked.answer({
+      path: "",
+      expected: `arguments that can be checked within ${deadlineMillis} ms`,
+      received: "more work than that",
+    })
+    this.#replace(undefined)
+  }
+
+  #replace(fault: SchemaFault | undefined): void {
+    void this.#worker?.terminate()
+    this.#worker = undefined
+    for (const asked of this.#asked.values()) {
+      clearTimeout(asked.timer)
+      if (fault === undefined) this.#send(asked)
+      else asked.answer(fault)
+    }
+    if (fault !== undefined) this.#asked.clear()
+  }
+
+  #forget(id: number): Asked | undefined {
+    const asked = this.#asked.get(id)
+    this.#asked.delete(id)
+    clearTimeout(asked?.timer)
+    return asked
+  }
+}
+
+/** One for the process: it holds nothing but caches. */
+export const schemaThread = new SchemaThread()

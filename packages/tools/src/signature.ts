@@ -1,0 +1,24 @@
+/** A tool's parameters in one line that a model can imitate: `web-search(query: string, maxResults?: number = 5)`. */
+import type { ToolDefinition } from "@stoa/contract"
+
+const fromList = (definition: ToolDefinition): ReadonlyArray<string> =>
+  definition.parameters.map(({ default: usual, enum: values, name, required, type }) => {
+    const kind = values === undefined ? type : values.map((value) => JSON.stringify(value)).join(" | ")
+    return `${name}${required ? "" : "?"}: ${kind}${usual === undefined ? "" : ` = ${JSON.stringify(usual)}`}`
+  })
+
+const fromSchema = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  const properties = schema["properties"]
+  if (typeof properties !== "object" || properties === null) return []
+  const required = Array.isArray(schema["required"]) ? (schema["required"] as ReadonlyArray<unknown>) : []
+  return Object.entries(properties as Record<string, unknown>)
+    .slice(0, 30)
+    .map(([name, property]) => {
+      const type = (property as { readonly type?: unknown } | null)?.type
+      const kind = typeof type === "string" ? type : Array.isArray(type) ? type.join(" | ") : "any"
+      return `${name}${required.includes(name) ? "" : "?"}: ${kind}`
+    })
+}
+
+export const signatureOf = (definition: ToolDefinition): string =>
+  `${definition.name}(${(definition.inputSchema === undefined ? fromList(definition) : fromSchema(definition.inputSchema)).join(", ")})`
