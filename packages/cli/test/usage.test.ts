@@ -148,7 +148,7 @@ describe("the command itself", () => {
     const { url } = await other.housed(started)
     // The house holds the launcher's outputs: they close when it has gone.
     await started.signal("SIGKILL")
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed")
     // Its folder is free too: nothing of it is left.
     expect(await (await other.start()).stop()).toMatchObject({ code: 0 })
     await other.remove()

@@ -56,10 +56,13 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
       options.say(`Sign in, shown this once: ${url}/#token=${encodeURIComponent(Redacted.value(keys.admin))}`)
       yield* folder.note(linkShown)
     } else options.say("For a sign-in link run: npx stoa login")
-    const signal = yield* stopAsked
-    yield* Effect.logInfo(`${signal}: finishing what runs, then closing`)
+    return yield* Effect.never
   })
-  yield* Effect.provide(program, layerHouse(keys)).pipe(Effect.scoped)
+  // Heard from the beginning: whoever reads the address may stop the house the moment it is told, or amid a slow start.
+  yield* Effect.raceFirst(
+    Effect.scoped(Effect.provide(program, layerHouse(keys))),
+    Effect.flatMap(stopAsked, (signal) => Effect.logInfo(`${signal}: finishing what runs, then closing`)),
+  )
 })
 
 /** Ends with the exit code: 0 after a clean stop, 2 when something was refused, 1 when something failed. */

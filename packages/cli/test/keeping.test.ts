@@ -1,0 +1,159 @@
+/** Looking the house over, copying it, and bringing a copy back: while it runs and while it does not. */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Home, type House } from "./houseProcess.ts"
+
+const home = new Home()
+let house: House
+beforeAll(async () => {
+  house = await home.start()
+  await house.admin.principals.add({ kind: "agent", name: "Kept" })
+  await house.admin.secrets.set("KEPT", { value: "planted-secret" })
+})
+afterAll(() => home.remove())
+
+interface Report {
+  readonly findings: ReadonlyArray<{ readonly check: string; readonly state: string; readonly detail: string }>
+}
+const statesOf = (stdout: string) =>
+  Object.fromEntries((JSON.parse(stdout) as Report).findings.map(({ check, state }) => [check, state]))
+const inFile = (file: string) => join(home.folder, file)
+const sentence = (words: RegExp) => expect.stringMatching(new RegExp(`^stoa: [^\\n]*${words.source}[^\\n]*\\n$`))
+
+describe("while it runs", () => {
+  it("doctor prints the HTTP object, or a line a check", async () => {
+    const [json, words] = await Promise.all([home.stoa("doctor", "--json"), home.stoa("doctor")])
+    expect(json).toMatchObject({ code: 0, stderr: "" })
+    expect(Object.keys(JSON.parse(json.stdout) as object)).toEqual(["findings"])
+    const states = statesOf(json.stdout)
+    expect(Object.keys(states)).toEqual(
+      expect.arrayContaining(["store", "schema", "integrity", "folder", "audit", "secrets"]),
+    )
+    expect(new Set(Object.values(states))).toEqual(new Set(["ok"]))
+    expect(words).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok {4}store {15}sqlite [\d.]+ at .*\/stoa\.db$/m),
+    })
+  })
+
+  it("backup makes one file, says whether the key is inside, and never writes over one", async () => {
+    const [without, withKey] = await Promise.all([
+      home.stoa("backup", "without.db", "--json"),
+      home.stoa("backup", "with.db", "--with-key"),
+    ])
+    expect(without).toMatchObject({
+      code: 0,
+      stdout: '{"file":"without.db","secretKey":false}\n',
+      stderr: expect.stringContaining("but the secret key"),
+    })
+    expect(withKey).toMatchObject({
+      code: 0,
+      stdout: "with.db\n",
+      stderr: expect.stringContaining("the secret key too"),
+    })
+    expect(statSync(inFile("without.db")).mode & 0o077).toBe(0)
+    const key = readFileSync(join(home.data, "secret.key"), "utf8")
+    const holds = (file: string, text: string) => readFileSync(inFile(file)).includes(text)
+    expect([holds("without.db", key), holds("with.db", key)]).toEqual([false, true])
+    expect([holds("without.db", "Kept"), holds("with.db", "planted-secret")]).toEqual([true, false])
+    const before = readFileSync(inFile("without.db"))
+    expect(await home.stoa("backup", "without.db")).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: sentence(/without\.db exists/),
+    })
+    expect(readFileSync(inFile("without.db")).equals(before)).toBe(true)
+  })
+
+  it("a copy that fails leaves no file that looks whole", async () => {
+    const [refused, nowhere] = await Promise.all([
+      home.stoa("backup", "refused.db", "--token", "wrong"),
+      home.stoa("backup", "no/such/folder.db"),
+    ])
+    expect(refused).toMatchObject({ code: 2, stdout: "" })
+    expect(nowhere).toMatchObject({ code: 1, stdout: "", stderr: sentence(/ENOENT/) })
+    expect(readdirSync(home.folder).filter((name) => /refused|part/.test(name))).toEqual([])
+  })
+
+  it("a copy can be poured through stdout", async () => {
+    const poured = home.spawn(["api", "house", "backup"])
+    const chunks: Array<Buffer> = []
+    poured.child.stdout!.setEncoding("latin1").on("data", (text: string) => chunks.push(Buffer.from(text, "latin1")))
+    expect(await poured.ended).toMatchObject({ code: 0, stderr: "" })
+    expect(Buffer.concat(chunks).subarray(0, 15).toString()).toBe("SQLite format 3")
+  })
+
+  it("restore is refused, by the pid", async () => {
+    const ended = await home.stoa("restore", "without.db", "--replace")
+    expect(ended).toMatchObject({ code: 2, stdout: "" })
+    expect(ended.stderr).toMatch(new RegExp(`^stoa: Another Stoa \\(process ${house.process.child.pid}\\)`))
+    expect(await house.admin.principals.get("Kept")).toMatchObject({ name: "Kept" })
+  })
+})
+
+describe("while it does not run", () => {
+  const away = new Home()
+  afterAll(() => away.remove())
+
+  it("doctor and backup work where it lies", async () => {
+    await house.stop()
+    const report = await home.stoa("doctor", "--json")
+    expect(report).toMatchObject({ code: 0, stderr: "" })
+    expect(new Set(Object.values(statesOf(report.stdout)))).toEqual(new Set(["ok"]))
+    expect(await home.stoa("backup", "offline.db")).toMatchObject({ code: 0, stdout: "offline.db\n" })
+    expect(statSync(inFile("offline.db")).size).toBeGreaterThan(10_000)
+  })
+
+  it("a changed audit row is found: exit 1, and the row is named", async () => {
+    const database = new DatabaseSync(join(home.data, "stoa.db"))
+    const { seq } = database.prepare("SELECT min(seq) + 2 AS seq FROM audit").get() as { seq: number }
+    database.prepare("UPDATE audit SET action = 'harmless' WHERE seq = ?").run(seq)
+    database.close()
+    const [report, words] = [await home.stoa("doctor", "--json"), await home.stoa("doctor")]
+    expect(report).toMatchObject({ code: 1, stderr: sentence(/The house is not well/) })
+    expect(statesOf(report.stdout)).toMatchObject({ audit: "fail", integrity: "ok" })
+    expect(words.code).toBe(1)
+    expect(words.stdout).toMatch(new RegExp(`^fail {2}audit .*breaks at row ${seq}`, "m"))
+  })
+
+  it("restore brings everything back into an empty folder, with the key if it is inside", async () => {
+    const done = await away.stoa("restore", inFile("with.db"))
+    expect(done).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/\d+ rows of .* are back\..*secret key is in place/),
+    })
+    const back = await away.start()
+    expect(await back.admin.principals.get("Kept")).toMatchObject({ kind: "agent" })
+    expect((await back.admin.house.doctor()).findings.filter(({ state }) => state !== "ok")).toEqual([])
+    await back.admin.principals.add({ kind: "agent", name: "Since" })
+    await back.stop()
+  })
+
+  it("restore does not take the place of a house unasked, and keeps aside what was there", async () => {
+    const unasked = await away.stoa("restore", inFile("without.db"))
+    expect(unasked).toMatchObject({ code: 2, stdout: "", stderr: sentence(/--replace/) })
+    const asked = await away.stoa("restore", inFile("without.db"), "--replace")
+    expect(asked).toMatchObject({ code: 0, stderr: expect.stringMatching(/What was there before is kept at (\S+)\./) })
+    expect(asked.stderr).toContain("has no secret key")
+    const [, kept] = /kept at (\S+)\./.exec(asked.stderr)!
+    expect(existsSync(kept!)).toBe(true)
+    const back = await away.start()
+    await expect(back.admin.principals.get("Since")).rejects.toMatchObject({ tag: "Missing" })
+    await back.stop()
+  })
+
+  it("what is no backup is refused, and nothing is changed", async () => {
+    writeFileSync(inFile("noise.db"), "no backup".repeat(1000))
+    const [noise, none] = [
+      await away.stoa("restore", inFile("noise.db"), "--replace"),
+      await away.stoa("restore", inFile("none.db"), "--replace"),
+    ]
+    expect(noise).toMatchObject({ code: 2, stdout: "", stderr: sentence(/noise\.db/) })
+    expect(none).toMatchObject({ code: 2, stdout: "", stderr: sentence(/none\.db/) })
+    const back = await away.start()
+    expect(await back.admin.principals.get("Kept")).toMatchObject({ kind: "agent" })
+    await back.stop()
+  })
+})
