@@ -173,7 +173,7 @@ for (const [name, place] of places)
               Effect.gen(function* () {
                 yield* sql`INSERT INTO counted ${sql.insert({ half: "a", pair })}`
                 yield* Effect.yieldNow
-                yield* sql`INSERT INTO counted ${sql.insert({ half: "b", pair })}`
+                yield* sql`INSERT INTO things ${sql.insert({ id: `pair ${pair}` })}`
               }),
             )
           }).pipe(Effect.tap(() => Effect.sync(() => void between++))),
@@ -186,7 +186,12 @@ for (const [name, place] of places)
         yield* Fiber.interruptAll(writers)
         for (const { file } of files) {
           const db = new DatabaseSync(file, { readOnly: true })
-          const broken = db.prepare("SELECT pair FROM counted GROUP BY pair HAVING count(*) <> 2").all()
+          const broken = db
+            .prepare(
+              `SELECT 'pair ' || pair AS id FROM counted EXCEPT SELECT id FROM things
+              UNION ALL SELECT * FROM (SELECT id FROM things WHERE id LIKE 'pair %' EXCEPT SELECT 'pair ' || pair FROM counted)`,
+            )
+            .all()
           const [{ n, most }] = db.prepare("SELECT count(*) AS n, max(cursor) AS most FROM counted").all() as [
             { n: number; most: number },
           ]

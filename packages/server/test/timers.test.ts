@@ -1,7 +1,7 @@
 /** Timers: each fires once, at or after its time, whatever process is there then. */
 import { assert, layer } from "@effect/vitest"
 import type { TimerId } from "@stoa/contract"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { causedBy, newCorrelation } from "../src/store/Correlation.ts"
@@ -128,6 +128,36 @@ for (const [name, place] of places)
         )
       }),
     )
+
+    if (name === "sqlite")
+      it.effect("nor does one that is moved between its claim and its firing", () =>
+        Effect.gen(function* () {
+          const house = yield* yield* processes
+          yield* house(
+            Effect.gen(function* () {
+              const sql = yield* SqlClient.SqlClient
+              yield* set("claimed", 10, "k")
+              // Enough turns of the event loop for the timers to have seen it and to wait for its time.
+              for (let turns = 0; turns < 100; turns++) yield* Effect.yieldNow
+              // Writers take turns: the claim waits for this one, then the move, and only then the firing.
+              const [holding, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+              const holder = yield* Effect.forkChild(
+                sql.withTransaction(Effect.andThen(Deferred.succeed(holding, undefined), Deferred.await(gate))),
+              )
+              yield* Deferred.await(holding)
+              yield* TestClock.adjust("11 seconds")
+              const move = yield* Effect.forkChild(set("moved", 60, "k"), { startImmediately: true })
+              yield* Deferred.succeed(gate, undefined)
+              yield* Fiber.joinAll([holder, move])
+              yield* firing(1)
+              const [event] = yield* fired
+              assert.strictEqual(event!.body.purpose, "moved")
+              const { dueAt } = event!.body.payload as { dueAt: string }
+              assert.isAtLeast(DateTime.toEpochMillis(event!.at), DateTime.toEpochMillis(DateTime.makeUnsafe(dueAt)))
+            }),
+          )
+        }),
+      )
 
     it.effect("what a dead process had claimed is fired by another, after the lease", () =>
       Effect.gen(function* () {
