@@ -1,0 +1,126 @@
+/**
+ * Runs JavaScript nobody vouches for: no network, files, clock to wait on, modules or environment; limited memory, time
+ * and output. `code-execute` and every later tool that computes go through it. A failure tells a model what to change.
+ */
+import { ToolExecutionError } from "@stoa/contract"
+import { Context, Effect, Layer } from "effect"
+import type { Limits, Outcome, Reason } from "./job.ts"
+import { makePool } from "./pool.ts"
+
+export interface SandboxOptions extends Limits {
+  /** Workers, and so calls at once. */
+  readonly size: number
+  /** Calls that may wait for a worker. */
+  readonly queue: number
+  readonly codeBytes: number
+}
+
+export const defaultSandboxOptions: SandboxOptions = {
+  // Less than code-execute's own 30 s, so that the answer with its line and log comes before the plain timeout.
+  timeMs: 29_000,
+  memoryBytes: 32 << 20,
+  outputBytes: 65_536,
+  stackBytes: 256 << 10,
+  size: 2,
+  queue: 32,
+  codeBytes: 262_144,
+}
+
+export interface SandboxResult {
+  /** JSON-safe: what JSON cannot hold is its text, and so is what was cut. */
+  readonly value: unknown
+  readonly logs: string
+  readonly truncated: boolean
+}
+
+/** The `cause` of a ToolExecutionError of the sandbox. */
+export interface SandboxFault {
+  readonly reason: Reason
+  readonly line: number | undefined
+  readonly logs: string
+}
+
+export interface SandboxCall {
+  /** Whose failure it is. */
+  readonly toolName: string
+  readonly timeMs?: number
+}
+
+export interface SandboxService {
+  readonly run: (code: string, call: SandboxCall) => Effect.Effect<SandboxResult, ToolExecutionError>
+}
+
+const mib = (bytes: number) => `${Math.round(bytes / 1_048_576)} MiB`
+
+const words = (reason: Reason, detail: string, at: string, options: SandboxOptions): string => {
+  switch (reason) {
+    case "error":
+      return `The code failed${at}: ${detail.trim()}`
+    case "time":
+      return `The code was stopped after ${options.timeMs} ms. Do less, or end the loop.`
+    case "memory":
+      return `The code used more than its ${mib(options.memoryBytes)} of memory. Keep less at a time.`
+    case "pending":
+      return "The code waits for a promise that never settles. There are no timers, network or files here."
+    case "busy":
+      return `The sandbox is busy (${detail}). Try again shortly.`
+    case "size":
+      return `The code has more than ${options.codeBytes} bytes. Send less.`
+    case "crash":
+      return `The interpreter gave up on this code (${detail}). Nesting that is too deep does that; write it flatter.`
+  }
+}
+
+const lineOf = (detail: string): number | undefined => {
+  const [, line] = /code\.js:(\d+)/.exec(detail) ?? []
+  return line === undefined ? undefined : Number(line)
+}
+
+const refuse = (outcome: Extract<Outcome, { done: false }>, toolName: string, options: SandboxOptions) => {
+  // Where a loop was cut off the interpreter does not know: only an error's line is right.
+  const line = outcome.reason === "error" ? lineOf(outcome.detail) : undefined
+  const at = line === undefined ? "" : ` at line ${line}`
+  const log = outcome.logs === "" ? "" : `\nIt had logged:\n${outcome.logs.slice(-2000)}`
+  const cause: SandboxFault = { reason: outcome.reason, line, logs: outcome.logs }
+  return new ToolExecutionError({ message: words(outcome.reason, outcome.detail, at, options) + log, toolName, cause })
+}
+
+const resultOf = (outcome: Extract<Outcome, { done: true }>, { outputBytes }: SandboxOptions): SandboxResult => {
+  const { json, logs, text, truncated } = outcome
+  if (truncated) return { value: `${text}… [cut: ${outputBytes} bytes are the most]`, logs, truncated }
+  return { value: json ? (JSON.parse(text) as unknown) : text, logs, truncated }
+}
+
+const make = (given: Partial<SandboxOptions>) => {
+  const options = { ...defaultSandboxOptions, ...given }
+  const pool = makePool(options)
+  const run = Effect.fn("Sandbox.run")(function* (code: string, { timeMs = options.timeMs, toolName }: SandboxCall) {
+    const { outputBytes, stackBytes } = options
+    const outcome: Outcome =
+      Buffer.byteLength(code) > options.codeBytes
+        ? { done: false, reason: "size", detail: "", logs: "" }
+        : yield* pool.run({ code, timeMs, outputBytes, stackBytes })
+    if (outcome.done) return resultOf(outcome, options)
+    return yield* refuse(outcome, toolName, { ...options, timeMs })
+  })
+  return { pool, service: { run } satisfies SandboxService }
+}
+
+/** Without a layer: one pool for the process, made at the first call; its idle workers keep nothing alive. */
+export const Sandbox = Context.Reference<SandboxService>("tools/sandbox/Sandbox", {
+  defaultValue: () => make({}).service,
+})
+
+/** A sandbox with other limits; warm when the layer is built, gone when its scope closes. */
+export const sandboxLayer = (options: Partial<SandboxOptions> = {}): Layer.Layer<never> =>
+  Layer.effect(
+    Sandbox,
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const made = make(options)
+        made.pool.warm()
+        return made
+      }),
+      ({ pool }) => pool.close,
+    ).pipe(Effect.map(({ service }) => service)),
+  )

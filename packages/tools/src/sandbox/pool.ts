@@ -1,0 +1,123 @@
+// edge: worker threads speak in events, and the last wall against code that never ends is a real timer.
+/**
+ * Worker threads that run foreign code. A call has one to itself; one that was late, full or broken is ended, never
+ * used again. Two walls hold the time: the interpreter's own, and the end of its thread.
+ */
+import { Worker } from "node:worker_threads"
+import { Effect, Semaphore } from "effect"
+import type { Job, Outcome, Reason, Report } from "./job.ts"
+
+export interface PoolOptions {
+  readonly size: number
+  /** Calls that may wait for a worker; one more is refused at once. */
+  readonly queue: number
+  readonly memoryBytes: number
+}
+
+/** After this many calls a worker is replaced, so that nothing can pile up in it. */
+const callsPerWorker = 200
+const startMs = 20_000
+/** Between the inner wall and the outer one. */
+const graceMs = 500
+
+interface Slot {
+  readonly worker: Worker
+  calls: number
+}
+
+const failure = (reason: Reason, detail: string): Outcome => ({ done: false, reason, detail, logs: "" })
+
+export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
+  const idle: Array<Slot> = []
+  const all = new Set<Slot>()
+  const free = Semaphore.makeUnsafe(size)
+  let waiting = 0
+  let closed = false
+
+  const open = (): Slot => {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+      workerData: { memoryBytes },
+      env: {},
+      argv: [],
+      execArgv: [],
+      stdin: false,
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    })
+    const slot: Slot = { worker, calls: 0 }
+    worker.stdout.resume()
+    worker.stderr.resume()
+    // An idle worker neither keeps the process alive nor, when it dies, takes it along.
+    worker.unref()
+    worker.on("error", () => drop(slot))
+    worker.on("exit", () => drop(slot))
+    all.add(slot)
+    return slot
+  }
+  const drop = (slot: Slot) => {
+    all.delete(slot)
+    const at = idle.indexOf(slot)
+    if (at >= 0) idle.splice(at, 1)
+  }
+  const end = (slot: Slot) => {
+    drop(slot)
+    return slot.worker.terminate()
+  }
+  const warm = () => {
+    if (!closed && idle.length === 0 && all.size < size) idle.push(open())
+  }
+
+  const work = (job: Job) =>
+    Effect.callback<Outcome>((resume) => {
+      const slot = idle.pop() ?? open()
+      const { worker } = slot
+      slot.calls++
+      let wall = setTimeout(() => finish(failure("crash", "the worker did not start")), startMs)
+      const finish = (outcome: Outcome) => {
+        release(outcome.done || outcome.reason === "error" || outcome.reason === "pending")
+        resume(Effect.succeed(outcome))
+      }
+      const heard = (report: Report) => {
+        if (report !== "started") return finish(report)
+        clearTimeout(wall)
+        wall = setTimeout(() => finish(failure("time", "")), job.timeMs + graceMs)
+      }
+      const broke = (fault: unknown) => {
+        const full =
+          typeof fault === "object" && fault !== null && "code" in fault && fault.code === "ERR_WORKER_OUT_OF_MEMORY"
+        finish(failure(full ? "memory" : "crash", String(fault)))
+      }
+      const gone = (code: number) => finish(failure("crash", `the worker ended with ${code}`))
+      const release = (sound: boolean) => {
+        clearTimeout(wall)
+        worker.off("message", heard).off("error", broke).off("exit", gone)
+        if (sound && !closed && slot.calls < callsPerWorker) {
+          worker.unref()
+          idle.push(slot)
+        } else {
+          void end(slot)
+          warm()
+        }
+      }
+      worker.on("message", heard).on("error", broke).on("exit", gone)
+      worker.ref()
+      worker.postMessage(job)
+      return Effect.sync(() => release(false))
+    })
+
+  return {
+    warm,
+    run: (job: Job): Effect.Effect<Outcome> =>
+      Effect.suspend(() => {
+        if (closed) return Effect.succeed(failure("busy", "the sandbox is closed"))
+        if (waiting >= size + queue) return Effect.succeed(failure("busy", `${size} calls run and ${queue} wait`))
+        waiting++
+        return free.withPermit(work(job)).pipe(Effect.ensuring(Effect.sync(() => void waiting--)))
+      }),
+    close: Effect.promise(() => {
+      closed = true
+      return Promise.all([...all].map(end))
+    }),
+  }
+}
