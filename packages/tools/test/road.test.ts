@@ -83,7 +83,9 @@ const goOn = Effect.fnUntraced(function* (registry: Registry, call: Call, finger
     return { state: "waiting" as const, call, fingerprint, decision: answer.decision }
   }
   const refusal = Road.refusalOf(tool, call, answer)
-  const exit = yield* Effect.exit(refusal === undefined ? Road.execute(tool, call) : Effect.fail(refusal))
+  const work: Effect.Effect<unknown, Road.ToolError> =
+    refusal === undefined ? Road.execute(tool, call) : Effect.fail(refusal)
+  const exit = yield* Effect.exit(work)
   return yield* Road.settle(call, exit)
 })
 
