@@ -7,9 +7,9 @@ import {
   ToolValidationError,
 } from "@stoa/contract"
 import { Effect, Schema } from "effect"
-import { toAnthropic, toOpenAI, type OpenAITool } from "./FunctionCalling.ts"
+import { toAnthropic, toOpenAI, type OpenAITool } from "./functionCalling.ts"
 import type { Tool } from "./Handler.ts"
-import { faultOf } from "./InputValidator.ts"
+import { faultOf } from "./validateInput.ts"
 import { nearest } from "./nearest.ts"
 import { digestOf } from "./schemaGuard.ts"
 import { prepareSchema } from "./SchemaValidator.ts"

@@ -9,7 +9,7 @@ import {
   ToolValidationError,
 } from "@stoa/contract"
 import { Clock, Context, Effect, type Exit, Layer } from "effect"
-import type { OpenAITool } from "./FunctionCalling.ts"
+import type { OpenAITool } from "./functionCalling.ts"
 import type { ToolHandler } from "./Handler.ts"
 import { type Call, EventsPort, identityStandard, IdentityPort, type Opened } from "./Ports.ts"
 import { RecordPort } from "./RecordMemory.ts"
@@ -26,7 +26,7 @@ import {
   settle,
   type ToolError,
   validate,
-} from "./Road.ts"
+} from "./road.ts"
 import { CurrentToolsConfig } from "./ToolsConfig.ts"
 
 export class ToolService extends Context.Service<

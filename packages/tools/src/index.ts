@@ -24,10 +24,10 @@ export {
   ToolTimeoutError,
   ToolValidationError,
 } from "@stoa/contract"
-export { toolFromFunction } from "./FunctionAdapter.ts"
-export { inputSchemaOf, type OpenAITool } from "./FunctionCalling.ts"
+export { toolFromFunction } from "./toolFromFunction.ts"
+export { inputSchemaOf, type OpenAITool } from "./functionCalling.ts"
 export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
-export { validateToolInput } from "./InputValidator.ts"
+export { validateToolInput } from "./validateInput.ts"
 export {
   type Answer,
   auditListeners,
@@ -49,7 +49,7 @@ export {
 } from "./Ports.ts"
 export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
-export * as Road from "./Road.ts"
+export * as Road from "./road.ts"
 export { validateWithSchema } from "./SchemaValidator.ts"
 export { ToolService, ToolServiceLive, ToolServiceStrict } from "./ToolService.ts"
 export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"

@@ -15,7 +15,7 @@ import {
 } from "@stoa/contract"
 import { Cause, Clock, Effect, Exit, Metric } from "effect"
 import { deepest, extentOf } from "./extent.ts"
-import { validateToolInput } from "./InputValidator.ts"
+import { validateToolInput } from "./validateInput.ts"
 import {
   type Answer,
   AuditPort,
