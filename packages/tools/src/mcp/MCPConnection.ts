@@ -1,0 +1,64 @@
+/**
+ * One server as its users see it, for as long as it is wanted: connected with a few tries, found again when lost, its
+ * tools kept current, its calls bounded. A call that may have acted is never repeated (S4-75).
+ */
+import type {
+  CallToolResult,
+  CompleteRequest,
+  CompleteResult,
+  GetPromptResult,
+  LoggingLevel,
+  Progress,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from "@modelcontextprotocol/client"
+import type { MCPConnectionError, MCPServer, ToolExecutionError } from "@stoa/contract"
+import type { Effect } from "effect"
+import type { MCPTool } from "./MCPTool.ts"
+
+export interface MCPCallOptions {
+  /** Without a sign of life the call fails after this. Progress is a sign of life. */
+  readonly timeoutMs?: number
+  readonly onProgress?: (progress: Progress) => Effect.Effect<void>
+  /** Travels with the request as `_meta`: trace context and the like. */
+  readonly meta?: Readonly<Record<string, unknown>>
+}
+
+/** What is known about a live connection beyond seed 004's MCPServer. */
+export interface MCPConnectionDetails {
+  readonly serverName: string | undefined
+  readonly protocolVersion: string
+  readonly era: "legacy" | "modern"
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly instructions: string | undefined
+  /** The process, where we started one. */
+  readonly pid: number | undefined
+  /** Tools the server lists but that cannot be offered, and why. */
+  readonly dropped: ReadonlyArray<string>
+}
+
+type Read<A> = Effect.Effect<A, MCPConnectionError>
+
+export interface MCPConnection {
+  readonly name: string
+  readonly server: Effect.Effect<MCPServer>
+  readonly details: Read<MCPConnectionDetails>
+  /** As the server listed them last; empty once it was disconnected. */
+  readonly tools: Effect.Effect<ReadonlyArray<MCPTool>>
+  /** Interrupting it cancels the request at the server. */
+  readonly callTool: (
+    toolName: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: MCPCallOptions,
+  ) => Effect.Effect<CallToolResult, MCPConnectionError | ToolExecutionError>
+  readonly resources: Read<ReadonlyArray<Resource>>
+  readonly resourceTemplates: Read<ReadonlyArray<ResourceTemplateType>>
+  readonly readResource: (uri: string) => Read<ReadResourceResult>
+  readonly prompts: Read<ReadonlyArray<Prompt>>
+  readonly getPrompt: (name: string, args?: Readonly<Record<string, string>>) => Read<GetPromptResult>
+  readonly complete: (params: CompleteRequest["params"]) => Read<CompleteResult>
+  /** From here on `onLog` of the ports hears this level and above. */
+  readonly setLogLevel: (level: LoggingLevel) => Read<void>
+}

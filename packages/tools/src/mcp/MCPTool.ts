@@ -1,0 +1,69 @@
+/** A tool as its server describes it, kept as it came: schemas, hints and what we do not know yet (S4-38). */
+import { JsonSchema, ToolAnnotations } from "@stoa/contract"
+import { Option, Schema } from "effect"
+import { headerFaultOf } from "./toolHeaders.ts"
+
+/** Only what must hold for a tool to be callable at all. */
+const Wire = Schema.Struct({
+  name: Schema.NonEmptyString,
+  title: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  inputSchema: JsonSchema,
+  outputSchema: Schema.optionalKey(JsonSchema),
+})
+const Hints = Schema.decodeUnknownOption(ToolAnnotations)
+const decode = Schema.decodeUnknownOption(Wire)
+
+export interface MCPTool {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly outputSchema?: JsonSchema
+  readonly annotations?: ToolAnnotations
+  /** The whole description as it came off the wire. */
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+/** A page of `tools/list`, as far as it can be trusted: a list, and where the next one begins. */
+export const MCPToolPage = Schema.Struct({
+  tools: Schema.Array(Schema.Unknown),
+  nextCursor: Schema.optionalKey(Schema.String),
+})
+
+/** One ill-formed tool does not take the others with it: it is left out, and why is said. */
+export const readMCPTools = (
+  raw: ReadonlyArray<unknown>,
+  rules: { readonly allowed: ReadonlyArray<string> | undefined; readonly headers: boolean; readonly most: number },
+): { readonly tools: ReadonlyArray<MCPTool>; readonly dropped: ReadonlyArray<string> } => {
+  const tools = new Map<string, MCPTool>()
+  const dropped: Array<string> = []
+  for (const [at, one] of raw.entries()) {
+    const wire = decode(one)
+    if (Option.isNone(wire)) {
+      dropped.push(`tool ${at}: it has no name or no input schema`)
+      continue
+    }
+    const { description, inputSchema, name, outputSchema, title } = wire.value
+    if (rules.allowed !== undefined && !rules.allowed.includes(name)) continue
+    const fault = rules.headers ? headerFaultOf(inputSchema) : undefined
+    if (fault !== undefined) dropped.push(`${name}: ${fault}`)
+    else if (tools.has(name)) dropped.push(`${name}: listed twice; the first one counts`)
+    else if (tools.size >= rules.most) dropped.push(`${name}: more than ${rules.most} tools`)
+    else {
+      const source = one as Readonly<Record<string, unknown>>
+      const annotations = Option.getOrUndefined(Hints(source["annotations"]))
+      tools.set(name, {
+        name,
+        description: description ?? "",
+        // The decoded copies are equal but new; whoever compares or signs a schema wants the one that came.
+        inputSchema: source["inputSchema"] as typeof inputSchema,
+        ...(title === undefined ? {} : { title }),
+        ...(outputSchema === undefined ? {} : { outputSchema: source["outputSchema"] as typeof outputSchema }),
+        ...(annotations === undefined ? {} : { annotations }),
+        raw: source,
+      })
+    }
+  }
+  return { tools: [...tools.values()], dropped }
+}

@@ -1,0 +1,112 @@
+/**
+ * What can go wrong between us and a server, sorted by what follows from it: may it be tried again, may the call have
+ * acted, is the connection gone. The SDK throws a dozen classes; nobody outside this folder should know them.
+ */
+import {
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client"
+import { MCPConnectionError } from "@stoa/contract"
+import { Option, Schema } from "effect"
+import type { MCPServerConfig } from "./MCPServerConfig.ts"
+
+export interface Fault {
+  readonly kind:
+    | "answered" // The server said no, in the protocol's own form.
+    | "timeout"
+    | "lost" // The connection is gone, or never was.
+    | "unauthorized"
+    | "refused" // HTTP said no: trying again changes nothing.
+    | "unreadable" // An answer came that is none.
+    | "version"
+  readonly message: string
+  readonly code?: number
+  readonly data?: unknown
+  readonly status?: number | undefined
+  /** It is certain that the request was not acted upon. */
+  readonly unheard?: boolean
+  readonly cause: unknown
+}
+
+/** Texts of a server are shown to people and models, so they are short. */
+export const short = (text: string, most = 2000): string => (text.length > most ? `${text.slice(0, most)}…` : text)
+
+const words = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  // `fetch failed` says nothing; why it did is one level down.
+  const cause = error.cause instanceof Error && error.message !== error.cause.message ? `: ${error.cause.message}` : ""
+  return short(`${error.message}${cause}`)
+}
+
+const lostCodes: ReadonlyArray<string> = [
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.SendFailed,
+]
+
+type As = (kind: Fault["kind"], more?: Partial<Fault>) => Fault
+
+const RpcError = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.Finite, message: Schema.String }) })),
+)
+
+/** Servers put the protocol's own errors into HTTP ones; what it says then counts for more than the number outside. */
+const ofHttp = (error: SdkHttpError, as: As): Fault => {
+  const { status, text } = error.data
+  const inner = typeof text === "string" ? Option.getOrUndefined(RpcError(text))?.error : undefined
+  // A session that is not known there any more: the server was started anew, and so are we. Nothing was executed.
+  if ((status === 404 && inner?.code !== -32601) || (status === 400 && /session/i.test(inner?.message ?? "")))
+    return as("lost", { status, unheard: true })
+  if (inner !== undefined) return as("answered", { status, message: short(inner.message), code: inner.code })
+  if (status === undefined || status >= 500) return as("lost", { status })
+  return as(status === 401 || status === 403 ? "unauthorized" : "refused", { status })
+}
+
+export const faultOf = (error: unknown): Fault => {
+  const message = words(error)
+  const as: As = (kind, more = {}) => ({ kind, message, cause: error, ...more })
+  if (error instanceof UnauthorizedError || error instanceof OAuthError) return as("unauthorized")
+  if (error instanceof ProtocolError) return as("answered", { code: error.code, data: error.data })
+  if (error instanceof SdkHttpError) return ofHttp(error, as)
+  if (error instanceof SseError) return as(error.code !== undefined && error.code < 500 ? "refused" : "lost")
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.RequestTimeout) return as("timeout")
+    if (lostCodes.includes(error.code)) return as("lost")
+    if (error.code === SdkErrorCode.InvalidResult) return as("unreadable")
+    if (error.code === SdkErrorCode.ClientHttpUnexpectedContent) return as("unreadable")
+    if (error.code === SdkErrorCode.EraNegotiationFailed)
+      return as(/pinned|no modern overlap/.test(message) ? "version" : "lost")
+    return as("refused")
+  }
+  if (/protocol version is not supported/.test(message)) return as("version")
+  if (error instanceof Error && error.name === "AuthSeamEscape") return as("unauthorized")
+  if (
+    error instanceof Error &&
+    (error.name === "ZodError" || error.name === "$ZodError" || error instanceof SyntaxError)
+  )
+    return as("unreadable")
+  if (/OAuth|authorization|issuer|client registration/i.test(error instanceof Error ? error.name : ""))
+    return as("unauthorized")
+  return as("lost")
+}
+
+/** Nothing of this is cured by trying again. */
+export const isFinal = (fault: Fault): boolean =>
+  fault.kind === "version" || fault.kind === "unauthorized" || fault.kind === "refused" || fault.kind === "answered"
+
+export const connectionError = (
+  config: Pick<MCPServerConfig, "name" | "transport">,
+  message: string,
+  cause?: unknown,
+): MCPConnectionError =>
+  new MCPConnectionError({
+    message,
+    serverName: config.name,
+    transport: config.transport,
+    ...(cause === undefined ? {} : { cause }),
+  })

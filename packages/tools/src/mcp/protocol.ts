@@ -1,0 +1,53 @@
+/** How we present ourselves to a server: name, abilities, and the versions we would speak with it. */
+import {
+  type ClientCapabilities,
+  type ClientOptions,
+  type jsonSchemaValidator,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/client"
+import type { MCPPorts } from "./MCPPorts.ts"
+
+export const clientInfo = { name: "stoa", version: "0.1.0" }
+
+const seedVersion = "2024-11-05"
+const newestEra = "2026-07-28"
+
+export const knownVersions: ReadonlyArray<string> = [newestEra, ...SUPPORTED_PROTOCOL_VERSIONS]
+
+/** Only what somebody is there to answer is declared; a server then does not ask for the rest. */
+const capabilitiesOf = (ports: MCPPorts, version: string | undefined): ClientCapabilities => ({
+  // Seed 004 sends it, and its bytes hold where its version is asked for (S4-63). It means nothing to a server.
+  ...(version === seedVersion ? { tools: {} } : {}),
+  ...(ports.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+  ...(ports.sample === undefined ? {} : { sampling: {} }),
+  ...(ports.roots === undefined ? {} : { roots: {} }),
+})
+
+/** Results are judged by our own validator, after the SDK has handed them over; its default would run native patterns. */
+const noJudge: jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+}
+
+const negotiationOf = (version: string | undefined, probeMs: number | undefined): ClientOptions => {
+  if (version === undefined)
+    return {
+      versionNegotiation: {
+        mode: "auto",
+        probe: probeMs === undefined ? {} : { timeoutMs: probeMs },
+      },
+    }
+  if (version >= newestEra) return { versionNegotiation: { mode: { pin: version } } }
+  // The wanted version is offered, any other one we know is accepted.
+  const others = SUPPORTED_PROTOCOL_VERSIONS.filter((it) => it !== version)
+  return { versionNegotiation: { mode: "legacy" }, supportedProtocolVersions: [version, ...others] }
+}
+
+export const clientOptions = (
+  ports: MCPPorts,
+  version: string | undefined,
+  probeMs: number | undefined,
+): ClientOptions => ({
+  capabilities: capabilitiesOf(ports, version),
+  jsonSchemaValidator: noJudge,
+  ...negotiationOf(version, probeMs),
+})
