@@ -6,7 +6,7 @@ export interface Delays {
   readonly p99: number
 }
 
-export const percentile = (sorted: ArrayLike<number>, share: number): number =>
+const percentile = (sorted: ArrayLike<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
 export const delaysOf = (millis: ReadonlyArray<number>): Delays => {

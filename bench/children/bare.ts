@@ -1,6 +1,7 @@
 /**
  * The peer: node:http with nothing on it. Gives the bytes it was told to give; on `/events` it keeps the response, and
- * each PUT writes one frame to all of them at once, which is the simplest feed there is.
+ * each PUT writes one frame to all of them: at once, which is the simplest feed there is, or gathered for some time, as
+ * the house does.
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -10,11 +11,14 @@ export interface BareAnswer {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: string
+  /** Frames of so many milliseconds leave in one write; each at once, if not given. */
+  readonly gatherMillis?: number
 }
 
 let answer: BareAnswer = { status: 200, headers: {}, body: "" }
 let body = Buffer.alloc(0)
 let cursor = 0
+let gathered = ""
 const open = new Set<ServerResponse>()
 
 /** As long as a frame of ours for the same event. */
@@ -22,6 +26,16 @@ const frame = (): string => {
   const at = new Date().toISOString()
   const data = `{"cursor":${++cursor},"kind":"secret.set","at":"${at}","space":null,"actor":"prn_00000000-0000-4000-8000-000000000000","provenance":"person","correlationId":"00000000000000000000000000000000","body":{"name":"bench"}}`
   return `id: ${cursor}\nevent: secret.set\ndata: ${data}\n\n`
+}
+
+const flush = (): void => {
+  for (const one of open) one.write(gathered)
+  gathered = ""
+}
+const publish = (text: string): void => {
+  if (gathered === "" && answer.gatherMillis !== undefined) setTimeout(flush, answer.gatherMillis)
+  gathered += text
+  if (answer.gatherMillis === undefined) flush()
 }
 
 const server = createServer((request, response) => {
@@ -33,10 +47,7 @@ const server = createServer((request, response) => {
     return
   }
   const respond = () => {
-    if (request.method === "PUT") {
-      const text = frame()
-      for (const one of open) one.write(text)
-    }
+    if (request.method === "PUT") publish(frame())
     response.writeHead(answer.status, answer.headers)
     response.end(body)
   }
