@@ -445,7 +445,7 @@ for (const store of ["sqlite", "postgres"] as const)
         const value = "PLANTED value, PLANTED twice"
         yield* ask(() => admin.secrets.set("openai", { value }))
         const revealed = yield* (yield* Secrets).reveal("openai")
-        assert.strictEqual(String(revealed).includes(value), false)
+        assert.isFalse(JSON.stringify(revealed).includes(value))
         yield* (yield* Readers).receipt("audit")
         for (const table of ["journal", "audit", "secrets", "answers", "tokens", "readers", "timers"]) {
           const rows = yield* sql<Record<string, unknown>>`SELECT * FROM ${sql(table)}`

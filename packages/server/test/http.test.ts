@@ -81,7 +81,7 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("bad input is named by path, and a wrong query says it is the query", () =>
       Effect.gen(function* () {
         const body = yield* post("/api/v1/principals", { kind: "robot", name: "  ", roles: ["admin", "king"] })
-        assert.deepStrictEqual([...new Set(body.body.issues!.map((issue) => issue.path))].sort(), [
+        assert.deepStrictEqual([...new Set(body.body.issues!.map((issue) => issue.path))].toSorted(), [
           "kind",
           "name",
           "roles.1",
@@ -146,8 +146,8 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("health, description and pages need no token", () =>
       Effect.gen(function* () {
         const open = (path: string) => call(path, { token: null })
-        assert.deepStrictEqual((yield* open("/healthz")).body as unknown, { status: "ok" })
-        assert.deepStrictEqual((yield* open("/readyz")).body as unknown, { status: "ok" })
+        assert.strictEqual((yield* open("/healthz")).text, '{"status":"ok"}')
+        assert.strictEqual((yield* open("/readyz")).text, '{"status":"ok"}')
         const api = yield* open("/openapi.json")
         const paths = Object.keys((api.body as unknown as { paths: object }).paths)
         const groups = Object.values(
@@ -220,7 +220,10 @@ for (const store of ["sqlite", "postgres"] as const)
           () => post("/api/v1/principals", { kind: "agent", name }, key),
           { concurrency: "unbounded" },
         )
-        assert.deepStrictEqual(answers.map((answer) => answer.status).sort(), [200, 200, 200, 200, 200, 200, 200, 201])
+        assert.deepStrictEqual(
+          answers.map((answer) => answer.status).toSorted(),
+          [200, 200, 200, 200, 200, 200, 200, 201],
+        )
         assert.strictEqual(new Set(answers.map((answer) => answer.text)).size, 1)
       }),
     )
@@ -333,7 +336,7 @@ layer(house({ store: "sqlite", env: { STOA_ANONYMOUS: "admin", STOA_PUBLIC_URL: 
 })("settings of the door", (it) => {
   it.effect("STOA_ANONYMOUS lets a request without a token act as that principal, and no wrong token", () =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* call("/api/v1/me", { token: null })).body["name"] as unknown, "admin")
+      assert.strictEqual((yield* call("/api/v1/me", { token: null })).body["name"], "admin")
       assert.strictEqual((yield* call("/api/v1/me", { token: "wrong" })).status, 401)
     }),
   )

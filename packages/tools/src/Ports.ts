@@ -31,7 +31,7 @@ export interface ToolEvent {
 }
 
 /** Whoever listens is told; nobody need listen, and a listener that throws harms nobody. */
-export class Listeners<A> {
+class Listeners<A> {
   readonly #all = new Set<(item: A) => void>()
   listen(hear: (item: A) => void): () => void {
     this.#all.add(hear)

@@ -5,7 +5,6 @@
 import { createHash } from "node:crypto"
 
 const longest = 64
-export const wirePattern = /^[A-Za-z0-9_-]{1,64}$/
 
 const escaped = (char: string): string => `_x${char.codePointAt(0)!.toString(16)}_`
 

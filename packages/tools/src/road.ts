@@ -143,9 +143,11 @@ export const needsApproval = (tool: RegisteredTool): Effect.Effect<boolean> =>
 export const digestOfCall = (tool: RegisteredTool, call: Call): string =>
   digestOf([tool.definition.name, tool.fingerprint, call.agentId, call.arguments])
 
+const approved: Answer = { state: "approved" }
+
 /** Asks, where the tool wants it. An answer that cannot be had is a no. */
 export const ask = Effect.fnUntraced(function* (tool: RegisteredTool, call: Call) {
-  if (!(yield* needsApproval(tool))) return { state: "approved" } satisfies Answer as Answer
+  if (!(yield* needsApproval(tool))) return approved
   const decisions = yield* DecisionsPort
   const { name, riskLevel } = tool.definition
   const question = {
@@ -158,7 +160,7 @@ export const ask = Effect.fnUntraced(function* (tool: RegisteredTool, call: Call
   }
   return yield* Effect.suspend(() => decisions.ask(question)).pipe(
     Effect.catchCause((cause) =>
-      Effect.succeed<Answer>({ state: "denied", reason: `it could not be asked: ${Cause.squash(cause)}` }),
+      Effect.succeed<Answer>({ state: "denied", reason: `it could not be asked: ${String(Cause.squash(cause))}` }),
     ),
   )
 })

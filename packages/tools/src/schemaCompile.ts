@@ -53,7 +53,7 @@ export const compileSchema = (schema: Readonly<Record<string, unknown>>): Checke
 
 const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefined => {
   try {
-    if (validate(value) === true) return undefined
+    if (validate(value)) return undefined
   } catch (cause) {
     // Data nested deeper than the stack: it does not fit, and nothing has broken.
     if (cause instanceof RangeError)
@@ -111,9 +111,8 @@ const at = (value: unknown, steps: ReadonlyArray<string>): unknown =>
   )
 
 const shown = (value: unknown): string => {
-  if (value === null) return "null"
   if (Array.isArray(value)) return "array"
-  if (typeof value === "object") return "object"
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value)
+  if (typeof value === "object" && value !== null) return "object"
+  const text = JSON.stringify(value) ?? "undefined"
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

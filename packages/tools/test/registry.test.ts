@@ -35,7 +35,8 @@ describe("types", () => {
       "MCPConnectionError",
       "ToolAuthorizationError",
     ])
-    const fields = (tag: keyof typeof Contract) => Object.keys((Contract[tag] as unknown as { fields: object }).fields)
+    const all = Contract as unknown as Record<string, { readonly fields: object }>
+    const fields = (tag: string) => Object.keys(all[tag]!.fields)
     assert.includeMembers(fields("ToolNotFoundError"), ["message", "toolName", "availableTools"])
     assert.includeMembers(fields("ToolExecutionError"), ["message", "toolName", "input", "cause"])
     assert.includeMembers(fields("ToolTimeoutError"), ["message", "toolName", "timeoutMs"])

@@ -182,8 +182,8 @@ describe("the road, composed with a waiting decision", () => {
       const tool = yield* Road.find(registry, call)
       const refusal = Road.refusalOf(tool, call, { state: "waiting", decision: "dec_9" })
       assert.instanceOf(refusal, ToolAuthorizationError)
-      assert.strictEqual(refusal!.decision, "dec_9")
-      const settled = yield* Road.settle(call, Exit.fail(refusal!)).pipe(Effect.provide(ports(rowsOf())))
+      assert.strictEqual(refusal.decision, "dec_9")
+      const settled = yield* Road.settle(call, Exit.fail(refusal)).pipe(Effect.provide(ports(rowsOf())))
       assert.strictEqual(settled.state, "refused")
     }),
   )

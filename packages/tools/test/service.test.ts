@@ -52,7 +52,7 @@ const using = <A, E>(
       : [Layer.succeed(CurrentToolsConfig, { ...defaultToolsConfig, ...ports.config })]),
   )
   return Effect.flatMap(ToolService, (tools) => test(tools, seen)).pipe(
-    Effect.provide(Layer.provideMerge(ToolServiceLive, layer as Layer.Layer<never>)),
+    Effect.provide(Layer.provideMerge(ToolServiceLive, layer)),
   )
 }
 

@@ -233,7 +233,7 @@ describe("JSON Schema", () => {
         const error = yield* Effect.flip(register({ inputSchema: schema }))
         assert.strictEqual(error.parameter, "inputSchema")
         assert.include(error.expected, words)
-        assert.strictEqual((yield* Effect.flip(register({ outputSchema: schema as never }))).parameter, "outputSchema")
+        assert.strictEqual((yield* Effect.flip(register({ outputSchema: schema }))).parameter, "outputSchema")
       }
     }),
   )
@@ -366,7 +366,7 @@ describe("JSON Schema", () => {
         { type: "nonsense" },
         { type: ["string", 5] },
         { $dynamicRef: "#x" },
-        { if: true, then: false },
+        JSON.parse('{"if":true,"then":false}') as object,
       ),
     )
     const schema = fc.letrec((tie) => ({
@@ -389,7 +389,7 @@ describe("JSON Schema", () => {
           maxLength: 40,
         }),
         async (inputSchema, inputs) => {
-          const tool = withSchema(inputSchema as Record<string, unknown>)
+          const tool = withSchema(inputSchema)
           for (const args of inputs) {
             const exit = await Effect.runPromiseExit(validateWithSchema(tool, args, true))
             if (exit._tag === "Failure")

@@ -21,15 +21,14 @@ const contexts: ReadonlyArray<AccessContext> = ["agent", "crossroads", "internal
 
 /** The six of S2-03; otherwise everything for agents and the inside, nothing for the crossroads (X-53). */
 const engramsForAgents = toolNames.engrams.filter((name) => name.startsWith("engram_"))
-export const defaultList = (toolset: ListedSet, context: AccessContext): ReadonlyArray<string> =>
+const defaultList = (toolset: ListedSet, context: AccessContext): ReadonlyArray<string> =>
   context === "crossroads" ? [] : toolset === "engrams" && context === "agent" ? engramsForAgents : ["*"]
 
 /** Names that are in no built-in set: a mistake (S2-07). Configured and upstream tools come and go, so theirs are only noted. */
 export const unknownNames = (toolset: ListedSet, tools: ReadonlyArray<string>): ReadonlyArray<string> =>
   toolset in toolNames ? tools.filter((tool) => tool !== "*" && !toolNames[toolset as ToolsetName].includes(tool)) : []
 
-export const allowsTool = (tools: ReadonlyArray<string>, tool: string): boolean =>
-  tools.includes("*") || tools.includes(tool)
+const allowsTool = (tools: ReadonlyArray<string>, tool: string): boolean => tools.includes("*") || tools.includes(tool)
 
 const { unknown: _unknown, ...stored } = AllowList.fields
 const Row = Schema.Struct({ ...stored, tools: json(AllowList.fields.tools) })

@@ -34,7 +34,7 @@ const certificateLife = { days: 7 }
 const useNotedEvery = 60_000
 
 /** Which context a new token stands in, unless an admin says otherwise. */
-export const contextOf = (principal: Principal): AccessContext =>
+const contextOf = (principal: Principal): AccessContext =>
   principal.roles.includes("admin") ? "internal" : principal.kind === "service" ? "crossroads" : "agent"
 
 export class Tokens extends Context.Service<

@@ -27,10 +27,7 @@ const rule = (resource: string, ...actions: ReadonlyArray<Action>) => ({ resourc
 const everybody = [rule("self/*", "read", "write", "delete"), rule("principals/*", "read")]
 
 /** Roles of seed 004 (S4-99) beside those of people and services. A role only allows; refusing is the work of policies. */
-export const roles: Record<
-  Role,
-  ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>
-> = {
+const roles: Record<Role, ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>> = {
   admin: [rule("*", "admin")],
   member: [...everybody, rule("tools/*", "read", "execute"), rule("spaces/*", "read", "write")],
   guest: [rule("self/*", "read")],

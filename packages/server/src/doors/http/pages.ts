@@ -1,12 +1,18 @@
 /** Pages for people: the front page, the API's documentation, and what each error means. No token is needed for any. */
 // edge: pages are files of the checkout, read once.
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { problemResponse } from "../Problems.ts"
 
-const file = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
+/** In a checkout the pages lie where they are written; a published package carries them. */
+const carried = new URL("../../../pages/", import.meta.url)
+const packed = existsSync(carried)
+const web = packed ? carried : new URL("../../../../web/public/", import.meta.url)
+const errorPages = packed ? new URL("errors/", carried) : new URL("../../../../../docs/errors/", import.meta.url)
+
+const file = (folder: URL, name: string): string => readFileSync(new URL(name, folder), "utf8")
 
 /** Scripts and styles of our own only; nothing is loaded from anywhere else. */
 const policy =
@@ -18,12 +24,12 @@ const html = (text: string) =>
 const front = HttpRouter.add(
   "GET",
   "/",
-  Effect.sync(() => html(file("../../../../web/public/index.html"))),
+  Effect.sync(() => html(file(web, "index.html"))),
 )
 const docs = HttpRouter.add(
   "GET",
   "/docs",
-  Effect.sync(() => html(file("../../../../web/public/docs.html"))),
+  Effect.sync(() => html(file(web, "docs.html"))),
 )
 
 const errors = HttpRouter.add(
@@ -33,7 +39,7 @@ const errors = HttpRouter.add(
     const tag = (yield* HttpRouter.params)["tag"] ?? ""
     // Only tags are names of pages, so nothing else of the file system can be asked for.
     const page = /^[A-Za-z]+$/.test(tag)
-      ? yield* Effect.option(Effect.try(() => file(`../../../../../docs/errors/${tag}.md`)))
+      ? yield* Effect.option(Effect.try(() => file(errorPages, `${tag}.md`)))
       : undefined
     return page?._tag === "Some"
       ? HttpServerResponse.text(page.value, { contentType: "text/markdown; charset=utf-8" })
