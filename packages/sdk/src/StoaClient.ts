@@ -19,12 +19,12 @@ export const IdempotencyKey = Context.Reference<string | undefined>("sdk/Idempot
   defaultValue: () => undefined,
 })
 
-export class StoaClient extends Context.Service<
-  StoaClient,
-  Omit<HttpApiClient.ForApi<typeof Api>, "events"> & {
-    readonly feed: (options?: Omit<FeedOptions, "signal">) => Stream.Stream<FeedItem, StoaError>
-  }
->()("sdk/StoaClient") {
+// Named, so that the published types say "the client of this API" instead of spelling it out.
+export interface EffectStoa extends Omit<HttpApiClient.ForApi<typeof Api>, "events"> {
+  readonly feed: (options?: Omit<FeedOptions, "signal">) => Stream.Stream<FeedItem, StoaError>
+}
+
+export class StoaClient extends Context.Service<StoaClient, EffectStoa>()("sdk/StoaClient") {
   static readonly layer = (options: ClientOptions): Layer.Layer<StoaClient> =>
     Layer.effect(
       StoaClient,

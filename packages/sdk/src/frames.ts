@@ -13,7 +13,7 @@ export interface Frame {
 /** Far above any event of ours, and far below what would hurt: an endless line is not collected for ever. */
 const longestFrame = 8 * 1024 * 1024
 
-export class FrameTooLong extends Error {
+class FrameTooLong extends Error {
   override readonly name = "FrameTooLong"
   constructor() {
     super("the feed sent a frame that has no end")

@@ -1,6 +1,6 @@
 /** The one client of a Stoa house, for Node and browsers. */
 export { connect, type Stoa } from "./Stoa.ts"
-export { type ClientOptions, IdempotencyKey, StoaClient } from "./StoaClient.ts"
+export { type ClientOptions, type EffectStoa, IdempotencyKey, StoaClient } from "./StoaClient.ts"
 export type { FeedEvent, FeedItem, FeedOptions } from "./feed.ts"
 export type { ConnectOptions } from "./request.ts"
 export { StoaError, StoaUnreachable } from "./StoaError.ts"

@@ -53,7 +53,7 @@ export const newKey = (): string =>
 interface Parts {
   readonly path: string
   readonly body: unknown
-  readonly query: Record<string, unknown>
+  readonly query: Readonly<Record<string, string | number | boolean | undefined>>
   readonly options: CallOptions
 }
 
@@ -68,7 +68,7 @@ const partsOf = (endpoint: EndpointLike, args: ReadonlyArray<unknown>): Parts =>
     return encodeURIComponent(value)
   })
   const body = endpoint.payload.size > 0 ? rest.shift() : undefined
-  const query = endpoint.query === undefined ? {} : ((rest.shift() ?? {}) as Record<string, unknown>)
+  const query = endpoint.query === undefined ? {} : ((rest.shift() ?? {}) as Parts["query"])
   return { path, body, query, options: rest.shift() ?? {} }
 }
 

@@ -3,7 +3,6 @@
  * streams that cannot be iterated. Uses both faces there and posts what it saw.
  */
 import { parentPort, workerData } from "node:worker_threads"
-import type * as Sdk from "@stoa/sdk"
 
 const { token, url } = workerData as { readonly url: string; readonly token: string }
 const port = parentPort!
@@ -25,7 +24,7 @@ poor["fetch"] = function (this: unknown, ...args: Parameters<typeof fetch>) {
   return fetchOfNode(...args)
 }
 
-const { connect, StoaClient } = (await import("@stoa/sdk")) as typeof Sdk
+const { connect, StoaClient } = await import("@stoa/sdk")
 const { Effect, Redacted, Stream } = await import("effect")
 
 const stoa = connect({ url, token })
@@ -47,7 +46,7 @@ const effect = await Effect.runPromise(
   ),
 )
 port.postMessage({
-  globals: [...ofNode.map((name) => poor[name]), crypto.randomUUID].filter((it) => it !== undefined),
+  globals: ofNode.filter((name) => poor[name] !== undefined),
   made: made.name,
   names,
   effect: effect[0].name,

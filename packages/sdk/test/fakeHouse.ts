@@ -12,7 +12,7 @@ export const fakeFetch = (...answers: ReadonlyArray<(asked: Asked) => Response |
   const all: Array<Asked> = []
   const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const asked = {
-      url: new URL(String(input)),
+      url: new URL(input instanceof Request ? input.url : input),
       method: init.method ?? "GET",
       headers: new Headers(init.headers),
       body: typeof init.body === "string" ? (JSON.parse(init.body) as unknown) : undefined,

@@ -40,7 +40,7 @@ const pour = (bytes: AsyncIterable<Uint8Array>) =>
 
 const print = Effect.fnUntraced(function* (answer: unknown) {
   if (answer === undefined) return yield* talk("done")
-  if (answer instanceof ReadableStream) return yield* pour(answer as unknown as AsyncIterable<Uint8Array>)
+  if (answer instanceof ReadableStream) return yield* pour(answer)
   if (answer instanceof Uint8Array) return process.stdout.write(answer)
   const { json } = yield* root
   yield* out(JSON.stringify(json && isPage(answer) ? answer.items : answer))
