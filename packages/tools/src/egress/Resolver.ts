@@ -1,0 +1,18 @@
+// edge: the system's resolver is a promise.
+/** Names to addresses: a port, so that a test can play the DNS that changes its mind. */
+import { lookup } from "node:dns/promises"
+import { Context, Effect } from "effect"
+
+export interface ResolverService {
+  /** Every address of a name; none when there is no such name. */
+  readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>>
+}
+
+export const Resolver = Context.Reference<ResolverService>("tools/egress/Resolver", {
+  defaultValue: () => ({
+    resolve: (host) =>
+      Effect.promise(() => lookup(host, { all: true, order: "verbatim" }).catch(() => [])).pipe(
+        Effect.map((found) => found.map(({ address }) => address)),
+      ),
+  }),
+})
