@@ -9,6 +9,7 @@ import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
 import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi } from "./api/House.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
+import { withSummaries } from "./api/summaries.ts"
 import { TokensApi } from "./api/Tokens.ts"
 
 export class Api extends HttpApi.make("stoa")
@@ -18,6 +19,7 @@ export class Api extends HttpApi.make("stoa")
   .middleware(Reading)
   .add(HealthApi)
   // Whoever sends a body with three faults wants to hear of three.
+  .annotate(OpenApi.Transform, withSummaries)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
   .annotateMerge(
     OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." }),

@@ -1,0 +1,53 @@
+/** One line an operation, for /openapi.json, /docs and `stoa api`. A test finds an operation that has none. */
+
+export const summaries: Record<string, string> = {
+  "principals.list": "List people, agents and services",
+  "principals.agents": "List the agents",
+  "principals.me": "Who the token says you are",
+  "principals.get": "One principal, by id or name",
+  "principals.add": "Add a person, an agent or a service",
+  "principals.change": "Rename, or change roles and toolsets",
+  "principals.retire": "Retire one: its tokens stop at once, its past stays",
+  "tokens.list": "List tokens, without their secrets",
+  "tokens.add": "Make a token; its secret is shown only here",
+  "tokens.rotate": "Replace a token by a new one with the same life",
+  "tokens.revoke": "Revoke a token, at once",
+  "grants.list": "List grants",
+  "grants.add": "Allow, ask for or deny actions on a resource",
+  "grants.revoke": "Take a grant back",
+  "grants.judge": "What would be decided, and by which rule",
+  "delegations.list": "What you have lent and been lent",
+  "delegations.add": "Lend a right you have, for a day at most",
+  "delegations.revoke": "Take back what was lent, and all that was lent from it",
+  "allowLists.list": "Every allow list, by toolset and context",
+  "allowLists.get": "One allow list",
+  "allowLists.set": "Change an allow list; the change is audited",
+  "limits.list": "The limits in force, first match first",
+  "secrets.list": "Names of the secrets, never their values",
+  "secrets.set": "Set a secret; nobody can read it back",
+  "secrets.remove": "Remove a secret",
+  "audit.list": "Who did what, newest first",
+  "house.reload": "Apply the configuration file, all of it or nothing",
+  "house.doctor": "Look the house over",
+  "house.backup": "A consistent copy of everything, as a SQLite file",
+  "house.file": "A stored file, by id",
+  "events.watch": "The feed: what you may see, as it happens, with resume by Last-Event-ID",
+  "health.alive": "Whether the process answers",
+  "health.ready": "Whether the house takes requests",
+}
+
+interface Operation {
+  readonly operationId?: string
+  summary?: string
+}
+
+/** Puts the lines into an OpenAPI document. */
+export const withSummaries = (document: Record<string, unknown>): Record<string, unknown> => {
+  const paths = document["paths"] as Record<string, Record<string, Operation>>
+  for (const operations of Object.values(paths))
+    for (const operation of Object.values(operations)) {
+      const summary = summaries[operation.operationId ?? ""]
+      if (summary !== undefined) operation.summary = summary
+    }
+  return document
+}
