@@ -63,7 +63,8 @@ export const problem = <S extends ErrorClass>(self: S): Schema.Codec<S["Type"], 
 }
 
 const build = (self: ErrorClass): unknown => {
-  const { _tag, ...fields } = self.fields
+  // A field called message travels as the detail: the sentence is sent once.
+  const { _tag, message, ...fields } = self.fields
   const tag = self.identifier
   const status = statusOf(self)
   return Schema.Struct({
@@ -77,7 +78,8 @@ const build = (self: ErrorClass): unknown => {
     Schema.decodeTo(
       Schema.toType(self) as Schema.Top,
       SchemaTransformation.transform({
-        decode: (body: ProblemBody) => new self(body as never) as unknown,
+        decode: (body: ProblemBody) =>
+          new self((message === undefined ? body : { ...body, message: body.detail }) as never) as unknown,
         encode: (error: unknown) => ({ ...(error as object), ...bodyOf(tag, status, (error as Error).message) }),
       }) as never,
     ),
