@@ -91,11 +91,16 @@ export const send = async (connection: Connection, endpoint: EndpointLike, args:
     if (!response.ok) throw await refusalOf(response)
     return isStream(endpoint, "StreamUint8Array") ? response.body : answerOf(connection, response)
   }
-  return twice(connection, options.signal, asked)
+  return twice(connection, options.signal, asked, endpoint.method === "DELETE")
 }
 
 /** One more try when the connection broke, also amid the answer: every request of ours is safe to repeat. */
-const twice = async (connection: Connection, signal: AbortSignal | undefined, asked: () => Promise<unknown>) => {
+const twice = async (
+  connection: Connection,
+  signal: AbortSignal | undefined,
+  asked: () => Promise<unknown>,
+  removes: boolean,
+) => {
   const final = (cause: unknown) => cause instanceof StoaError || signal?.aborted === true
   try {
     return await asked()
@@ -105,6 +110,8 @@ const twice = async (connection: Connection, signal: AbortSignal | undefined, as
   try {
     return await asked()
   } catch (cause) {
+    // The first sending may have removed it: that it is not there is what was asked for.
+    if (removes && cause instanceof StoaError && cause.status === 404) return undefined
     throw final(cause) ? cause : new StoaUnreachable(connection.url, cause)
   }
 }

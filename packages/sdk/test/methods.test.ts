@@ -91,6 +91,17 @@ describe("requests", () => {
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]])
   })
 
+  it("what a lost sending may have removed is not missed by the second", async () => {
+    const broken = () => Promise.reject(new TypeError("fetch failed"))
+    const missing = () => json({ tag: "Missing" }, 404)
+    const lost = connect({ url, fetch: fakeFetch(broken, missing).fetch })
+    expect(await lost.tokens.revoke("tok_1")).toBeUndefined()
+    const never = connect({ url, fetch: fakeFetch(missing).fetch })
+    await expect(never.tokens.revoke("tok_1")).rejects.toMatchObject({ tag: "Missing" })
+    const read = connect({ url, fetch: fakeFetch(broken, missing).fetch })
+    await expect(read.principals.get("pam")).rejects.toMatchObject({ tag: "Missing" })
+  })
+
   it("an answer that breaks off is tried once more", async () => {
     const cut = () => {
       const body = new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) })
