@@ -8,7 +8,7 @@ import { becomeChild } from "./children/names.ts"
 import { feed } from "./feed.ts"
 import { http } from "./http.ts"
 import { idle } from "./idle.ts"
-import { machine } from "./measure.ts"
+import { load, machine } from "./measure.ts"
 import { start } from "./start.ts"
 
 const figures = {
@@ -52,10 +52,12 @@ const run = async (asked: ReadonlyArray<string>): Promise<number> => {
   const found = new Map<Name, string>()
   for (const name of names.filter((name) => asked.length === 0 || asked.includes(name))) {
     const started = performance.now()
+    const before = load()
     console.log(`\n## ${figures[name].title}\n`)
     const text = await figures[name].run()
-    console.log(`${text}\n(${Math.round((performance.now() - started) / 1000)} s)`)
-    found.set(name, `${where}\n\n${text}`)
+    const busy = `load ${before} before, ${load()} after`
+    console.log(`${text}\n(${Math.round((performance.now() - started) / 1000)} s, ${busy})`)
+    found.set(name, `${where}, ${busy}\n\n${text}`)
   }
   keep(found)
   return 0

@@ -41,6 +41,9 @@ export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyA
   return [line(head), rule, ...rows.map(line)].join("\n")
 }
 
+/** How busy the machine was, with us and with others: a figure from a crowded minute is not the house's. */
+export const load = (): string => loadavg()[0]!.toFixed(1)
+
 export const machine = (): string => {
   const processors = cpus()
   return [
@@ -48,6 +51,5 @@ export const machine = (): string => {
     `${Math.round(totalmem() / 2 ** 30)} GB`,
     `${process.platform} ${release()}`,
     `Node ${process.versions.node}`,
-    `load ${loadavg()[0]!.toFixed(1)} at the start`,
   ].join(", ")
 }
