@@ -9,11 +9,9 @@ import { fileURLToPath } from "node:url"
 import "./leash.ts"
 
 const revisions = ["2025-11-25", "2026-07-28"]
-const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
-const suite = join(
-  dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json")),
-  "dist/index.js",
-)
+const client = fileURLToPath(new URL("../packages/tools/test/fixtures/conformanceClient.ts", import.meta.url))
+const require = createRequire(import.meta.url)
+const suite = join(dirname(require.resolve("@modelcontextprotocol/conformance/package.json")), "dist/index.js")
 
 const run = (args: ReadonlyArray<string>): Promise<number> =>
   new Promise((resolve) => {
@@ -32,14 +30,16 @@ writeFileSync(none, "client: []\nserver: []\n")
 
 let failed = 0
 for (const revision of picked.length > 0 ? picked : revisions) {
-  const client = `${process.execPath} ${here("conformanceClient.ts")}`
   const results = join(out, revision)
-  const code = await run([
-    ...["client", "--command", client, "--requirements", revision],
-    ...["--expected-failures", none, "--output-dir", results],
+  const options = {
+    command: `${process.execPath} ${client}`,
+    requirements: revision,
+    "expected-failures": none,
+    "output-dir": results,
     // All scenarios start at once, each with a client of its own: a small machine needs a while for that.
-    ...["--timeout", "180000"],
-  ])
+    timeout: "180000",
+  }
+  const code = await run(["client", ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])])
   console.log(`client, ${revision}: ${code === 0 ? "passed" : "FAILED"}; details in ${results}`)
   failed += code === 0 ? 0 : 1
 }
