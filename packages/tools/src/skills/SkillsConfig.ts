@@ -1,0 +1,52 @@
+/**
+ * What the built-in skills need to know: which search to ask with which key, and how large a file may be. Keys arrive
+ * here and are read nowhere else; `skillsConfigFromEnv` maps the usual names for a caller that has an environment.
+ */
+import { Context, Redacted } from "effect"
+
+export type SearchName = "tavily" | "serpapi" | "brave" | "searxng"
+
+export interface SkillsConfig {
+  readonly search: {
+    readonly provider: SearchName
+    /** SearXNG needs none. */
+    readonly key: Redacted.Redacted | undefined
+    /** Instead of the provider's own address. Named by the operator, so it may be a private host. */
+    readonly endpoint: string | undefined
+  }
+  readonly files: {
+    readonly maxReadBytes: number
+    readonly maxWriteBytes: number
+    /** Names of files and folders that are refused wherever they lie. A working directory often holds its own keys. */
+    readonly closed: ReadonlyArray<string>
+  }
+}
+
+export const defaultSkillsConfig: SkillsConfig = {
+  search: { provider: "tavily", key: undefined, endpoint: undefined },
+  files: { maxReadBytes: 1 << 20, maxWriteBytes: 1 << 20, closed: [".stoa", ".env", ".ssh", ".netrc", ".npmrc"] },
+}
+
+export const CurrentSkillsConfig = Context.Reference<SkillsConfig>("tools/skills/SkillsConfig", {
+  defaultValue: () => defaultSkillsConfig,
+})
+
+/** The first that is set wins, in this order. */
+const keys: ReadonlyArray<readonly [SearchName, string]> = [
+  ["tavily", "TAVILY_API_KEY"],
+  ["serpapi", "SERPAPI_API_KEY"],
+  ["brave", "BRAVE_API_KEY"],
+]
+
+/** TAVILY_API_KEY (seed 004's name), SERPAPI_API_KEY, BRAVE_API_KEY, or SEARXNG_URL. Blank counts as unset. */
+export const skillsConfigFromEnv = (env: Readonly<Record<string, string | undefined>>): SkillsConfig => {
+  for (const [provider, name] of keys) {
+    const key = env[name]?.trim()
+    if (key !== undefined && key !== "")
+      return { ...defaultSkillsConfig, search: { provider, key: Redacted.make(key), endpoint: undefined } }
+  }
+  const endpoint = env["SEARXNG_URL"]?.trim()
+  return endpoint === undefined || endpoint === ""
+    ? defaultSkillsConfig
+    : { ...defaultSkillsConfig, search: { provider: "searxng", key: undefined, endpoint } }
+}

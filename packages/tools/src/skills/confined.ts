@@ -1,0 +1,161 @@
+// edge: the file system speaks in promises.
+/**
+ * Files under one folder and nowhere else. A path is made real first (symbolic links followed, as far as it exists) and
+ * judged; then walked from the folder by open handles that follow no link, so that nothing swapped in between leads out.
+ */
+import { randomUUID } from "node:crypto"
+import { constants, existsSync } from "node:fs"
+import { type FileHandle, lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises"
+import { basename, dirname, join, relative, resolve, sep } from "node:path"
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+
+/** Words for a model. Any other error of the file system is shown by its code alone: messages name real paths. */
+export class Refused extends Error {}
+
+export interface Folder {
+  readonly prefix: string
+  /** Names that are refused wherever they lie. */
+  readonly closed: ReadonlyArray<string>
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error ? String(error.code) : ""
+const inside = (base: string, path: string): boolean =>
+  path === base || path.startsWith(base.endsWith(sep) ? base : `${base}${sep}`)
+const outside = (path: string) => new Refused(`Path traversal detected: "${path}" is outside the allowed folder.`)
+
+/** Segments from the real base to the real path. What does not exist yet is taken as it is written. */
+const locate = async ({ closed, prefix }: Folder, path: string) => {
+  if (path.includes("\0")) throw new Refused("Path traversal detected: the path holds a NUL character.")
+  if (path.trim() === "" || path.length > 4096) throw new Refused("The path must have between 1 and 4096 characters.")
+  const named = resolve(prefix)
+  const base = await realpath(named)
+  const wanted = resolve(named, path)
+  const from = [named, base].find((it) => inside(it, wanted))
+  if (from === undefined) throw outside(path)
+  const missing: Array<string> = []
+  let at = join(base, relative(from, wanted))
+  let real: string | undefined
+  while (real === undefined) {
+    try {
+      real = await realpath(at)
+    } catch (error) {
+      if (codeOf(error) === "ELOOP") throw new Refused(`"${path}" is a link that leads to itself.`)
+      if (codeOf(error) === "ENOTDIR") throw new Refused(`A part of "${path}" is a file, not a folder.`)
+      // A link whose target is missing: writing through it would make that target, wherever it is.
+      const dangling = await lstat(at).then(
+        (it) => it.isSymbolicLink(),
+        () => false,
+      )
+      if (codeOf(error) !== "ENOENT" || dangling || at === base) throw outside(path)
+      missing.unshift(basename(at))
+      at = dirname(at)
+    }
+  }
+  if (!inside(base, real)) throw outside(path)
+  const segments = [...relative(base, real).split(sep), ...missing].filter((it) => it !== "")
+  const shut = segments.find((it) => closed.includes(it.toLowerCase()))
+  if (shut !== undefined) throw new Refused(`"${shut}" is closed to tools.`)
+  return { base, segments }
+}
+
+interface Opened {
+  readonly handle: FileHandle
+  readonly path: string
+}
+/** A name in an open folder. On Linux by the handle itself, which no rename can redirect. */
+const byHandle = existsSync("/proc/self/fd")
+const within = ({ handle, path }: Opened, name: string): string =>
+  byHandle ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)
+
+const openFolder = (path: string) => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+
+/** The folder that holds the last segment, open. */
+const enter = async (base: string, parents: ReadonlyArray<string>, make: boolean): Promise<Opened> => {
+  let at: Opened = { handle: await openFolder(base), path: base }
+  for (const name of parents) {
+    const next = within(at, name)
+    try {
+      if (make) await mkdir(next).catch((error) => (codeOf(error) === "EEXIST" ? undefined : Promise.reject(error)))
+      const handle = await openFolder(next)
+      await at.handle.close()
+      at = { handle, path: join(at.path, name) }
+    } catch (error) {
+      await at.handle.close()
+      throw ["ELOOP", "ENOTDIR"].includes(codeOf(error))
+        ? new Refused("A folder on the way changed; try again.")
+        : error
+    }
+  }
+  return at
+}
+
+const withParent = async <A>(
+  folder: Folder,
+  path: string,
+  make: boolean,
+  use: (parent: Opened, name: string, segments: ReadonlyArray<string>) => Promise<A>,
+): Promise<A> => {
+  const { base, segments } = await locate(folder, path)
+  const name = segments.at(-1)
+  if (name === undefined) throw new Refused(`"${path}" is a folder, not a file.`)
+  const parent = await enter(base, segments.slice(0, -1), make)
+  try {
+    return await use(parent, name, segments)
+  } finally {
+    await parent.handle.close()
+  }
+}
+
+const regular = (path: string, it: { isFile: () => boolean; isDirectory: () => boolean }) => {
+  if (it.isDirectory()) throw new Refused(`"${path}" is a folder, not a file.`)
+  if (!it.isFile()) throw new Refused(`"${path}" is a device, pipe or socket, not a file.`)
+}
+
+export const readConfined = (folder: Folder, path: string, maxBytes: number): Promise<Buffer> =>
+  withParent(folder, path, false, async (parent, name) => {
+    // Without O_NONBLOCK, opening a pipe waits for a writer that never comes.
+    const file = await open(within(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    try {
+      regular(path, await file.stat())
+      // Read rather than believed: the size of a file that grows, or of one in /proc, says nothing.
+      const bytes = Buffer.alloc(maxBytes + 1)
+      let length = 0
+      for (;;) {
+        const { bytesRead } = await file.read(bytes, length, bytes.length - length)
+        length += bytesRead
+        if (length > maxBytes)
+          throw new Refused(`"${path}" has more than ${maxBytes} bytes, the most that can be read.`)
+        if (bytesRead === 0) return bytes.subarray(0, length)
+      }
+    } finally {
+      await file.close()
+    }
+  })
+
+/** All of it or none: written beside, synced, then moved over. Gives the path from the base. */
+export const writeConfined = (folder: Folder, path: string, bytes: Uint8Array, signal: AbortSignal): Promise<string> =>
+  withParent(folder, path, true, async (parent, name, segments) => {
+    const target = within(parent, name)
+    const before = await lstat(target).catch(() => undefined)
+    if (before !== undefined) regular(path, before)
+    const beside = within(parent, `.stoa-${randomUUID()}.tmp`)
+    const file = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+    try {
+      try {
+        await file.writeFile(bytes)
+        if (before !== undefined) await file.chmod(before.mode & 0o777)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      signal.throwIfAborted()
+      await rename(beside, target)
+    } catch (error) {
+      await unlink(beside).catch(() => undefined)
+      throw error
+    }
+    await parent.handle.sync()
+    return segments.join("/")
+  })
