@@ -3,6 +3,7 @@
 //   2. continues on Node >= 22.19: this one, or the one npm carried
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
+import * as module from "node:module"
 import * as path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { claim, installed, markInstalled, release } from "./lock.mjs"
@@ -60,6 +61,8 @@ function carried() {
 function handOver() {
   var target = path.resolve(process.argv[2])
   if (modern()) {
+    // Stripped and compiled once: a later start takes two thirds of the processor time and less memory.
+    module.enableCompileCache(path.join(root, "node_modules", ".cache", "node"))
     process.argv.splice(1, 2, target)
     return void import(pathToFileURL(target).href)
   }

@@ -103,6 +103,7 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual(Date.parse(second.expiresAt!) - Date.parse(second.createdAt), life)
           const sql = yield* SqlClient.SqlClient
           yield* sql`UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${second.id}`
+          yield* sql`UPDATE access_epoch SET epoch = epoch + 1`
           assert.strictEqual((yield* refused(() => as(second.token).principals.me())).status, 401)
         }),
     )

@@ -1,8 +1,8 @@
 /**
- * Credentials: 256 random bits, shown once, kept as a hash. Every request looks its token up, so that revoking works at
- * once, on every machine; the same look-up brings the principal and the epoch of rights.
+ * Credentials: 256 random bits, shown once, kept as a hash. Every request asks the database whether any right has changed
+ * since its token was looked up, so that revoking works at once, on every machine.
  */
-import { createHash, randomBytes } from "node:crypto"
+import { hash, randomBytes } from "node:crypto"
 import {
   type AccessContext,
   BadInput,
@@ -23,8 +23,9 @@ import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
+import { rightsChanged } from "./Rights.ts"
 
-const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex")
+const hashOf = (token: string): string => hash("sha256", token, "hex")
 const decode = Schema.decodeUnknownSync(Token)
 const encodeIssued = Schema.encodeSync(IssuedToken)
 
@@ -62,6 +63,7 @@ export class Tokens extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const principals = yield* Principals
+      const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const noted = new Map<string, number>()
 
       const insert = Effect.fnUntraced(function* (wanted: {
@@ -119,6 +121,7 @@ export class Tokens extends Context.Service<
         yield* Effect.orDie(
           sql`UPDATE tokens SET revoked_at = ${DateTime.formatIso(yield* DateTime.now)} WHERE id = ${id}`,
         )
+        yield* changed
         yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
       })
 
@@ -164,12 +167,34 @@ export class Tokens extends Context.Service<
         readonly expiresAt: string | null
         readonly epoch: number
       }
+      // Every request still asks the database, but only whether any right has changed since the token was looked up.
+      const callers = new Map<string, Caller["Service"]>()
+      const epochNow = Effect.map(
+        Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`),
+        (rows) => rows[0]!.epoch,
+      )
+      const remembered = Effect.fnUntraced(function* (key: string) {
+        const caller = callers.get(key)
+        if (caller === undefined) return undefined
+        const now = yield* DateTime.now
+        const good = caller.expiresAt === null || DateTime.isLessThan(now, caller.expiresAt)
+        if (good && (yield* epochNow) === caller.epoch) {
+          yield* noteUse(caller.token!, now)
+          return caller
+        }
+        callers.delete(key)
+        return undefined
+      })
+
       const authenticate: Tokens["Service"]["authenticate"] = Effect.fnUntraced(function* (token) {
+        const key = hashOf(Redacted.value(token))
+        const known = yield* remembered(key)
+        if (known !== undefined) return known
         const rows = yield* Effect.orDie(
           sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, p.*,
             (SELECT epoch FROM access_epoch) AS epoch
             FROM tokens t JOIN principals p ON p.id = t.principal
-            WHERE t.hash = ${hashOf(Redacted.value(token))} AND t.revoked_at IS NULL AND p.retired_at IS NULL`,
+            WHERE t.hash = ${key} AND t.revoked_at IS NULL AND p.retired_at IS NULL`,
         )
         const now = yield* DateTime.now
         const row = rows[0]
@@ -177,13 +202,16 @@ export class Tokens extends Context.Service<
           return yield* new Unauthenticated({ reason: "refused" })
         yield* noteUse(row.tokenId, now)
         const expiresAt = row.expiresAt === null ? null : DateTime.makeUnsafe(row.expiresAt)
-        return {
+        const caller = {
           principal: principalFromRow(row),
           context: row.context,
           token: row.tokenId,
           expiresAt,
           epoch: row.epoch,
         }
+        if (callers.size > 10_000) callers.clear()
+        callers.set(key, caller)
+        return caller
       })
 
       const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
@@ -205,7 +233,7 @@ export class Tokens extends Context.Service<
       })
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
-        const hash = hashOf(Redacted.value(token))
+        const hashed = hashOf(Redacted.value(token))
         yield* journal
           .transact(
             Effect.gen(function* () {
@@ -218,7 +246,7 @@ export class Tokens extends Context.Service<
               const label = "admin token of the house"
               const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
               WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
-              if (rows.length === 1 && rows[0]!.hash === hash) return
+              if (rows.length === 1 && rows[0]!.hash === hashed) return
               yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
               const issued = yield* insert({
                 principal: admin,
@@ -227,8 +255,9 @@ export class Tokens extends Context.Service<
                 expiresAt: null,
                 createdAt: yield* DateTime.now,
               })
-              yield* sql`DELETE FROM tokens WHERE hash = ${hash}`
-              yield* sql`UPDATE tokens SET hash = ${hash} WHERE id = ${issued.id}`
+              yield* sql`DELETE FROM tokens WHERE hash = ${hashed}`
+              yield* sql`UPDATE tokens SET hash = ${hashed} WHERE id = ${issued.id}`
+              yield* changed
             }),
           )
           .pipe(Effect.orDie)

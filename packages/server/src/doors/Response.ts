@@ -23,7 +23,9 @@ export const sendResponse = (
   const bare = request.method === "HEAD" || HttpServerResponse.omitsBody(answer)
   const end = (bytes?: Uint8Array) => {
     response.writeHead(answer.status, headers as never)
-    response.end(bytes)
+    // As a string it leaves in one write with the head; latin1 carries the bytes as they are.
+    if (bytes === undefined || bytes.length > 16_384) response.end(bytes)
+    else response.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"), "latin1")
     return Effect.void
   }
   if (bare) return end()

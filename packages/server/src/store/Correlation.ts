@@ -1,9 +1,19 @@
 /** What every event carries without being told: the correlation id of the first cause (G-39) and who acts. */
-import { randomBytes, randomUUID } from "node:crypto"
+import { randomFillSync, randomUUID } from "node:crypto"
 import type { CorrelationId, Event, PrincipalId, Provenance } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
-export const newCorrelation = (): CorrelationId => randomBytes(16).toString("hex") as CorrelationId
+// Asking the system for 16 bytes costs twenty times more than taking them from a page of 4,096.
+const random = Buffer.alloc(4096)
+let taken = random.length
+
+export const newCorrelation = (): CorrelationId => {
+  if (taken === random.length) {
+    randomFillSync(random)
+    taken = 0
+  }
+  return random.toString("hex", taken, (taken += 16)) as CorrelationId
+}
 
 /** A new opaque id with its prefix. */
 export const newId = <Id extends string>(prefix: string): Id => `${prefix}_${randomUUID()}` as Id

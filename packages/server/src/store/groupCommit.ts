@@ -6,7 +6,7 @@
  * place without a change above.
  */
 // edge: setImmediate and performance.now decide when a batch closes; they hold no state that matters after a crash.
-import { Deferred, Effect, Exit, Scope, Semaphore } from "effect"
+import { Deferred, Effect, Exit, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 
 /** What a batch needs of the database. */
@@ -31,8 +31,7 @@ export interface Turn {
   batch: Batch | undefined
   /** A fiber that outlives its transaction still has the turn, but no longer the connection. */
   held: boolean
-  readonly permit: Scope.Closeable
-  readonly startedAt: number
+  startedAt: number
 }
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -45,8 +44,10 @@ const slowMillis = 250
 
 export class GroupCommit {
   readonly #writer: BatchWriter
-  readonly #turns = Semaphore.makeUnsafe(1)
-  #waiting = 0
+  /** Who waits for the connection, in order. Effect's Semaphore copies its whole line at every release. */
+  readonly #line = new Map<Turn, (go: Effect.Effect<void>) => void>()
+  #calling = false
+  #resting = false
   #holder: Turn | undefined
   #batch: Batch | undefined
   #closing = false
@@ -58,26 +59,58 @@ export class GroupCommit {
   /** Waits for the connection; the turn ends with the scope, if commit or rollback has not ended it before. */
   acquire(restore: Restore): Effect.Effect<Turn, never, Scope.Scope> {
     return Effect.suspend(() => {
-      // The permit has a scope of its own: it is given back when the turn ends, which is before its COMMIT.
-      const permit = Scope.makeUnsafe()
-      this.#waiting++
-      return restore(Scope.provide(this.#turns.takeScoped(1), permit)).pipe(
-        Effect.onExit((exit) => {
-          this.#waiting--
-          if (Exit.isSuccess(exit)) return Effect.void
-          // The batch may have been left open for this one, who now is not coming.
-          if (this.#waiting === 0) this.#closeSoon()
-          return Scope.close(permit, exit)
-        }),
-        Effect.flatMap(() => {
-          const turn: Turn = { batch: undefined, held: true, permit, startedAt: performance.now() }
-          this.#holder = turn
-          return Effect.as(
-            Scope.Scope.use((scope) => Scope.addFinalizer(scope, this.#release(turn))),
-            turn,
-          )
-        }),
+      const turn: Turn = { batch: undefined, held: false, startedAt: 0 }
+      return restore(this.#wait(turn)).pipe(
+        Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => this.#forget(turn)))),
+        Effect.andThen(Scope.Scope.use((scope) => Scope.addFinalizer(scope, this.#release(turn)))),
+        Effect.as(turn),
       )
+    })
+  }
+
+  #wait(turn: Turn): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#holder === undefined && !this.#resting && this.#line.size === 0) {
+        this.#give(turn)
+        return Effect.void
+      }
+      return Effect.callback<void>((resume) => void this.#line.set(turn, resume))
+    })
+  }
+
+  #give(turn: Turn): void {
+    turn.held = true
+    turn.startedAt = performance.now()
+    this.#holder = turn
+  }
+
+  /** Whoever was interrupted while waiting; it may just have been given the connection. */
+  #forget(turn: Turn): void {
+    if (this.#line.delete(turn)) {
+      // The batch may have been left open for this one, who now is not coming.
+      if (this.#line.size === 0) this.#closeSoon()
+    } else this.#giveBack(turn)
+  }
+
+  /** A loop and not a recursion: a fiber that is resumed here may end its turn before `resume` returns. */
+  #next(): void {
+    if (this.#calling) return
+    this.#calling = true
+    for (const [turn, resume] of this.#line) {
+      if (this.#holder !== undefined || this.#resting) break
+      this.#line.delete(turn)
+      this.#give(turn)
+      resume(Effect.void)
+    }
+    this.#calling = false
+  }
+
+  /** Those just answered may write again at once: after a full batch the event loop gets its turn. */
+  #rest(): void {
+    this.#resting = true
+    setImmediate(() => {
+      this.#resting = false
+      this.#next()
     })
   }
 
@@ -146,7 +179,10 @@ export class GroupCommit {
       const batch = turn.batch!
       batch.members++
       const now = performance.now()
-      if (batch.members >= most || now - batch.openedAt >= longestMillis) this.#close(batch)
+      if (batch.members >= most || now - batch.openedAt >= longestMillis) {
+        this.#rest()
+        this.#close(batch)
+      }
       const slow = now - turn.startedAt
       return Effect.andThen(
         this.#release(turn),
@@ -205,14 +241,17 @@ export class GroupCommit {
   }
 
   #release(turn: Turn): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      if (!turn.held) return Effect.void
-      turn.held = false
-      this.#holder = undefined
-      // Those who wait will close the batch when they leave.
-      if (this.#waiting === 0) this.#closeSoon()
-      return Scope.close(turn.permit, Exit.void)
-    })
+    return Effect.sync(() => this.#giveBack(turn))
+  }
+
+  #giveBack(turn: Turn): void {
+    if (!turn.held) return
+    turn.held = false
+    this.#holder = undefined
+    // Those who wait will close the batch when they leave.
+    if (this.#line.size === 0) this.#closeSoon()
+    // Not inside the run of the fiber that leaves: see #answer.
+    else if (!this.#calling) queueMicrotask(() => this.#next())
   }
 
   #try(operation: string, step: () => void): Effect.Effect<void, SqlError.SqlError> {

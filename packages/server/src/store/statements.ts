@@ -1,8 +1,16 @@
 /** What both drivers share: names in snake_case in the database, camelCase in the program. */
 
-export const toSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-export const toCamel = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+// Columns are few and asked for in every statement: each name is worked out once.
+const once = (change: (name: string) => string) => {
+  const known = new Map<string, string>()
+  return (name: string): string => {
+    let changed = known.get(name)
+    if (changed === undefined) known.set(name, (changed = change(name)))
+    return changed
+  }
+}
+export const toSnake = once((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+export const toCamel = once((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
 
 /** Renames the columns of a result. Only names change: a JSON value inside a column stays as it was. */
 export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArray<A> => {
