@@ -46,7 +46,8 @@ symlinkSync("deep", join(base, "folder-in"))
 symlinkSync(".stoa", join(base, "keys"))
 symlinkSync("/dev/zero", join(base, "zero"))
 symlinkSync("/proc/self/environ", join(base, "environ"))
-execFileSync("mkfifo", [join(base, "pipe")])
+const tool = "mkfifo"
+execFileSync(tool, [join(base, "pipe")])
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 const inBase = Effect.provideService(CurrentToolsConfig, {

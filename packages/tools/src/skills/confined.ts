@@ -120,14 +120,14 @@ export const readConfined = (folder: Folder, path: string, maxBytes: number): Pr
     try {
       regular(path, await file.stat())
       // Read rather than believed: the size of a file that grows, or of one in /proc, says nothing.
-      const bytes = Buffer.alloc(maxBytes + 1)
-      let length = 0
-      for (;;) {
-        const { bytesRead } = await file.read(bytes, length, bytes.length - length)
+      const chunks: Array<Buffer> = []
+      for (let length = 0; ;) {
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536)
         length += bytesRead
         if (length > maxBytes)
           throw new Refused(`"${path}" has more than ${maxBytes} bytes, the most that can be read.`)
-        if (bytesRead === 0) return bytes.subarray(0, length)
+        if (bytesRead === 0) return Buffer.concat(chunks)
+        chunks.push(buffer.subarray(0, bytesRead))
       }
     } finally {
       await file.close()
