@@ -3,7 +3,7 @@
  * MCPPorts, so that a registry can follow. When its scope closes, every server it started is ended.
  */
 import { type MCPConnectionError, MCPConnectionError as ConnectionError, type MCPServer } from "@stoa/contract"
-import { Context, Effect, Exit, Layer, Scope, Semaphore } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Semaphore } from "effect"
 import { CurrentToolsConfig } from "../ToolsConfig.ts"
 import { callerOf, readerOf } from "./calling.ts"
 import { connectionError } from "./faults.ts"
@@ -84,6 +84,8 @@ export class MCPClient extends Context.Service<
     MCPClient,
     Effect.gen(function* () {
       const ports = yield* MCPPorts
+      // The environment servers get part of is the one this was built with, not that of whoever happens to call.
+      const environment = yield* ConfigProvider.ConfigProvider
       const settings = yield* MCPSettings
       const limits = (yield* CurrentToolsConfig).mcp
       const scope = yield* Effect.scope
@@ -104,7 +106,7 @@ export class MCPClient extends Context.Service<
       const establish = (config: MCPServerConfig) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const kept = yield* restore(keep({ config, ports, limits, settings })).pipe(
+            const kept = yield* restore(keep({ config, ports, limits, settings, environment })).pipe(
               Effect.mapError(({ cause, message }) =>
                 connectionError(config, `Failed to connect to MCP server "${config.name}": ${message}`, cause),
               ),

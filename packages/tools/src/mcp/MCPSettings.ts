@@ -8,6 +8,8 @@ export interface MCPSettings {
   readonly probeMs: number
   /** The longest a call that keeps showing progress may take. */
   readonly maxCallMs: number
+  /** How long a server we started may take to go, first after its stdin is closed, then after TERM. */
+  readonly graceMs: number
   /** Between tries to connect, and to find a lost server again: doubled each time, up to the longest. */
   readonly backoffMs: number
   readonly maxBackoffMs: number
@@ -19,6 +21,7 @@ export const defaultMCPSettings: MCPSettings = {
   concurrency: 16,
   probeMs: 2000,
   maxCallMs: 300_000,
+  graceMs: 2000,
   backoffMs: 250,
   maxBackoffMs: 30_000,
   breaker: { failures: 5, coolDownMs: 30_000 },

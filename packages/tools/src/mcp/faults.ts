@@ -110,3 +110,7 @@ export const connectionError = (
     transport: config.transport,
     ...(cause === undefined ? {} : { cause }),
   })
+
+/** The answers by which a server of the first days refuses the newer transport. */
+export const isOldHttp = ({ cause }: MCPConnectionError): boolean =>
+  cause instanceof SdkHttpError && [400, 404, 405].includes(cause.data.status ?? 0)

@@ -1,5 +1,5 @@
 /** From a configuration to a session with its tools: a few tries, each within the connection timeout (S4-74). */
-import { Effect, Exit, Schedule, Scope } from "effect"
+import { ConfigProvider, Effect, Exit, Schedule, Scope } from "effect"
 import type { ToolsConfig } from "../ToolsConfig.ts"
 import { type Fault, isFinal } from "./faults.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
@@ -21,6 +21,7 @@ export interface Opening {
   readonly ports: MCPPorts
   readonly limits: ToolsConfig["mcp"]
   readonly settings: MCPSettings
+  readonly environment: ConfigProvider.ConfigProvider
 }
 
 const late = (ms: number): Fault => ({ kind: "timeout", message: `no answer within ${ms} ms`, cause: undefined })
@@ -45,6 +46,7 @@ export const openOnce = Effect.fnUntraced(function* (
     const session = yield* openSession({
       config,
       ports,
+      graceMs: opening.settings.graceMs,
       requestTimeoutMs: limits.requestTimeoutMs,
       probeMs: probeMsOf(opening, attempt),
       prior: yield* ports.eras.recall(key),
@@ -55,6 +57,7 @@ export const openOnce = Effect.fnUntraced(function* (
   })
   return yield* opened.pipe(
     Scope.provide(scope),
+    Effect.provideService(ConfigProvider.ConfigProvider, opening.environment),
     Effect.timeoutOrElse({
       duration: limits.connectionTimeoutMs,
       orElse: () => Effect.fail(late(limits.connectionTimeoutMs)),

@@ -5,6 +5,7 @@
 // edge: the SDK's client is promises and callbacks
 import {
   Client,
+  type JSONRPCMessage,
   type PriorDiscovery,
   type RequestOptions,
   SseError,
@@ -47,6 +48,7 @@ export interface SessionOptions {
   readonly config: MCPServerConfig
   readonly ports: MCPPorts
   readonly requestTimeoutMs: number
+  readonly graceMs: number
   readonly probeMs: number | undefined
   readonly prior: PriorDiscovery | undefined
 }
@@ -185,6 +187,14 @@ const connect = (client: Client, way: Way, prior: PriorDiscovery | undefined, ti
     },
   })
 
+/** Old servers leave out what the SDK's schemas insist on (S4-66); it is filled in before they look. */
+const forgive = (message: JSONRPCMessage) => {
+  const result = "result" in message ? (message.result as Record<string, unknown> | undefined) : undefined
+  if (typeof result?.["protocolVersion"] !== "string") return
+  result["serverInfo"] = { name: "unknown", version: "unknown", ...(result["serverInfo"] as object | undefined) }
+  result["capabilities"] ??= {}
+}
+
 const diedOfProbe = (fault: Fault) => fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
 
 /** Connects; a second time for a server that a probe has killed, or that had to ask a person first. */
@@ -196,9 +206,10 @@ const handshake = Effect.fnUntraced(function* (
   const authorization = ports.authorize(config)
   let prior = config.protocolVersion === undefined ? options.prior : undefined
   for (let left = 2; ; left--) {
-    const way = yield* makeWay(config, ports, authorization?.provider)
+    const way = yield* makeWay(config, ports, authorization?.provider, options.graceMs)
     const client = new Client(clientInfo, clientOptions(ports, config.protocolVersion, probeMs))
     prepare(client)
+    Object.assign(way, { onmessage: forgive })
     yield* Effect.addFinalizer(() => endClient(client, way))
     const fault = yield* connect(client, way, prior, requestTimeoutMs).pipe(
       Effect.as(undefined),

@@ -14,6 +14,8 @@ export class StdioTransport implements Transport {
   readonly stderr = null
   #child: Child | undefined
   #closed = false
+  #delivering = false
+  #delivered: Promise<void> = Promise.resolve()
   readonly #options: ChildOptions
   readonly #buffer: ReadBuffer
 
@@ -35,7 +37,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const child = new Child(this.#options)
     this.#child = child
-    void child.ended.then(() => this.#end())
+    void child.ended.then(() => this.#delivered).then(() => this.#end())
     child.stdout.on("data", (chunk: Buffer) => this.#read(chunk))
     await child.spawned
   }
@@ -50,15 +52,24 @@ export class StdioTransport implements Transport {
       void this.close()
       return
     }
+    if (this.#delivering) return
+    this.#delivering = true
+    this.#delivered = this.#deliver()
+  }
+
+  /** One message a turn: the SDK looks at a notification a turn late, and an answer at its heels would overtake it. */
+  async #deliver(): Promise<void> {
     for (;;) {
       try {
         const message = this.#buffer.readMessage()
-        if (message === null) return
+        if (message === null) break
         this.onmessage?.(message)
       } catch (error) {
         this.onerror?.(error as Error)
       }
+      await Promise.resolve()
     }
+    this.#delivering = false
   }
 
   #end(): void {

@@ -15,7 +15,6 @@ import { WebSocketTransport } from "./webSocketTransport.ts"
 
 /** One message or answer beyond this ends the connection: nothing a model could read is as large. */
 const maxMessageBytes = 10 * 1024 * 1024
-const graceMs = 2000
 
 export type Way = Transport | StdioTransport | WebSocketTransport | StreamableHTTPClientTransport | SSEClientTransport
 
@@ -23,6 +22,7 @@ export const makeWay = Effect.fnUntraced(function* (
   config: MCPServerConfig,
   ports: MCPPorts,
   provider: OAuthClientProvider | undefined,
+  graceMs: number,
 ) {
   const { args = [], command = "", cwd, endpoint = "", env = {}, headers = {} } = config
   const http = {
