@@ -1,5 +1,7 @@
 /** Looking the house over, copying it, and bringing a copy back: while it runs and while it does not. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -73,8 +75,21 @@ describe("while it runs", () => {
       home.stoa("backup", "no/such/folder.db"),
     ])
     expect(refused).toMatchObject({ code: 2, stdout: "" })
-    expect(nowhere).toMatchObject({ code: 1, stdout: "", stderr: sentence(/ENOENT/) })
-    expect(readdirSync(home.folder).filter((name) => /refused|part/.test(name))).toEqual([])
+    expect(nowhere).toMatchObject({ code: 1, stdout: "", stderr: sentence(/could not be finished \(ENOENT/) })
+    // This one breaks off amid the bytes.
+    const broken = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/vnd.sqlite3" })
+      response.write("SQLite format 3", () => response.destroy())
+    })
+    await new Promise<void>((done) => broken.listen(0, "127.0.0.1", done))
+    const { port } = broken.address() as AddressInfo
+    expect(await home.stoa("backup", "broken.db", "--url", `http://127.0.0.1:${port}`)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: sentence(/The copy could not be finished \(.*\), and nothing of it was kept\./),
+    })
+    broken.close()
+    expect(readdirSync(home.folder).filter((name) => /refused|broken|part/.test(name))).toEqual([])
   })
 
   it("a copy can be poured through stdout", async () => {

@@ -146,8 +146,6 @@ describe("events", () => {
     await watching.said(/"kind":"house.started"/)
     await house.admin.principals.add({ kind: "agent", name: "Seen" })
     await watching.said(/"name":"Seen".*\n/)
-    // Terminal and launcher both pass it on.
-    watching.child.kill("SIGINT")
     const ended = await watching.signal("SIGINT")
     expect(ended).toMatchObject({ code: 0, signal: null, stderr: "" })
     const events = ended.stdout

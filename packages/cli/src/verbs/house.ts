@@ -91,13 +91,14 @@ const download = (file: string, withKey: boolean) =>
     Effect.tryPromise({
       try: async () => {
         const part = `${file}.part`
+        const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
         try {
-          const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
           await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }))
           await rename(part, file)
         } catch (cause) {
           await rm(part, { force: true })
-          throw cause
+          const why = cause instanceof Error ? cause.message : String(cause)
+          throw new Error(`The copy could not be finished (${why}), and nothing of it was kept. Try again.`, { cause })
         }
       },
       catch: failureOf,
