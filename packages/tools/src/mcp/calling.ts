@@ -10,7 +10,7 @@ import { connectionError, type Fault, short } from "./faults.ts"
 import type { MCPCallOptions, MCPConnection } from "./MCPConnection.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import type { SessionRequest } from "./session.ts"
-import type { Kept } from "./upkeep.ts"
+import { type Kept, lose } from "./upkeep.ts"
 
 /** What a server sent as text, for the error it stands for. */
 const textOf = (result: CallToolResult): string => {
@@ -26,6 +26,10 @@ const live = (kept: Kept) =>
     return connectionError(config, `MCP server "${config.name}" not connected${why}`)
   })
 
+/** Waits for a lost server, for as long as connecting to it may take. */
+const back = (kept: Kept) =>
+  Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
+
 /** Lets a request through the breaker and the server's share of concurrency, and learns from what becomes of it. */
 const guarded = <A>(
   kept: Kept,
@@ -35,7 +39,7 @@ const guarded = <A>(
   permits.withPermit(
     Effect.gen(function* () {
       const { config, settings } = kept.opening
-      const { session } = yield* live(kept)
+      const opened = yield* live(kept)
       const { next, pass } = admit(kept.breaker, yield* Clock.currentTimeMillis)
       kept.breaker = next
       if (!pass)
@@ -43,7 +47,7 @@ const guarded = <A>(
           config,
           `MCP server "${config.name}" failed ${next.failures} times in a row and is left alone for a while`,
         )
-      return yield* run(session.request).pipe(
+      return yield* run(opened.session.request).pipe(
         Effect.onExit(
           Effect.fnUntraced(function* (exit) {
             const now = yield* Clock.currentTimeMillis
@@ -53,7 +57,7 @@ const guarded = <A>(
             else if (fault === undefined) kept.breaker = abandoned(kept.breaker)
             else kept.breaker = failed(kept.breaker, settings.breaker, now)
             // Over HTTP nothing tells us that a server has gone but a request that fails.
-            if (fault?.kind === "lost") Deferred.doneUnsafe(session.lost, Effect.succeed(fault))
+            if (fault?.kind === "lost") lose(kept, opened, fault)
           }),
         ),
       )
@@ -109,7 +113,7 @@ const send = (
 
 export const callerOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection["callTool"] =>
   Effect.fn("MCPConnection.callTool")(function* (toolName, args, options = {}) {
-    const { config, limits, ports, settings } = kept.opening
+    const { config, ports, settings } = kept.opening
     const fullName = `${config.name}/${toolName}`
     yield* live(kept)
     const tool = kept.tools.get(toolName)
@@ -123,14 +127,7 @@ export const callerOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnectio
     const result = yield* once.pipe(
       Effect.catchIf(
         (error) => isFault(error) && error.unheard === true,
-        () =>
-          Effect.andThen(
-            Effect.timeoutOption(
-              Effect.suspend(() => Deferred.await(kept.back)),
-              limits.connectionTimeoutMs,
-            ),
-            once,
-          ),
+        () => Effect.andThen(back(kept), once),
       ),
       Effect.mapError((error) => failure(kept, toolName, args, error)),
     )
@@ -161,6 +158,7 @@ export const readerOf =
   ): Effect.Effect<A, MCPConnectionError> => {
     const { config, limits, settings } = kept.opening
     return guarded(kept, permits, run).pipe(
+      Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? back(kept) : Effect.void)),
       Effect.retry({
         times: Math.max(0, limits.maxRetries - 1),
         schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),

@@ -36,11 +36,12 @@ export interface Fault {
 /** Texts of a server are shown to people and models, so they are short. */
 export const short = (text: string, most = 2000): string => (text.length > most ? `${text.slice(0, most)}…` : text)
 
+/** `fetch failed` says nothing; why it did is one or two levels down. */
 const words = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  // `fetch failed` says nothing; why it did is one level down.
-  const cause = error.cause instanceof Error && error.message !== error.cause.message ? `: ${error.cause.message}` : ""
-  return short(`${error.message}${cause}`)
+  const said: Array<string> = []
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++)
+    if (!said.some((it) => it.includes(at.message))) said.push(at.message)
+  return short(said.length === 0 ? String(error) : said.join(": "))
 }
 
 const lostCodes: ReadonlyArray<string> = [
@@ -95,9 +96,10 @@ export const faultOf = (error: unknown): Fault => {
   return as("lost")
 }
 
-/** Nothing of this is cured by trying again. */
-export const isFinal = (fault: Fault): boolean =>
-  fault.kind === "version" || fault.kind === "unauthorized" || fault.kind === "refused" || fault.kind === "answered"
+const cured: ReadonlyArray<Fault["kind"]> = ["timeout", "lost"]
+
+/** Nothing else is cured by trying again. */
+export const isFinal = (fault: Fault): boolean => !cured.includes(fault.kind)
 
 export const connectionError = (
   config: Pick<MCPServerConfig, "name" | "transport">,

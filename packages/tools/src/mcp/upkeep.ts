@@ -4,7 +4,7 @@
  */
 import type { MCPServer } from "@stoa/contract"
 import { Deferred, Effect, Equal, Queue, Random } from "effect"
-import { isFinal } from "./faults.ts"
+import { type Fault, isFinal } from "./faults.ts"
 import { type Breaker, closed } from "./breaker.ts"
 import type { MCPSettings } from "./MCPSettings.ts"
 import type { MCPTool } from "./MCPTool.ts"
@@ -36,7 +36,7 @@ export const serverOf = ({ opening: { config }, status, tools, version }: Kept):
 })
 
 /** How long to wait before the next try; a server that failed often, or for a reason that stays, gets the cool-down. */
-export const patience = (settings: MCPSettings, failures: number, final: boolean): number =>
+const patience = (settings: MCPSettings, failures: number, final: boolean): number =>
   final || failures >= settings.breaker.failures
     ? settings.breaker.coolDownMs
     : Math.min(settings.backoffMs * 2 ** failures, settings.maxBackoffMs)
@@ -83,17 +83,24 @@ const findAgain = Effect.fnUntraced(function* (kept: Kept) {
   }
 })
 
+/** At once, so that whoever noticed the loss can wait for the return. */
+export const lose = (kept: Kept, opened: Opened, fault: Fault) => {
+  if (kept.opened === opened) {
+    kept.opened = undefined
+    kept.status = "error"
+    kept.why = fault.message
+    kept.back = Deferred.makeUnsafe()
+  }
+  Deferred.doneUnsafe(opened.session.lost, Effect.succeed(fault))
+}
+
 /** Runs until it is interrupted. */
 export const upkeep = Effect.fnUntraced(function* (kept: Kept) {
   const { onStatus } = kept.opening.ports
   for (;;) {
     const { opened } = kept
     if (opened === undefined) return
-    const fault = yield* Effect.raceFirst(Deferred.await(opened.session.lost), refresh(kept, opened))
-    kept.status = "error"
-    kept.opened = undefined
-    kept.why = fault.message
-    kept.back = Deferred.makeUnsafe()
+    lose(kept, opened, yield* Effect.raceFirst(Deferred.await(opened.session.lost), refresh(kept, opened)))
     yield* opened.close
     yield* onStatus(serverOf(kept))
     const before = kept.tools
