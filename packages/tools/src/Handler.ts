@@ -26,4 +26,6 @@ export type ToolHandler = (
 export interface Tool {
   readonly definition: ToolDefinition
   readonly handler: ToolHandler
+  /** The handler has checked its result against the output schema itself: an MCP result is more than what the schema describes. */
+  readonly checksOutput?: boolean
 }

@@ -76,8 +76,8 @@ export class Registry {
         return yield* refuse(name, "name", "a wire name of its own", `${wireName}, which is ${holder}'s`)
       const reviewed = options.reviewed ?? definition.source !== "mcp"
       this.#tools.set(name, {
+        ...tool,
         definition,
-        handler: tool.handler,
         wireName,
         fingerprint: digestOf(definition),
         reviewed,
@@ -141,7 +141,9 @@ export class Registry {
         if (seen.has(parameter.name))
           return yield* refuse(name, parameter.name, "a parameter named once", "named twice")
         seen.add(parameter.name)
-        const fault = parameter.default === undefined ? undefined : faultOf(parameter, parameter.default)
+        // Beside a whole schema the list is for people to read, and the schema decides.
+        const unchecked = parameter.default === undefined || definition.inputSchema !== undefined
+        const fault = unchecked ? undefined : faultOf(parameter, parameter.default)
         if (fault !== undefined)
           return yield* refuse(name, parameter.name, `a default that is ${fault.expected}`, fault.received)
       }

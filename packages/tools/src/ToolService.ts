@@ -8,9 +8,10 @@ import {
   type ToolOutput,
   ToolValidationError,
 } from "@stoa/contract"
-import { Clock, Context, Effect, type Exit, Layer } from "effect"
+import { Clock, Context, Effect, type Exit, Layer, Scope } from "effect"
 import type { OpenAITool } from "./functionCalling.ts"
 import type { ToolHandler } from "./Handler.ts"
+import { makeMCPTools, type MCPTools } from "./mcpTools.ts"
 import { type Call, EventsPort, identityStandard, IdentityPort, type Opened } from "./Ports.ts"
 import { RecordPort } from "./RecordMemory.ts"
 import { Registry, type ToolFilter } from "./Registry.ts"
@@ -27,6 +28,7 @@ import {
   type ToolError,
   validate,
 } from "./road.ts"
+import { builtinSkills } from "./skills/builtin.ts"
 import { CurrentToolsConfig } from "./ToolsConfig.ts"
 
 export class ToolService extends Context.Service<
@@ -40,6 +42,11 @@ export class ToolService extends Context.Service<
     readonly getTool: (name: string) => Effect.Effect<ToolDefinition, ToolNotFoundError>
     readonly toFunctionCallingFormat: () => Effect.Effect<ReadonlyArray<FunctionCallingTool>>
     readonly toOpenAIFormat: () => Effect.Effect<ReadonlyArray<OpenAITool>>
+    /** Connects, and registers each tool as `<server>/<tool>`. */
+    readonly connectMCPServer: MCPTools["connectMCPServer"]
+    /** Its tools are gone with it (S4-40). */
+    readonly disconnectMCPServer: MCPTools["disconnectMCPServer"]
+    readonly listMCPServers: MCPTools["listMCPServers"]
     /** The registry itself, for whoever composes the road in another way. */
     readonly registry: Registry
   }
@@ -52,6 +59,11 @@ interface Reached {
 
 const make = Effect.gen(function* () {
   const registry = new Registry(yield* CurrentToolsConfig)
+  const mcp = yield* makeMCPTools(registry, rejected)
+  // Ports provided with the layer hold for every call; what a caller provides around one call wins for that call.
+  const built = Context.omit(Scope.Scope)(yield* Effect.context<never>())
+  const withPorts = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.updateContext(effect, (around: Context.Context<never>) => Context.merge(built, around))
 
   /** Find, judge, validate, record, ask, execute. Says how far the call came, for whoever settles it. */
   const walk = Effect.fnUntraced(function* (begun: Call, reach: (reached: Reached) => void) {
@@ -117,13 +129,14 @@ const make = Effect.gen(function* () {
   })
 
   return ToolService.of({
-    execute: run,
-    register,
+    execute: (input) => withPorts(run(input)),
+    register: (definition, handler) => withPorts(register(definition, handler)),
     unregister: (name) => Effect.sync(() => registry.remove(name)),
     listTools: (filter) => Effect.sync(() => registry.list(filter)),
     getTool: (name) => Effect.map(registry.get(name), (tool) => tool.definition),
     toFunctionCallingFormat: () => Effect.sync(() => registry.formats().anthropic),
     toOpenAIFormat: () => Effect.sync(() => registry.formats().openai),
+    ...mcp,
     registry,
   })
 })
@@ -168,6 +181,18 @@ const rejected = (error: ToolValidationError) =>
 
 /** Without tools of its own (S4-82), and with whatever ports the program provides. */
 export const ToolServiceLive: Layer.Layer<ToolService> = Layer.effect(ToolService, make)
+
+/** With the built-in skills that the configuration names: all five, unless it says otherwise (S4-82, S4-83). */
+export const ToolServiceBuiltin: Layer.Layer<ToolService> = Layer.effect(
+  ToolService,
+  Effect.gen(function* () {
+    const tools = yield* make
+    const { builtinTools } = yield* CurrentToolsConfig
+    for (const skill of builtinSkills)
+      if (builtinTools.includes(skill.definition.name)) yield* tools.register(skill.definition, skill.handler)
+    return tools
+  }),
+)
 
 /** Refuses to be built over the default identity, which lets every agent ask for every tool (X-31). */
 export const ToolServiceStrict: Layer.Layer<ToolService> = Layer.effect(

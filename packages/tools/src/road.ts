@@ -200,7 +200,7 @@ export const execute = Effect.fnUntraced(function* (tool: RegisteredTool, call: 
     progress,
   }
   const result = yield* runInTime(definition, () => handler(call.arguments, context))
-  if (definition.outputSchema === undefined) return result
+  if (definition.outputSchema === undefined || tool.checksOutput === true) return result
   const schema = yield* prepareSchema(definition.name, "outputSchema", definition.outputSchema)
   const fault = yield* checkAgainst(schema, result, tool.reviewed)
   if (fault === undefined) return result

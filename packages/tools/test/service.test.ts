@@ -52,7 +52,8 @@ const using = <A, E>(
       : [Layer.succeed(CurrentToolsConfig, { ...defaultToolsConfig, ...ports.config })]),
   )
   return Effect.flatMap(ToolService, (tools) => test(tools, seen)).pipe(
-    Effect.provide(Layer.provideMerge(ToolServiceLive, layer)),
+    // Provided with the layer and nowhere else, as a program would.
+    Effect.provide(Layer.provide(ToolServiceLive, layer)),
   )
 }
 

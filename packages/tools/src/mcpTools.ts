@@ -1,0 +1,64 @@
+/** The tools of connected MCP servers in a registry: there while their server lists them, gone when it is disconnected. */
+import type { MCPConnectionError, MCPServer, ToolValidationError } from "@stoa/contract"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { MCPClient } from "./mcp/MCPClient.ts"
+import { MCPPorts } from "./mcp/MCPPorts.ts"
+import type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
+import type { MCPTool } from "./mcp/MCPTool.ts"
+import { mcpTool } from "./mcp/MCPToolDefinition.ts"
+import { EventsPort } from "./Ports.ts"
+import type { Registry } from "./Registry.ts"
+
+export interface MCPTools {
+  readonly connectMCPServer: (config: MCPServerConfig) => Effect.Effect<MCPServer, MCPConnectionError>
+  readonly disconnectMCPServer: (name: string) => Effect.Effect<void, MCPConnectionError>
+  readonly listMCPServers: () => Effect.Effect<ReadonlyArray<MCPServer>>
+}
+
+export const makeMCPTools = Effect.fnUntraced(function* (
+  registry: Registry,
+  rejected: (error: ToolValidationError) => Effect.Effect<void>,
+): Effect.fn.Return<MCPTools, never, Scope.Scope> {
+  const given = yield* MCPPorts
+  const events = yield* EventsPort
+  const registered = new Map<string, ReadonlyArray<string>>()
+  let client: MCPClient["Service"]
+
+  const forget = (server: string) => {
+    for (const name of registered.get(server) ?? []) registry.remove(name)
+    registered.delete(server)
+  }
+
+  /** The list is complete: what is not in it any more goes, and a tool that has changed is a new tool. */
+  const follow = Effect.fnUntraced(function* (server: string, tools: ReadonlyArray<MCPTool>) {
+    const connection = yield* client.get(server)
+    forget(server)
+    const names: Array<string> = []
+    for (const tool of tools.map((one) => mcpTool(connection, one))) {
+      const added = yield* Effect.match(registry.add(tool), { onSuccess: () => undefined, onFailure: (error) => error })
+      if (added === undefined) names.push(tool.definition.name)
+      else yield* rejected(added)
+    }
+    registered.set(server, names)
+  })
+
+  const ports: MCPPorts = {
+    ...given,
+    onEvent: (event) => Effect.andThen(Effect.ignoreCause(events.publish(event)), given.onEvent(event)),
+    onTools: (server, tools) => Effect.andThen(Effect.ignore(follow(server, tools)), given.onTools(server, tools)),
+  }
+  client = Context.get(yield* Layer.build(Layer.provide(MCPClient.layer, Layer.succeed(MCPPorts, ports))), MCPClient)
+
+  return {
+    connectMCPServer: Effect.fn("ToolService.connectMCPServer")(function* (config) {
+      const connection = yield* client.connect(config)
+      yield* follow(config.name, yield* connection.tools)
+      return yield* connection.server
+    }),
+    disconnectMCPServer: Effect.fn("ToolService.disconnectMCPServer")(function* (name) {
+      yield* client.disconnect(name)
+      forget(name)
+    }),
+    listMCPServers: () => client.list,
+  }
+})
