@@ -17,7 +17,7 @@ const run = (command: string, ...args: ReadonlyArray<string>) => home.program(co
 const put = (name: string, text: string) => writeFileSync(join(project, name), text)
 
 let tarballs: Record<string, string>
-let house: House
+let house: House | undefined
 
 beforeAll(async () => {
   await mkdir(project)
@@ -31,7 +31,12 @@ beforeAll(async () => {
   const flags = ["--prefer-offline", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error"]
   expect(await run("npm", "install", ...flags).ended).toMatchObject({ code: 0 })
 }, 120_000)
-afterAll(() => home.remove())
+/** npx does not hand on every signal: the house itself is asked to stop. */
+const stop = () => process.kill(Number(readFileSync(join(home.data, "pid"), "utf8")), "SIGTERM")
+afterAll(async () => {
+  if (house?.process.child.exitCode === null) stop()
+  await home.remove()
+})
 
 it("each package is there as JavaScript with types, and without sources or tests", () => {
   expect(Object.keys(tarballs)).toEqual(expect.arrayContaining(["contract", "sdk", "server", "cli"]))
@@ -44,9 +49,9 @@ it("each package is there as JavaScript with types, and without sources or tests
 })
 
 it("npx stoa serves a whole house, pages and all", async () => {
-  house = await home.housed(run("npx", "stoa", "serve"))
+  const { url } = (house = await home.housed(run("npx", "stoa", "serve")))
   const page = async (path: string) => {
-    const answer = await fetch(house.url + path)
+    const answer = await fetch(url + path)
     return [answer.status, answer.headers.get("content-type")?.split(";")[0], (await answer.text()).length > 500]
   }
   expect(await page("/")).toEqual([200, "text/html", true])
@@ -85,7 +90,7 @@ console.log(JSON.stringify({
 }))
 `,
   )
-  const ended = await run(process.execPath, "use.js", house.url, house.token).ended
+  const ended = await run(process.execPath, "use.js", house!.url, house!.token).ended
   expect(ended).toMatchObject({ code: 0, stderr: "" })
   expect(JSON.parse(ended.stdout)).toMatchObject({ same: true, error: "Missing", typed: true })
 })
@@ -96,9 +101,8 @@ it("the packed command works online and offline", async () => {
   expect(await stoa("--version")).toMatchObject({ code: 0, stdout: `stoa v${version}\n` })
   const listed = await stoa("agents", "ls", "--json")
   expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "Pam" }])
-  // npx hands on what it is told; the house itself is asked to stop.
-  process.kill(Number(readFileSync(join(home.data, "pid"), "utf8")), "SIGTERM")
-  expect(await house.process.ended).toMatchObject({ code: 0 })
+  stop()
+  expect(await house!.process.ended).toMatchObject({ code: 0 })
   expect(await stoa("doctor")).toMatchObject({ code: 0, stderr: "" })
 })
 
