@@ -1,6 +1,6 @@
 /** Runs the house until it is told to stop. Talk goes to stderr; the address and the sign-in link are for the person. */
 // edge: signals and process exit.
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
 import { Configuration } from "./Configuration.ts"
@@ -47,8 +47,13 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
   const program = Effect.gen(function* () {
     const { url } = yield* NodeServer
     yield* reloadOnHangup
-    // So that `stoa` on this machine finds the house, whatever its port.
-    writeFileSync(join(folder.path, "address"), `${url}\n`, { mode: 0o600 })
+    // So that `stoa` on this machine finds the house, whatever its port. It goes with the house: whoever takes the port
+    // next must not be sent the admin's token.
+    const address = join(folder.path, "address")
+    yield* Effect.acquireRelease(
+      Effect.sync(() => writeFileSync(address, `${url}\n`, { mode: 0o600 })),
+      () => Effect.sync(() => rmSync(address, { force: true })),
+    )
     options.say(
       `Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`,
     )
