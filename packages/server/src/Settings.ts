@@ -132,7 +132,10 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_RUNNER=cluster needs durable runs, which this version does not have yet. Use single.")
 })
 
-/** The page `docs/settings.md`. */
+/**
+ * The page `docs/settings.md`, written by `npm run docs`.
+ * @public
+ */
 export const describeSettings = (): string => {
   const rows = Object.values(table).map((one) => `| \`${one.env}\` | ${one.usual} | ${one.about} |`)
   const client = Object.entries(clients).map(([env, about]) => `| \`${env}\` | absent | ${about} |`)

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { RE2JS } from "re2js"
 
-export const caps = { bytes: 64 * 1024, depth: 32, nodes: 2000 }
+const caps = { bytes: 64 * 1024, depth: 32, nodes: 2000 }
 
 export interface Guarded {
   readonly schema: Readonly<Record<string, unknown>>

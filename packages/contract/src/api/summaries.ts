@@ -1,6 +1,6 @@
 /** One line an operation, for /openapi.json, /docs and `stoa api`. A test finds an operation that has none. */
 
-export const summaries: Record<string, string> = {
+const summaries: Record<string, string> = {
   "principals.list": "List people, agents and services",
   "principals.agents": "List the agents",
   "principals.me": "Who the token says you are",

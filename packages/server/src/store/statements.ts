@@ -10,7 +10,7 @@ const once = (change: (name: string) => string) => {
   }
 }
 export const toSnake = once((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-export const toCamel = once((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
+const toCamel = once((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
 
 /** Renames the columns of a result. Only names change: a JSON value inside a column stays as it was. */
 export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArray<A> => {
