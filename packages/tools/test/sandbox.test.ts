@@ -1,4 +1,6 @@
 /** Code nobody vouches for fails alone: each hostile program loses its own call while the house goes on. */
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import { assert, describe, it, layer } from "@effect/vitest"
 import type { ToolExecutionError } from "@stoa/contract"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
@@ -261,6 +263,23 @@ describe("Sandbox pool", () => {
   it.effect("without a layer there is one for the process", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* run("6 * 7")).value, 42)
+    }),
+  )
+
+  it.effect("a process that used it ends by itself, though workers are kept warm", () =>
+    Effect.promise(async () => {
+      const module = new URL("../src/sandbox/Sandbox.ts", import.meta.url).href
+      const program = `
+        import { Effect } from "effect"
+        import { Sandbox } from "${module}"
+        const run = (code) => Effect.flatMap(Sandbox, (it) => Effect.exit(it.run(code, { toolName: "x", timeMs: 50 })))
+        await Effect.runPromise(Effect.all([run("1"), run("for (;;);")]))
+        console.log("done")`
+      const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+        timeout: 20_000,
+        cwd: import.meta.dirname,
+      })
+      assert.strictEqual(stdout, "done\n")
     }),
   )
 })

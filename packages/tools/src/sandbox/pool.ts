@@ -46,9 +46,8 @@ export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
     })
     const slot: Slot = { worker, calls: 0 }
-    worker.stdout.resume()
-    worker.stderr.resume()
-    // An idle worker neither keeps the process alive nor, when it dies, takes it along.
+    // An idle worker neither keeps the process alive nor, when it dies, takes it along. Reading its stdout or stderr
+    // would hold the process (Node refs the port for it); they are kept from ours and left unread, since code has no way to write there.
     worker.unref()
     worker.on("error", () => drop(slot))
     worker.on("exit", () => drop(slot))
