@@ -6,12 +6,17 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import {
+  builtinSkills,
+  CurrentEgressPolicy,
+  CurrentToolsConfig,
+  defaultEgressPolicy,
+  defaultToolsConfig,
+  Egress,
+  Sandbox,
+  sandboxLayer,
+} from "@stoa/tools"
 import { Effect, Layer } from "effect"
-import { CurrentEgressPolicy, Egress } from "../../packages/tools/src/egress/Egress.ts"
-import { defaultEgressPolicy } from "../../packages/tools/src/egress/Policy.ts"
-import { Sandbox, sandboxLayer } from "../../packages/tools/src/sandbox/Sandbox.ts"
-import { builtinSkills } from "../../packages/tools/src/skills/builtin.ts"
-import { CurrentToolsConfig, defaultToolsConfig } from "../../packages/tools/src/ToolsConfig.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tools-skills-"))
 symlinkSync("/etc", join(folder, "way-out"))

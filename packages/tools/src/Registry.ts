@@ -11,6 +11,7 @@ import { toAnthropic, toOpenAI, type OpenAITool } from "./functionCalling.ts"
 import type { Tool } from "./Handler.ts"
 import { faultOf } from "./validateInput.ts"
 import { nearest } from "./nearest.ts"
+import { timeoutFault } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schemaGuard.ts"
 import { prepareSchema } from "./SchemaValidator.ts"
 import type { ToolsConfig } from "./ToolsConfig.ts"
@@ -134,8 +135,8 @@ export class Registry {
       )
       if (!/^[^\s\p{C}]{1,128}$/u.test(name))
         return yield* refuse(name, "name", "1 to 128 characters without spaces", JSON.stringify(name))
-      if (!Number.isInteger(definition.timeoutMs) || definition.timeoutMs <= 0)
-        return yield* refuse(name, "timeoutMs", "a whole number of milliseconds above 0", String(definition.timeoutMs))
+      if (timeoutFault(definition) !== undefined)
+        return yield* refuse(name, "timeoutMs", "a number of milliseconds above 0", String(definition.timeoutMs))
       const seen = new Set<string>()
       for (const parameter of definition.parameters) {
         if (seen.has(parameter.name))

@@ -51,14 +51,38 @@ export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 export * as Road from "./road.ts"
 export { validateWithSchema } from "./SchemaValidator.ts"
-export { Egress, CurrentEgressPolicy, type EgressRequest, type EgressResponse } from "./egress/Egress.ts"
-export { addressKind, isPublicAddress } from "./egress/Address.ts"
-export type { EgressPolicy } from "./egress/Policy.ts"
-export { Resolver } from "./egress/Resolver.ts"
-export { Sandbox, sandboxLayer, type SandboxOptions, type SandboxResult } from "./sandbox/Sandbox.ts"
+export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
+export {
+  checkHost,
+  CurrentEgressPolicy,
+  Egress,
+  type EgressFault,
+  type EgressRequest,
+  type EgressResponse,
+  type EgressService,
+} from "./egress/Egress.ts"
+export { defaultEgressPolicy, type EgressPolicy, type EgressReason } from "./egress/Policy.ts"
+export { Resolver, type ResolverService } from "./egress/Resolver.ts"
+export {
+  defaultSandboxOptions,
+  Sandbox,
+  type SandboxCall,
+  type SandboxFault,
+  sandboxLayer,
+  type SandboxOptions,
+  type SandboxResult,
+  type SandboxService,
+} from "./sandbox/Sandbox.ts"
+export { runInTime } from "./sandbox/Timeout.ts"
 export { builtinSkills } from "./skills/builtin.ts"
-export { CurrentSearchProvider, type SearchProvider, type SearchResult } from "./skills/Search.ts"
-export { CurrentSkillsConfig, type SkillsConfig, skillsConfigFromEnv } from "./skills/SkillsConfig.ts"
+export { CurrentSearchProvider, providerOf, type SearchProvider, type SearchResult } from "./skills/Search.ts"
+export {
+  CurrentSkillsConfig,
+  defaultSkillsConfig,
+  type SearchName,
+  type SkillsConfig,
+  skillsConfigFromEnv,
+} from "./skills/SkillsConfig.ts"
 export { ToolService, ToolServiceBuiltin, ToolServiceLive, ToolServiceStrict } from "./ToolService.ts"
 export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
 export { fromWireName, toWireName } from "./WireName.ts"

@@ -3,7 +3,7 @@
  * ports; `ToolService.execute` walks them in one go, and the server's calls walk the same ones with its store between.
  * A call settles or waits. It never sleeps.
  */
-import { randomBytes, randomUUID } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import {
   ToolAuthorizationError,
   ToolExecutionError,
@@ -13,7 +13,7 @@ import {
   ToolTimeoutError,
   ToolValidationError,
 } from "@stoa/contract"
-import { Cause, Clock, Effect, Exit, Metric } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Metric } from "effect"
 import { deepest, extentOf } from "./extent.ts"
 import { validateToolInput } from "./validateInput.ts"
 import {
@@ -57,7 +57,7 @@ export const begin = (input: ToolInput): Effect.Effect<Call> =>
       arguments: input.arguments,
       agentId: input.agentId,
       sessionId: input.sessionId,
-      correlationId: input.correlationId ?? randomBytes(16).toString("hex"),
+      correlationId: input.correlationId ?? randomUUID().replaceAll("-", ""),
       idempotencyKey: input.idempotencyKey ?? id,
       startedAt,
     }
@@ -268,7 +268,7 @@ export const settle = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<u
     ),
   )
   yield* Metric.update(executions, 1)
-  yield* Metric.update(durations, `${durationMs} millis` as never)
+  yield* Metric.update(durations, Duration.millis(durationMs))
   if (settled.state !== "done") yield* Metric.update(errors, 1)
   return settled
 })

@@ -20,17 +20,18 @@ const crashed = (name: string, what: unknown) => {
 }
 
 /** Runs a handler for at most min(its own, the most) milliseconds. Interrupting this interrupts the handler. */
-export const runInTime = Effect.fn("Tools.runInTime")(function* <A, E, R>(
+export const runInTime = Effect.fnUntraced(function* <A, E, R>(
   { name, timeoutMs }: Timed,
   handler: () => Effect.Effect<A, E, R>,
 ): Effect.fn.Return<A, E | ToolExecutionError | ToolTimeoutError, R> {
   const { execution } = yield* CurrentToolsConfig
   const limit = Math.min(timeoutMs, execution.maxTimeoutMs)
-  const late = new ToolTimeoutError({
-    message: `Tool "${name}" was stopped after ${limit} ms. Ask for less at a time, or try again.`,
-    toolName: name,
-    timeoutMs: limit,
-  })
+  const late = () =>
+    new ToolTimeoutError({
+      message: `Tool "${name}" was stopped after ${limit} ms. Ask for less at a time, or try again.`,
+      toolName: name,
+      timeoutMs: limit,
+    })
   const guarded = Effect.suspend(handler).pipe(
     Effect.catchCauseIf(
       (cause) => !Cause.hasFails(cause),
@@ -39,10 +40,13 @@ export const runInTime = Effect.fn("Tools.runInTime")(function* <A, E, R>(
   )
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDetach(restore(guarded), { startImmediately: true }), (fiber) => {
+      // Most handlers have ended by now: they need no clock.
+      const ended = fiber.pollUnsafe()
+      if (ended !== undefined) return ended
       // Told to stop but not waited for: a handler that will not be interrupted must not hold the call.
       const stop = Effect.suspend(() => {
         fiber.interruptUnsafe()
-        return Effect.fail(late)
+        return Effect.fail(late())
       })
       return restore(Effect.timeoutOrElse(Fiber.join(fiber), { duration: limit, orElse: () => stop })).pipe(
         Effect.onInterrupt(() => Fiber.interrupt(fiber)),
