@@ -92,33 +92,36 @@ describe("MCP connection", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.live("S4-39 S4-41 S4-45 S4-68 disconnecting ends the process once; unknown and ended servers are errors", () => {
-    const { ears, layer } = client()
-    const { config, heard } = raw("brief")
-    return Effect.gen(function* () {
-      const mcp = yield* MCPClient
-      yield* mcp.connect(config)
-      assert.strictEqual((yield* Effect.flip(mcp.connect(config)))._tag, "MCPConnectionError")
-      assert.lengthOf(yield* mcp.list, 1)
-      yield* mcp.disconnect("brief")
-      assert.include(heard(), "EOF")
-      const listed = yield* mcp.list
-      assert.deepStrictEqual(
-        listed.map(({ name, status, tools }) => ({ name, status, tools })),
-        [{ name: "brief", status: "disconnected", tools: [] }],
-      )
-      assert.strictEqual((yield* Effect.flip(mcp.callTool("brief", "echo", {})))._tag, "MCPConnectionError")
-      assert.strictEqual((yield* Effect.flip(mcp.callTool("nobody", "echo", {})))._tag, "MCPConnectionError")
-      assert.strictEqual((yield* Effect.flip(mcp.disconnect("brief")))._tag, "MCPConnectionError")
-      assert.strictEqual((yield* Effect.flip(mcp.disconnect("nobody")))._tag, "MCPConnectionError")
-      assert.deepStrictEqual(
-        ears.events.map(({ type }) => type),
-        ["tools.mcp-connected", "tools.mcp-disconnected"],
-      )
-      yield* mcp.connect(config)
-      assert.strictEqual((yield* mcp.list)[0]?.status, "connected")
-    }).pipe(Effect.provide(layer))
-  })
+  it.live(
+    "S4-39 S4-41 S4-45 S4-68 S4-111 disconnecting ends the process once; unknown and ended servers are errors",
+    () => {
+      const { ears, layer } = client()
+      const { config, heard } = raw("brief")
+      return Effect.gen(function* () {
+        const mcp = yield* MCPClient
+        yield* mcp.connect(config)
+        assert.strictEqual((yield* Effect.flip(mcp.connect(config)))._tag, "MCPConnectionError")
+        assert.lengthOf(yield* mcp.list, 1)
+        yield* mcp.disconnect("brief")
+        assert.include(heard(), "EOF")
+        const listed = yield* mcp.list
+        assert.deepStrictEqual(
+          listed.map(({ name, status, tools }) => ({ name, status, tools })),
+          [{ name: "brief", status: "disconnected", tools: [] }],
+        )
+        assert.strictEqual((yield* Effect.flip(mcp.callTool("brief", "echo", {})))._tag, "MCPConnectionError")
+        assert.strictEqual((yield* Effect.flip(mcp.callTool("nobody", "echo", {})))._tag, "MCPConnectionError")
+        assert.strictEqual((yield* Effect.flip(mcp.disconnect("brief")))._tag, "MCPConnectionError")
+        assert.strictEqual((yield* Effect.flip(mcp.disconnect("nobody")))._tag, "MCPConnectionError")
+        assert.deepStrictEqual(
+          ears.events.map(({ type }) => type),
+          ["tools.mcp-connected", "tools.mcp-disconnected"],
+        )
+        yield* mcp.connect(config)
+        assert.strictEqual((yield* mcp.list)[0]?.status, "connected")
+      }).pipe(Effect.provide(layer))
+    },
+  )
 
   it.live("S4-11 S4-19 what cannot be reached says so at once, with what the program said", () => {
     const { ears, layer } = client()
@@ -182,7 +185,7 @@ describe("MCP calls", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.live("list_changed refreshes the tools, once, and whoever follows is told", () => {
+  it.live("G-25 G-31 list_changed refreshes the tools, once, and whoever follows is told", () => {
     const { ears, layer } = client()
     return Effect.gen(function* () {
       const connection = yield* (yield* MCPClient).connect(raw("growing").config)

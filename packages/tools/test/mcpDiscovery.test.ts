@@ -15,7 +15,7 @@ const entry = (...ways: ReadonlyArray<string>) => {
 }
 
 describe("MCP discovery", () => {
-  it("S4-73 reads every spelling in use, and names what it cannot read by its path", () => {
+  it("S4-73 X-58 reads every spelling in use, and names what it cannot read by its path", () => {
     const found = readMCPServers({
       mcpServers: {
         plain: { command: "npx", args: ["-y", "x"], env: { KEY: "v" } },

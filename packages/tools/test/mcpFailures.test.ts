@@ -179,7 +179,7 @@ describe("MCP calls that may have acted", () => {
       yield* until(() => heard().some((line) => line.includes("notifications/cancelled")))
       const sent = messages().find((it) => it["method"] === "tools/call")
       const cancelled = messages().find((it) => it["method"] === "notifications/cancelled")
-      assert.strictEqual((cancelled?.["params"] as { requestId: unknown }).requestId, sent?.["id"])
+      assert.strictEqual((cancelled!["params"] as { requestId: unknown }).requestId, sent?.["id"])
     }).pipe(Effect.provide(layer))
   })
 
@@ -232,7 +232,7 @@ describe("MCP questions of a server", () => {
         assert.strictEqual(answer.error?.code, -32_601)
       }
       const initialize = messages().find((it) => it["method"] === "initialize")
-      assert.deepStrictEqual((initialize?.["params"] as { capabilities: unknown }).capabilities, {})
+      assert.deepStrictEqual((initialize!["params"] as { capabilities: unknown }).capabilities, {})
     }).pipe(Effect.provide(layer))
   })
 

@@ -37,7 +37,7 @@ export const everything = (mode: string) => ({
   args: [fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js")), mode],
 })
 
-export interface Ears {
+interface Ears {
   readonly events: Array<MCPEvent>
   readonly statuses: Queue.Queue<MCPServer>
   readonly tools: Queue.Queue<ReadonlyArray<MCPTool>>

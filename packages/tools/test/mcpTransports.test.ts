@@ -139,7 +139,8 @@ describe("S4-72 X-41 MCP transports", () => {
     const folder = join(temporary(), "files")
     mkdirSync(folder)
     writeFileSync(join(folder, "note.txt"), "a note")
-    const bin = (name: string) => fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`))
+    const filesystem = import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js")
+    const graph = import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js")
     return Effect.gen(function* () {
       const mcp = yield* MCPClient
       const command = process.execPath
@@ -147,7 +148,7 @@ describe("S4-72 X-41 MCP transports", () => {
         name: "files",
         transport: "stdio",
         command,
-        args: [bin("server-filesystem"), folder],
+        args: [fileURLToPath(filesystem), folder],
       })
       const note = yield* files.callTool("read_text_file", { path: join(folder, "note.txt") })
       assert.strictEqual(textOf(note), "a note")
@@ -159,7 +160,7 @@ describe("S4-72 X-41 MCP transports", () => {
         name: "memory",
         transport: "stdio",
         command,
-        args: [bin("server-memory")],
+        args: [fileURLToPath(graph)],
         env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
       })
       yield* memory.callTool("create_entities", {

@@ -27,7 +27,7 @@ export interface MCPCallOptions {
 }
 
 /** What is known about a live connection beyond seed 004's MCPServer. */
-export interface MCPConnectionDetails {
+interface MCPConnectionDetails {
   readonly serverName: string | undefined
   readonly protocolVersion: string
   readonly era: "legacy" | "modern"

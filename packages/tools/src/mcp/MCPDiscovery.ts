@@ -26,7 +26,7 @@ const MCPServerEntry = Schema.Struct({
 })
 type MCPServerEntry = typeof MCPServerEntry.Type
 
-export interface MCPServersFault {
+interface MCPServersFault {
   readonly path: string
   readonly message: string
 }

@@ -2,7 +2,7 @@
 import { MCPConnectionError, MCPTransport } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 
-export const MCPServerConfigSchema = Schema.Struct({
+const MCPServerConfigSchema = Schema.Struct({
   name: Schema.String,
   transport: MCPTransport,
   /** For every transport but stdio. */
