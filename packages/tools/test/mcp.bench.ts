@@ -1,5 +1,5 @@
 /** S4-109: an MCP tool runs in less than 5 s, a server is connected with its tools in less than 10 s. `npx vitest bench`. */
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { Effect, ManagedRuntime } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { MCPClient } from "../src/mcp/MCPClient.ts"
@@ -13,6 +13,7 @@ const runtime = ManagedRuntime.make(client().layer)
 const run = <A, E>(effect: Effect.Effect<A, E, MCPClient>) => runtime.runPromise(effect)
 const stdio: MCPServerConfig = { name: "stdio", transport: "stdio", ...everything("stdio") }
 
+let served: ChildProcess | undefined
 const http = async (): Promise<MCPServerConfig> => {
   const port = await Effect.runPromise(freePort)
   const { args, command } = everything("streamableHttp")
@@ -20,7 +21,7 @@ const http = async (): Promise<MCPServerConfig> => {
     env: { ...process.env, PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
   })
-  afterAll(() => void child.kill())
+  served = child
   await new Promise<void>((ready) => {
     child.stderr.on("data", (text: Buffer) => {
       if (text.includes("listening")) ready()
@@ -46,7 +47,10 @@ beforeAll(async () => {
   calls["stdio"] = await run(connect({ ...stdio, name: "calls-stdio" }))
   calls["streamable-http"] = await run(connect({ ...overHttp, name: "calls-http" }))
 })
-afterAll(() => runtime.dispose())
+afterAll(async () => {
+  served?.kill("SIGKILL")
+  await runtime.dispose()
+})
 
 describe("S4-109 connection with its tools under 10 s", () => {
   it("stdio, a new process each time, and its end", async ({ bench }) => {
