@@ -13,7 +13,7 @@ import { faultOf } from "./validateInput.ts"
 import { nearest } from "./nearest.ts"
 import { timeoutFault } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schemaGuard.ts"
-import { prepareSchema } from "./SchemaValidator.ts"
+import { prepareSchema } from "./validateSchema.ts"
 import type { ToolsConfig } from "./ToolsConfig.ts"
 import { toWireName } from "./WireName.ts"
 

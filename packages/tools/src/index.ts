@@ -28,6 +28,21 @@ export { toolFromFunction } from "./toolFromFunction.ts"
 export { inputSchemaOf, type OpenAITool } from "./functionCalling.ts"
 export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
 export { validateToolInput } from "./validateInput.ts"
+export { MCPClient } from "./mcp/MCPClient.ts"
+export type { MCPCallOptions, MCPConnection } from "./mcp/MCPConnection.ts"
+export {
+  discoverMCPServers,
+  discoverMCPServersIn,
+  type MCPDiscovered,
+  type MCPDiscovery,
+  type MCPServersFound,
+  readMCPServers,
+} from "./mcp/MCPDiscovery.ts"
+export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/MCPPorts.ts"
+export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
+export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
+export type { MCPTool } from "./mcp/MCPTool.ts"
+export { mcpTool, mcpToolDefinition } from "./mcp/MCPToolDefinition.ts"
 export {
   type Answer,
   auditListeners,
@@ -50,7 +65,7 @@ export {
 export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 export * as Road from "./road.ts"
-export { validateWithSchema } from "./SchemaValidator.ts"
+export { validateWithSchema } from "./validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
 export {
   checkHost,

@@ -42,9 +42,20 @@ export const makeMCPTools = Effect.fnUntraced(function* (
     registered.set(server, names)
   })
 
+  const listed = Effect.fnUntraced(function* (server: string) {
+    const connection = yield* client.get(server)
+    yield* follow(server, yield* connection.tools)
+  })
+
   const ports: MCPPorts = {
     ...given,
-    onEvent: (event) => Effect.andThen(Effect.ignoreCause(events.publish(event)), given.onEvent(event)),
+    // Told once its tools can be called, not before.
+    onEvent: (event) =>
+      Effect.gen(function* () {
+        if (event.type === "tools.mcp-connected") yield* Effect.ignore(listed(event.payload.serverName))
+        yield* Effect.ignoreCause(events.publish(event))
+        yield* given.onEvent(event)
+      }),
     onTools: (server, tools) => Effect.andThen(Effect.ignore(follow(server, tools)), given.onTools(server, tools)),
   }
   client = Context.get(yield* Layer.build(Layer.provide(MCPClient.layer, Layer.succeed(MCPPorts, ports))), MCPClient)
@@ -52,7 +63,6 @@ export const makeMCPTools = Effect.fnUntraced(function* (
   return {
     connectMCPServer: Effect.fn("ToolService.connectMCPServer")(function* (config) {
       const connection = yield* client.connect(config)
-      yield* follow(config.name, yield* connection.tools)
       return yield* connection.server
     }),
     disconnectMCPServer: Effect.fn("ToolService.disconnectMCPServer")(function* (name) {

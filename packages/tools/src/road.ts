@@ -30,7 +30,7 @@ import { RecordPort } from "./RecordMemory.ts"
 import { notFound, type RegisteredTool, type Registry } from "./Registry.ts"
 import { runInTime } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schemaGuard.ts"
-import { checkAgainst, prepareSchema, validateWithSchema } from "./SchemaValidator.ts"
+import { checkAgainst, prepareSchema, validateWithSchema } from "./validateSchema.ts"
 import { CurrentToolsConfig } from "./ToolsConfig.ts"
 
 export type ToolError =

@@ -34,8 +34,8 @@ class SchemaThread {
   }
 
   #send(asked: Asked): void {
+    // The timer keeps the process alive until the answer is there, and no longer.
     asked.timer = setTimeout(() => this.#late(asked), deadlineMillis)
-    asked.timer.unref()
     this.#thread().postMessage(asked.question)
   }
 
@@ -45,7 +45,6 @@ class SchemaThread {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 },
     })
-    worker.unref()
     worker.on("message", (answer: Answer) => {
       const asked = this.#forget(answer.id)
       asked?.answer(
@@ -57,6 +56,8 @@ class SchemaThread {
     worker.on("error", (cause) =>
       this.#replace({ path: "", expected: "arguments that can be checked", received: String(cause) }),
     )
+    // Listening would keep the process alive; only a question that waits for its answer may.
+    worker.unref()
     this.#worker = worker
     return worker
   }

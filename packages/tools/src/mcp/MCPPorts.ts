@@ -16,7 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import type { JsonSchema, MCPServer } from "@stoa/contract"
 import { Context, Effect } from "effect"
-import { checkAgainst, prepareSchema } from "../SchemaValidator.ts"
+import { checkAgainst, prepareSchema } from "../validateSchema.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
 import type { MCPTool } from "./MCPTool.ts"
