@@ -13,6 +13,7 @@ import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
 import { agents, people } from "./verbs/principals.ts"
 import { secrets } from "./verbs/secrets.ts"
 import { serve } from "./verbs/serve.ts"
+import { say, spaces } from "./verbs/spaces.ts"
 import { token } from "./verbs/token.ts"
 
 // Under the launcher that carried us to a newer Node, its pipe must not keep a finished command alive.
@@ -29,6 +30,8 @@ const stoa = root.pipe(
     agents,
     people,
     token,
+    spaces,
+    say,
     secrets,
     audit,
     events,

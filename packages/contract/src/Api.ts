@@ -8,13 +8,15 @@ import { SecretsApi } from "./api/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
 import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi } from "./api/House.ts"
+import { MessagesApi } from "./api/Messages.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
 import { withSummaries } from "./api/summaries.ts"
+import { SpacesApi } from "./api/Spaces.ts"
 import { TokensApi } from "./api/Tokens.ts"
 
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
-  .add(HouseApi, EventsApi)
+  .add(HouseApi, EventsApi, SpacesApi, MessagesApi)
   .middleware(Authentication)
   .middleware(Reading)
   .add(HealthApi)

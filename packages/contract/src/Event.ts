@@ -6,13 +6,23 @@
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
 import { Action, Verdict } from "./Grant.ts"
-import { CorrelationId, Cursor, DelegationId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
+import {
+  CorrelationId,
+  Cursor,
+  DelegationId,
+  GrantId,
+  Moment,
+  PrincipalId,
+  TimerId,
+  TokenId,
+  MessageId,
+  SpaceId,
+} from "./Ids.ts"
+import { Message } from "./Message.ts"
 import { PrincipalKind } from "./Principal.ts"
+import { Provenance } from "./Provenance.ts"
+import { MemberRole, SpaceKind, Trigger } from "./Space.ts"
 import { ListedSet } from "./Toolset.ts"
-
-/** Where content came from (G-15). What is not `person` or `house` never raises privileges and never chooses approvers. */
-export const Provenance = Schema.Literals(["person", "agent", "tool", "outside", "house"])
-export type Provenance = typeof Provenance.Type
 
 /** Who sees an event besides admins and its actor: nobody, the principals it concerns, or the members of its space. */
 type Audience = "admins" | "concerned" | "space"
@@ -74,6 +84,26 @@ export const kinds = {
     resource: Schema.String,
     rule: Schema.String,
   }),
+  "space.added": kind("space", 365, {
+    space: SpaceId,
+    name: Schema.String,
+    kind: SpaceKind,
+    trigger: Trigger,
+    members: Schema.Array(PrincipalId),
+  }),
+  "space.changed": kind("space", 365, { space: SpaceId, changes: Schema.Array(Schema.String) }),
+  "member.added": kind("space", 365, { space: SpaceId, principal: PrincipalId, role: MemberRole }),
+  // `open`: the space is public, so that whoever has left may still watch it.
+  "member.removed": kind("space", 365, { space: SpaceId, principal: PrincipalId, open: Schema.Boolean }),
+  // The whole message, and the agents it is for: whoever wakes them need not parse it again (X-04).
+  "message.created": kind("space", 365, { message: Message, addressees: Schema.Array(PrincipalId) }),
+  "message.edited": kind("space", 365, { message: Message }),
+  "message.deleted": kind("space", 365, { message: MessageId, seq: Schema.Int }),
+  "message.pinned": kind("space", 365, { message: MessageId, pinned: Schema.Boolean }),
+  "reaction.added": kind("space", 365, { message: MessageId, emoji: Schema.String, by: PrincipalId }),
+  "reaction.removed": kind("space", 365, { message: MessageId, emoji: Schema.String, by: PrincipalId }),
+  // Where somebody has read to is nobody else's business.
+  "space.read": kind("concerned", 7, { space: SpaceId, principal: PrincipalId, seq: Schema.Int }),
   "timer.fired": kind("admins", 7, { timer: TimerId, purpose: Schema.String, payload: Schema.Json }),
 } as const
 
@@ -133,10 +163,17 @@ export type Delta = typeof Delta.Type
 
 /** The seeds' names for our events, by face (X-45): each event has one source, and a face only renames it. */
 export const faces = {
-  office: {},
-  gateway: {},
+  office: {
+    "message.created": "message_created",
+    "message.edited": "message_updated",
+    "message.deleted": "message_deleted",
+    "reaction.added": "reaction_added",
+    "reaction.removed": "reaction_removed",
+    typing: "agent_typing",
+  },
+  gateway: { "message.created": "smartSpace.message", typing: "agent.active" },
   skills: { "access.denied": "identity.access-denied" },
-} as const satisfies Record<string, Partial<Record<EventKind, string>>>
+} as const satisfies Record<string, Partial<Record<EventKind | "typing", string>>>
 export const FaceName = Schema.Literals(["office", "gateway", "skills"])
 export type FaceName = typeof FaceName.Type
 

@@ -18,6 +18,10 @@ export const DelegationId = id("dlg", "DelegationId")
 export type DelegationId = typeof DelegationId.Type
 export const TimerId = id("tmr", "TimerId")
 export type TimerId = typeof TimerId.Type
+export const SpaceId = id("spc", "SpaceId")
+export type SpaceId = typeof SpaceId.Type
+export const MessageId = id("msg", "MessageId")
+export type MessageId = typeof MessageId.Type
 export const FileId = Schema.String.check(Schema.isPattern(/^fil_[0-9a-f]{64}$/)).pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 

@@ -5,22 +5,26 @@ export { AuditEntry, AuditResult } from "./Audit.ts"
 export { Caller } from "./Caller.ts"
 export { Configuration, laterSections, type Policy } from "./Configuration.ts"
 export * from "./Errors.ts"
-export {
-  Delta,
-  Event,
-  type EventBody,
-  type EventKind,
-  FaceName,
-  faces,
-  kinds,
-  nameOn,
-  type NewEvent,
-  Provenance,
-} from "./Event.ts"
+export { Delta, Event, type EventBody, type EventKind, FaceName, faces, kinds, nameOn, type NewEvent } from "./Event.ts"
+export { Provenance } from "./Provenance.ts"
+export { largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
+export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"
 export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
 export { type Finding, Report } from "./Report.ts"
-export { CorrelationId, Cursor, DelegationId, FileId, GrantId, Moment, PrincipalId, TimerId, TokenId } from "./Ids.ts"
+export {
+  CorrelationId,
+  Cursor,
+  DelegationId,
+  FileId,
+  GrantId,
+  Moment,
+  PrincipalId,
+  TimerId,
+  TokenId,
+  MessageId,
+  SpaceId,
+} from "./Ids.ts"
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"

@@ -24,6 +24,8 @@ import { NodeServer } from "./doors/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
 import { Settings } from "./Settings.ts"
+import { Messages } from "./spaces/Messages.ts"
+import { Spaces } from "./spaces/Spaces.ts"
 import { Backup } from "./store/Backup.ts"
 import { causedBy, newCorrelation } from "./store/Correlation.ts"
 import { Files } from "./store/Files.ts"
@@ -90,6 +92,10 @@ const access = (keys: Keys, file: string) =>
     ),
     Layer.provideMerge(foundations),
   )
+
+/** The second floor. */
+const rooms = (keys: Keys, file: string) =>
+  Layer.mergeAll(Spaces.layer, Messages.layer).pipe(Layer.provideMerge(access(keys, file)))
 
 /** Before any door opens: the admin can come in, and the file is in force. */
 const settled = (keys: Keys) =>
@@ -176,7 +182,7 @@ const layerRooms = (keys: Keys) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) => {
       const mustExist = file !== "stoa.config.json"
-      return Configuration.layer({ file, mustExist }).pipe(Layer.provideMerge(access(keys, file)))
+      return Configuration.layer({ file, mustExist }).pipe(Layer.provideMerge(rooms(keys, file)))
     }),
   )
 

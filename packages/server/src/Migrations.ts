@@ -1,9 +1,11 @@
 /** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
 import access from "./access/migrations/0002_access.ts"
+import spaces from "./spaces/migrations/0003_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import journal from "./store/migrations/0001_journal.ts"
 
 export const migrations: Migrations = {
   "0001_journal": journal,
   "0002_access": access,
+  "0003_spaces": spaces,
 }

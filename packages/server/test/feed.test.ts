@@ -305,11 +305,11 @@ describe("names and visibility", () => {
     const me = "prn_00000000-0000-4000-8000-000000000001" as PrincipalId
     for (const [kind, { audience }] of Object.entries(kinds)) {
       const event = { kind, actor: null, space: null, body: { principal: me } } as unknown as Event
-      assert.strictEqual(maySee({ principal: me, all: true }, event), true)
-      assert.strictEqual(maySee({ principal: me, all: false }, event), audience === "concerned", kind)
+      assert.strictEqual(maySee({ principal: me, all: true, spaces: new Set() }, event), true)
+      assert.strictEqual(maySee({ principal: me, all: false, spaces: new Set() }, event), audience !== "admins", kind)
       const other = { ...event, body: { principal: "prn_other" } } as unknown as Event
-      assert.strictEqual(maySee({ principal: me, all: false }, other), false, kind)
-      assert.strictEqual(maySee({ principal: me, all: false }, { ...other, actor: me }), true, kind)
+      assert.strictEqual(maySee({ principal: me, all: false, spaces: new Set() }, other), false, kind)
+      assert.strictEqual(maySee({ principal: me, all: false, spaces: new Set() }, { ...other, actor: me }), true, kind)
     }
   })
 })

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Event, FaceName } from "../Event.ts"
 
-const lastEventId = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+export const lastEventId = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 
 /** The feed: what the caller may see, as it happens, and from any place in the past that is still kept. */
 export class EventsApi extends HttpApiGroup.make("events")

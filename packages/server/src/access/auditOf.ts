@@ -52,9 +52,29 @@ export const auditOf = (event: Event): Audited | undefined => {
       const { action, principal, resource, rule } = event.body
       return { principal, action, resource, result: "denied", rule }
     }
+    case "space.added":
+      return done("open", `spaces/${event.body.name}`)
+    case "space.changed":
+      return done(`change ${event.body.changes.join(", ")}`, `spaces/${event.body.space}`)
+    case "member.added":
+      return done("let in", `spaces/${event.body.space}/members/${event.body.principal}`)
+    case "member.removed":
+      return done("put out", `spaces/${event.body.space}/members/${event.body.principal}`)
+    case "message.deleted":
+      return done("delete", `messages/${event.body.message}`)
+    // What people say to each other is in the space, for those who are in it, and not in the auditor's book.
+    case "message.created":
+    case "message.edited":
+    case "message.pinned":
+    case "reaction.added":
+    case "reaction.removed":
+    case "space.read":
+      return undefined
     // A timer is the house's own clockwork; what it sets off is audited as what it is.
     case "timer.fired":
       return undefined
+    default:
+      return event satisfies never
   }
 }
 

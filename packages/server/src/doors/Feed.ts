@@ -11,9 +11,10 @@ import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { Journal } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
+import { Spaces } from "../spaces/Spaces.ts"
 import { NodeServer } from "./NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
-import { changesRights, maySee, type Viewer } from "./feed/visible.ts"
+import { changesRights, enter, leaveBy, maySee, mayWatch, type Viewer } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -33,6 +34,8 @@ export interface Subscription {
   readonly viewer: Viewer
   readonly token: TokenId | null
   readonly face: FaceName | undefined
+  /** Only this space, by id. */
+  readonly space: string | undefined
   /** Where to go on; the end of the journal, if not given. */
   readonly after: number | undefined
   /** When the token ends: no frame is written after it. */
@@ -63,6 +66,7 @@ export class Feed extends Context.Service<
       const notices = yield* Notices
       const server = yield* NodeServer
       const clock = yield* Clock.Clock
+      const spaces = yield* Spaces
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
       let cursor = yield* journal.end
@@ -99,6 +103,17 @@ export class Feed extends Context.Service<
           else if (changesRights(event, one.viewer)) close(one, changed)
       }
 
+      const refresh = Effect.fnUntraced(function* (viewer: Viewer) {
+        if (viewer.all) return
+        const now = yield* spaces.visibleTo(viewer.principal)
+        viewer.spaces.clear()
+        for (const space of now) viewer.spaces.add(space)
+      })
+
+      /** A stream of one space carries that space alone. */
+      const belongs = (one: Subscriber, what: { readonly space: string | null }): boolean =>
+        one.space === undefined || what.space === one.space
+
       const frames = (events: ReadonlyArray<Event>) => {
         const made = new Map<string, string>()
         return (event: Event, face: FaceName | undefined) => {
@@ -116,7 +131,13 @@ export class Feed extends Context.Service<
         // Subscribers who see the same get the same string: the joining is done once.
         const joined = new Map<string, string>()
         for (const one of live) {
-          const seen = events.filter((event) => event.cursor > one.cursor && maySee(one.viewer, event))
+          const seen = events.filter((event) => {
+            if (event.cursor <= one.cursor) return false
+            enter(one.viewer, event)
+            const shown = belongs(one, event) && maySee(one.viewer, event)
+            leaveBy(one.viewer, event)
+            return shown
+          })
           // Never back: a reader that comes from another process may stand ahead of this one.
           one.cursor = Math.max(one.cursor, events.at(-1)!.cursor)
           if (seen.length === 0) continue
@@ -178,13 +199,16 @@ export class Feed extends Context.Service<
           one.cursor = cursor
         }
         // Joining is synchronous with the comparison: the live reader cannot move in between.
-        while (one.cursor < cursor && open.has(one)) {
+        // Which spaces are open to the reader is asked anew for each page of the past, and once more before it joins.
+        do {
+          yield* refresh(one.viewer)
+          if (one.cursor >= cursor) break
           const events = yield* journal.read({ after: one.cursor, limit: page })
-          const seen = events.filter((event) => maySee(one.viewer, event))
+          const seen = events.filter((event) => belongs(one, event) && maySee(one.viewer, event))
           if (seen.length > 0) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
           one.cursor = events.at(-1)?.cursor ?? cursor
           yield* drained(one.response)
-        }
+        } while (open.has(one))
         if (open.has(one)) live.add(one)
       })
 
@@ -200,7 +224,7 @@ export class Feed extends Context.Service<
         show: (delta) =>
           Effect.sync(() => {
             for (const one of live)
-              if (one.viewer.all || delta.actor === one.viewer.principal) write(one, deltaFrame(delta, one.face))
+              if (belongs(one, delta) && mayWatch(one.viewer, delta.space)) write(one, deltaFrame(delta, one.face))
           }),
       })
     }),

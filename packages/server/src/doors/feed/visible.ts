@@ -5,6 +5,24 @@ export interface Viewer {
   readonly principal: PrincipalId
   /** May read all events: admins, and whoever was granted it. */
   readonly all: boolean
+  /** Spaces it may watch now: its own and the public ones. Kept current by the events themselves. */
+  readonly spaces: Set<string>
+}
+
+export const mayWatch = (viewer: Viewer, space: string | null): boolean =>
+  viewer.all || (space !== null && viewer.spaces.has(space))
+
+/** Whoever comes in sees the event of their coming, and everything after it. */
+export const enter = (viewer: Viewer, event: Event): void => {
+  if (event.kind === "space.added" && (event.body.kind === "public" || event.body.members.includes(viewer.principal)))
+    viewer.spaces.add(event.body.space)
+  if (event.kind === "member.added" && event.body.principal === viewer.principal) viewer.spaces.add(event.body.space)
+}
+
+/** Whoever is put out sees that, and nothing after it. A public space cannot be left: everybody may watch it. */
+export const leaveBy = (viewer: Viewer, event: Event): void => {
+  if (event.kind === "member.removed" && event.body.principal === viewer.principal && !event.body.open)
+    viewer.spaces.delete(event.body.space)
 }
 
 const concerns = (event: Event, principal: PrincipalId): boolean =>
@@ -17,9 +35,8 @@ export const maySee = (viewer: Viewer, event: Event): boolean => {
       return false
     case "concerned":
       return concerns(event, viewer.principal)
-    // Members of the space: asked of the room that knows them, once there is one.
     case "space":
-      return false
+      return mayWatch(viewer, event.space) || concerns(event, viewer.principal)
   }
 }
 

@@ -11,7 +11,9 @@ import { limitsHandlers } from "./handlers/Limits.ts"
 import { secretsHandlers } from "./handlers/Secrets.ts"
 import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
 import { healthHandlers, houseHandlers } from "./handlers/House.ts"
+import { messagesHandlers } from "./handlers/Messages.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
+import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
@@ -29,6 +31,8 @@ const handlers = Layer.mergeAll(
   houseHandlers,
   healthHandlers,
   eventsHandlers,
+  spacesHandlers,
+  messagesHandlers,
 )
 
 const elsewhere = HttpRouter.add(

@@ -1,49 +1,17 @@
 import { Api, Caller } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Tokens } from "../../../access/Tokens.ts"
-import { Feed } from "../../Feed.ts"
-import type { Takeover } from "../../Response.ts"
-
-const headers = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-store",
-  // Proxies that buffer would hold events back.
-  "x-accel-buffering": "no",
-}
+import { makeWatch } from "../watch.ts"
 
 export const eventsHandlers = HttpApiBuilder.group(
   Api,
   "events",
   Effect.fn(function* (handlers) {
-    const grants = yield* Grants
-    const feed = yield* Feed
-    const tokens = yield* Tokens
-    return handlers.handleRaw("watch", ({ headers: asked, query }) =>
-      Effect.gen(function* () {
-        const caller = yield* Caller
-        const { verdict } = yield* grants.judge(caller, "read", "events/*")
-        const still = Effect.gen(function* () {
-          const { token } = caller
-          if (token !== null && !(yield* tokens.isAlive(token))) return false
-          const now = yield* grants.judgeOf(caller.principal, "read", "events/*")
-          return now.verdict === verdict
-        })
-        const context = yield* Effect.context<never>()
-        const subscription = {
-          viewer: { principal: caller.principal.id, all: verdict === "allow" },
-          token: caller.token,
-          face: query.names,
-          after: asked["last-event-id"] ?? query.after,
-          expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
-          still,
-        }
-        const takeover: Takeover = (response) =>
-          void Effect.runForkWith(context)(feed.subscribe(response, subscription))
-        return HttpServerResponse.raw(takeover, { headers })
-      }),
+    const watch = yield* makeWatch
+    return handlers.handleRaw("watch", ({ headers, query }) =>
+      Effect.flatMap(Caller, (caller) =>
+        watch(caller, { names: query.names, after: headers["last-event-id"] ?? query.after, space: undefined }),
+      ),
     )
   }),
 )

@@ -1,0 +1,63 @@
+/** What was said in a space, and what was done there: text, and tool calls that keep their data as data. */
+import { Schema } from "effect"
+import { MessageId, Moment, PrincipalId, SpaceId } from "./Ids.ts"
+import { PrincipalKind } from "./Principal.ts"
+import { Provenance } from "./Provenance.ts"
+
+/** The largest text of a message, in bytes (house.md, section 4). */
+export const largestText = 64 * 1024
+
+export const Author = Schema.Struct({ id: PrincipalId, name: Schema.String, kind: PrincipalKind })
+
+/** A visible tool call: shown, streamed and stored like a message, but never replied to and never read for mentions. */
+export const MessageCall = Schema.Struct({
+  id: Schema.String,
+  tool: Schema.String,
+  input: Schema.Json,
+  output: Schema.optionalKey(Schema.Json),
+  error: Schema.optionalKey(Schema.Json),
+  customUI: Schema.optionalKey(Schema.String),
+})
+export type MessageCall = typeof MessageCall.Type
+
+export const Reaction = Schema.Struct({ emoji: Schema.String, by: Schema.Array(PrincipalId) })
+
+export class Message extends Schema.Class<Message>("Message")({
+  id: MessageId,
+  space: SpaceId,
+  seq: Schema.Int,
+  author: Author,
+  text: Schema.String,
+  call: Schema.NullOr(MessageCall),
+  replyTo: Schema.NullOr(MessageId),
+  mentions: Schema.Array(PrincipalId),
+  reactions: Schema.Array(Reaction),
+  provenance: Provenance,
+  /** Where the author was when it wrote this, if not here: filled by runs. */
+  origin: Schema.NullOr(Schema.Json),
+  pinned: Schema.Boolean,
+  createdAt: Moment,
+  editedAt: Schema.NullOr(Moment),
+  deletedAt: Schema.NullOr(Moment),
+}) {}
+
+/** Lone surrogates cannot be stored or sent, and nothing but blanks says nothing. */
+export const MessageText = Schema.String.check(
+  Schema.isPattern(/\S/, { message: "a text that says something" }),
+  Schema.makeFilter((text) => text.isWellFormed() || "well-formed text"),
+)
+
+export const NewMessage = Schema.Struct({
+  text: MessageText,
+  replyTo: Schema.optionalKey(MessageId),
+})
+export type NewMessage = typeof NewMessage.Type
+
+export const Emoji = Schema.String.check(
+  Schema.isPattern(
+    /^(\p{Extended_Pictographic}|\p{Emoji_Presentation}|[\p{Regional_Indicator}\p{Emoji_Modifier}\u200d\ufe0f#*0-9\u20e3]|[a-z0-9_+-]){1,32}$/u,
+    {
+      message: "an emoji, or its name such as thumbsup",
+    },
+  ),
+)

@@ -1,0 +1,73 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BadInput, Missing, NameTaken, TooLarge, WrongState } from "../Errors.ts"
+import { Event, FaceName } from "../Event.ts"
+import { Message, NewMessage } from "../Message.ts"
+import { pageOfMany, pageQuery } from "../Page.ts"
+import { PrincipalRef } from "../Principal.ts"
+import { problem } from "../Problem.ts"
+import { NewSpace, Space, SpaceChange, SpaceRef } from "../Space.ts"
+import { lastEventId } from "./Events.ts"
+import { Idempotency, made } from "./guards.ts"
+
+const space = { space: SpaceRef }
+const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+const refused = [problem(Missing), problem(WrongState)] as const
+
+export class SpacesApi extends HttpApiGroup.make("spaces")
+  .add(
+    HttpApiEndpoint.get("list", "/spaces", { query: pageQuery, success: pageOfMany(Space) }),
+    HttpApiEndpoint.get("get", "/spaces/:space", { params: space, success: Space, error: problem(Missing) }),
+    HttpApiEndpoint.post("add", "/spaces", {
+      payload: NewSpace,
+      success: made(Space),
+      error: [problem(NameTaken), problem(Missing), problem(BadInput)],
+    }).middleware(Idempotency),
+    HttpApiEndpoint.patch("change", "/spaces/:space", {
+      params: space,
+      payload: SpaceChange,
+      success: Space,
+      error: [...refused, problem(NameTaken)],
+    }),
+    HttpApiEndpoint.put("addMember", "/spaces/:space/members/:principal", {
+      params: { ...space, principal: PrincipalRef },
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+    HttpApiEndpoint.delete("removeMember", "/spaces/:space/members/:principal", {
+      params: { ...space, principal: PrincipalRef },
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+    HttpApiEndpoint.post("post", "/spaces/:space/messages", {
+      params: space,
+      payload: NewMessage,
+      success: made(Message),
+      error: [...refused, problem(TooLarge)],
+    }).middleware(Idempotency),
+    HttpApiEndpoint.get("messages", "/spaces/:space/messages", {
+      params: space,
+      query: { limit: pageQuery.limit, before: Schema.optionalKey(Seq), after: Schema.optionalKey(Seq) },
+      success: pageOfMany(Message),
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.put("read", "/spaces/:space/read", {
+      params: space,
+      payload: Schema.Struct({ seq: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
+      success: HttpApiSchema.NoContent,
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.post("typing", "/spaces/:space/typing", {
+      params: space,
+      success: HttpApiSchema.NoContent,
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.get("watch", "/spaces/:space/events", {
+      params: space,
+      headers: { "last-event-id": Schema.optionalKey(lastEventId) },
+      query: { names: Schema.optionalKey(FaceName), after: Schema.optionalKey(lastEventId) },
+      success: HttpApiSchema.StreamSse({ data: Event }),
+      error: problem(Missing),
+    }),
+  )
+  .prefix("/api/v1") {}

@@ -1,0 +1,103 @@
+import { Api, Caller, Forbidden, type Space } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Grants } from "../../../access/Grants.ts"
+import { Principals } from "../../../access/Principals.ts"
+import { mayPost, Messages } from "../../../spaces/Messages.ts"
+import { isMember, Spaces } from "../../../spaces/Spaces.ts"
+import { Journal } from "../../../store/Journal.ts"
+import { Feed } from "../../Feed.ts"
+import { makeViewer } from "../viewer.ts"
+import { makeWatch } from "../watch.ts"
+
+export const spacesHandlers = HttpApiBuilder.group(
+  Api,
+  "spaces",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const principals = yield* Principals
+    const spaces = yield* Spaces
+    const messages = yield* Messages
+    const feed = yield* Feed
+    const { transact } = yield* Journal
+    const viewer = yield* makeViewer
+    const watch = yield* makeWatch
+
+    /** A space the caller may see, and may do this in. */
+    const reach = Effect.fnUntraced(function* (ref: string, action: "read" | "write") {
+      const who = yield* viewer
+      const space = yield* spaces.get(ref, who)
+      yield* require(action, `spaces/${space.name}`)
+      return { space, who }
+    })
+    /** Only those inside may change who is inside; an admin may from outside. */
+    const inside = Effect.fnUntraced(function* (space: Space, action: string) {
+      const who = yield* viewer
+      if (!who.all && !isMember(space, who.principal.id))
+        return yield* new Forbidden({ action, resource: `spaces/${space.name}`, rule: "members only" })
+    })
+
+    return handlers
+      .handleAll({
+        list: ({ query }) =>
+          Effect.andThen(
+            require("read", "spaces/*"),
+            Effect.flatMap(viewer, (who) => spaces.list(who, query)),
+          ),
+        get: ({ params }) => Effect.map(reach(params.space, "read"), ({ space }) => space),
+        add: Effect.fnUntraced(function* ({ payload }) {
+          yield* require("write", `spaces/${payload.name}`)
+          const { principal } = yield* viewer
+          return yield* transact(spaces.add(payload, principal))
+        }),
+        change: Effect.fnUntraced(function* ({ params, payload }) {
+          const { space, who } = yield* reach(params.space, "write")
+          yield* inside(space, "change")
+          yield* transact(spaces.change(space, payload))
+          return yield* spaces.get(space.id, who)
+        }),
+        addMember: Effect.fnUntraced(function* ({ params }) {
+          const { space, who } = yield* reach(params.space, "write")
+          const member = yield* principals.get(params.principal)
+          // Anybody may walk into a public space by themselves.
+          if (!(space.kind === "public" && member.id === who.principal.id)) yield* inside(space, "add members to")
+          yield* transact(spaces.addMember(space, member))
+        }),
+        removeMember: Effect.fnUntraced(function* ({ params }) {
+          const { space } = yield* reach(params.space, "write")
+          yield* inside(space, "remove members from")
+          yield* transact(spaces.removeMember(space, yield* principals.get(params.principal)))
+        }),
+        post: Effect.fnUntraced(function* ({ params, payload }) {
+          const { space, who } = yield* reach(params.space, "write")
+          if (!mayPost(space, who.principal.id))
+            return yield* new Forbidden({ action: "post to", resource: `spaces/${space.name}`, rule: "members only" })
+          return yield* transact(messages.post(space, who.principal, payload))
+        }),
+        messages: ({ params, query }) =>
+          Effect.flatMap(reach(params.space, "read"), ({ space }) => messages.list(space, query)),
+        read: Effect.fnUntraced(function* ({ params, payload }) {
+          const { space, who } = yield* reach(params.space, "read")
+          yield* transact(spaces.markRead(space, who.principal, payload.seq))
+        }),
+        typing: Effect.fnUntraced(function* ({ params }) {
+          const { space, who } = yield* reach(params.space, "write")
+          if (!mayPost(space, who.principal.id)) return
+          yield* feed.show({
+            kind: "typing",
+            at: yield* DateTime.now,
+            space: space.id,
+            actor: who.principal.id,
+            body: { name: who.principal.name },
+          })
+        }),
+      })
+      .handleRaw("watch", ({ headers, params, query }) =>
+        Effect.gen(function* () {
+          const { space } = yield* reach(params.space, "read")
+          const after = headers["last-event-id"] ?? query.after
+          return yield* watch(yield* Caller, { names: query.names, after, space: space.id })
+        }),
+      )
+  }),
+)

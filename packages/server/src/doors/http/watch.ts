@@ -1,0 +1,48 @@
+/** A stream as an answer: the head goes out by the router, the body is the feed's. */
+import type { Caller, FaceName } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { Grants } from "../../access/Grants.ts"
+import { Tokens } from "../../access/Tokens.ts"
+import { Feed } from "../Feed.ts"
+import type { Takeover } from "../Response.ts"
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // Proxies that buffer would hold events back.
+  "x-accel-buffering": "no",
+}
+
+export interface WatchOptions {
+  readonly names: FaceName | undefined
+  readonly after: number | undefined
+  readonly space: string | undefined
+}
+
+export const makeWatch = Effect.gen(function* () {
+  const grants = yield* Grants
+  const feed = yield* Feed
+  const tokens = yield* Tokens
+  return Effect.fnUntraced(function* (caller: Caller["Service"], { after, names, space }: WatchOptions) {
+    const { verdict } = yield* grants.judge(caller, "read", "events/*")
+    const still = Effect.gen(function* () {
+      const { token } = caller
+      if (token !== null && !(yield* tokens.isAlive(token))) return false
+      const now = yield* grants.judgeOf(caller.principal, "read", "events/*")
+      return now.verdict === verdict
+    })
+    const context = yield* Effect.context<never>()
+    const subscription = {
+      viewer: { principal: caller.principal.id, all: verdict === "allow", spaces: new Set<string>() },
+      token: caller.token,
+      face: names,
+      space,
+      after,
+      expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
+      still,
+    }
+    const takeover: Takeover = (response) => void Effect.runForkWith(context)(feed.subscribe(response, subscription))
+    return HttpServerResponse.raw(takeover, { headers })
+  })
+})

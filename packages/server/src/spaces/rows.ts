@@ -1,0 +1,98 @@
+/** Rows of spaces and messages as values. */
+import { Member, Message, type PrincipalId, Space, type SpaceId } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { Flag } from "../store/Columns.ts"
+
+export interface SpaceRow {
+  readonly id: SpaceId
+  readonly name: string
+  readonly kind: Space["kind"]
+  readonly triggerPolicy: Space["trigger"]
+  readonly topic: string | null
+  readonly lastSeq: number
+  readonly createdAt: string
+  readonly archivedAt: string | null
+  readonly readSeq: number | null
+}
+
+interface MemberRow {
+  readonly space: SpaceId
+  readonly id: PrincipalId
+  readonly name: string
+  readonly kind: Member["kind"]
+  readonly role: Member["role"]
+}
+
+const decodeSpace = Schema.decodeUnknownSync(Space)
+const decodeMessage = Schema.decodeUnknownSync(Message)
+const decodeFlag = Schema.decodeUnknownSync(Flag)
+
+export const membersOf = (sql: SqlClient.SqlClient, spaces: ReadonlyArray<SpaceId>) =>
+  spaces.length === 0
+    ? Effect.succeed<ReadonlyArray<MemberRow>>([])
+    : sql<MemberRow>`SELECT m.space, p.id, p.name, p.kind, m.role FROM members m JOIN principals p ON p.id = m.principal
+        WHERE ${sql.in("m.space", spaces)} ORDER BY m.joined_at, p.name_key`
+
+export const spacesFrom = (
+  sql: SqlClient.SqlClient,
+  rows: ReadonlyArray<SpaceRow>,
+): Effect.Effect<ReadonlyArray<Space>, SqlError.SqlError> =>
+  Effect.map(
+    membersOf(
+      sql,
+      rows.map((row) => row.id),
+    ),
+    (members) =>
+      rows.map(({ readSeq, triggerPolicy, ...row }) =>
+        decodeSpace({
+          ...row,
+          trigger: triggerPolicy,
+          unread: readSeq === null ? 0 : Math.max(0, row.lastSeq - readSeq),
+          members: members
+            .filter((member) => member.space === row.id)
+            .map(({ id, kind, name, role }) => ({ id, kind, name, role })),
+        }),
+      ),
+  )
+
+interface MessageRow {
+  readonly id: string
+  readonly author: string
+  readonly authorName: string
+  readonly authorKind: string
+  readonly call: string | null
+  readonly mentions: string
+  readonly origin: string | null
+  readonly pinned: boolean | 0 | 1
+}
+
+/** The columns every reading of messages asks for. */
+export const messageColumns = (sql: SqlClient.SqlClient) =>
+  sql.literal("m.*, p.name AS author_name, p.kind AS author_kind")
+
+export const messagesFrom = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rows: ReadonlyArray<MessageRow>) {
+  const ids = rows.map((row) => row.id)
+  const reactions =
+    ids.length === 0
+      ? []
+      : yield* sql<{ message: string; emoji: string; principal: PrincipalId }>`SELECT message, emoji, principal
+          FROM reactions WHERE ${sql.in("message", ids)} ORDER BY created_at, principal`
+  const of = (message: string) => {
+    const found = new Map<string, Array<PrincipalId>>()
+    for (const one of reactions)
+      if (one.message === message) found.set(one.emoji, [...(found.get(one.emoji) ?? []), one.principal])
+    return [...found].map(([emoji, by]) => ({ emoji, by }))
+  }
+  return rows.map(({ author, authorKind, authorName, ...row }) =>
+    decodeMessage({
+      ...row,
+      author: { id: author, name: authorName, kind: authorKind },
+      call: row.call === null ? null : (JSON.parse(row.call) as unknown),
+      mentions: JSON.parse(row.mentions) as unknown,
+      origin: row.origin === null ? null : (JSON.parse(row.origin) as unknown),
+      pinned: decodeFlag(row.pinned),
+      reactions: of(row.id),
+    }),
+  )
+})

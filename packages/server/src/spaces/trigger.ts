@@ -1,0 +1,41 @@
+/** Whom a message is for: the agents that should be woken by it. Pure; whoever wakes them reads it off the event. */
+import type { PrincipalId, PrincipalKind, Trigger } from "@stoa/contract"
+
+interface Present {
+  readonly id: PrincipalId
+  readonly kind: PrincipalKind
+}
+
+export interface Said {
+  readonly trigger: Trigger
+  readonly author: Present
+  readonly members: ReadonlyArray<Present>
+  readonly mentions: ReadonlyArray<PrincipalId>
+  /** Who wrote the message that this one answers, and who had answered it before: the thread. */
+  readonly thread: ReadonlyArray<PrincipalId>
+}
+
+/** Mentions are read only where they decide something. */
+export const readsMentions = (trigger: Trigger): boolean => trigger === "mention"
+
+export const addresseesOf = ({ author, members, mentions, thread, trigger }: Said): ReadonlyArray<PrincipalId> => {
+  // Nobody wakes themselves, and people are not woken: they are told.
+  const others = members.filter((member) => member.id !== author.id)
+  const agents = others.filter((member) => member.kind === "agent")
+  const ids = agents.map((member) => member.id)
+  switch (trigger) {
+    case "dm":
+      return others.length === 1 ? ids : []
+    case "mention": {
+      // Two in a room need no names (S1-95).
+      if (others.length === 1) return ids
+      return ids.filter((id) => mentions.includes(id))
+    }
+    case "human-all":
+      if (author.kind !== "person") return []
+      return thread.length === 0 ? ids : ids.filter((id) => thread.includes(id))
+    // A team routes along its own edges; its room decides.
+    case "team-edge":
+      return []
+  }
+}
