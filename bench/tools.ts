@@ -138,7 +138,7 @@ const targets = (): string => {
     ["look-up", 1000, () => void registry.find("server-7__tool-997")],
     ["validation of 20 parameters, flat list", 2000, () => void Effect.runSync(Road.validate(flat, call))],
     ["validation of 20 parameters, JSON Schema", 2000, () => void Effect.runSync(Road.validate(schema, call))],
-    ["authorization", 5000, () => void Effect.runSync(Road.judge(flat, call))],
+    ["authorization", 5000, () => Effect.runSync(Road.judge(flat, call))],
     ["conversion of all, cached", 5000, () => void registry.formats()],
     ["conversion of all, made anew", 5000, cold],
   ]

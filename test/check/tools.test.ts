@@ -80,7 +80,7 @@ import { readFileSync } from "node:fs"
 export const ids = [Spaces, readFileSync]\n`,
         "packages/cli/package.json": JSON.stringify({ name: "@stoa/cli", license: "MIT", type: "module" }),
         "packages/cli/src/main.ts": `import { Spaces } from "@stoa/server"\nconsole.log(Spaces)\n`,
-        "packages/cli/src/verbs/serve.ts": `import { Spaces } from "@stoa/server"\nconsole.log(Spaces)\n`,
+        "packages/cli/src/local.ts": `import { Spaces } from "@stoa/server"\nconsole.log(Spaces)\n`,
       }),
     )
     const found = faults.map((fault) =>

@@ -7,7 +7,7 @@ import { Provenance } from "./Provenance.ts"
 /** The largest text of a message, in bytes (house.md, section 4). */
 export const largestText = 64 * 1024
 
-export const Author = Schema.Struct({ id: PrincipalId, name: Schema.String, kind: PrincipalKind })
+const Author = Schema.Struct({ id: PrincipalId, name: Schema.String, kind: PrincipalKind })
 
 /** A visible tool call: shown, streamed and stored like a message, but never replied to and never read for mentions. */
 export const MessageCall = Schema.Struct({
@@ -20,7 +20,7 @@ export const MessageCall = Schema.Struct({
 })
 export type MessageCall = typeof MessageCall.Type
 
-export const Reaction = Schema.Struct({ emoji: Schema.String, by: Schema.Array(PrincipalId) })
+const Reaction = Schema.Struct({ emoji: Schema.String, by: Schema.Array(PrincipalId) })
 
 export class Message extends Schema.Class<Message>("Message")({
   id: MessageId,
@@ -53,11 +53,8 @@ export const NewMessage = Schema.Struct({
 })
 export type NewMessage = typeof NewMessage.Type
 
-export const Emoji = Schema.String.check(
-  Schema.isPattern(
-    /^(\p{Extended_Pictographic}|\p{Emoji_Presentation}|[\p{Regional_Indicator}\p{Emoji_Modifier}\u200d\ufe0f#*0-9\u20e3]|[a-z0-9_+-]){1,32}$/u,
-    {
-      message: "an emoji, or its name such as thumbsup",
-    },
-  ),
-)
+/** An emoji with its joiners and modifiers, or a name such as thumbsup. Counted in code points, so that no cut leaves half. */
+const emoji =
+  /^(?:\p{Extended_Pictographic}|\p{Emoji_Presentation}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200d|\ufe0f|\u20e3|[#*0-9a-z_+-]){1,32}$/u
+
+export const Emoji = Schema.String.check(Schema.isPattern(emoji, { message: "an emoji, or its name such as thumbsup" }))

@@ -14,7 +14,7 @@ export const MemberRole = Schema.Literals(["owner", "member"])
 export type MemberRole = typeof MemberRole.Type
 
 /** Spaces are addressed by name, so a name is short, plain and unique. */
-export const SpaceName = Schema.String.check(
+const SpaceName = Schema.String.check(
   Schema.isPattern(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}$/u, {
     message: "a space's name of 1 to 63 letters, digits or . _ -, beginning with a letter or digit",
   }),

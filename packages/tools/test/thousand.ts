@@ -5,7 +5,7 @@ import { definition } from "./kit.ts"
 
 const types = ["string", "number", "boolean", "object", "array"] as const
 
-export const twenty: ReadonlyArray<ToolParameter> = Array.from({ length: 20 }, (_, n) => ({
+const twenty: ReadonlyArray<ToolParameter> = Array.from({ length: 20 }, (_, n) => ({
   name: `p${n}`,
   type: types[n % 5]!,
   description: `Parameter ${n}`,
@@ -20,7 +20,7 @@ export const twentyArguments: Record<string, unknown> = Object.fromEntries(
 )
 
 /** The same twenty as a JSON Schema. */
-export const twentySchema = {
+const twentySchema = {
   type: "object",
   properties: Object.fromEntries(twenty.map(({ description, name, type }) => [name, { type, description }])),
   required: twenty.filter(({ required }) => required).map(({ name }) => name),

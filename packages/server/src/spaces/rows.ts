@@ -28,7 +28,7 @@ const decodeSpace = Schema.decodeUnknownSync(Space)
 const decodeMessage = Schema.decodeUnknownSync(Message)
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 
-export const membersOf = (sql: SqlClient.SqlClient, spaces: ReadonlyArray<SpaceId>) =>
+const membersOf = (sql: SqlClient.SqlClient, spaces: ReadonlyArray<SpaceId>) =>
   spaces.length === 0
     ? Effect.succeed<ReadonlyArray<MemberRow>>([])
     : sql<MemberRow>`SELECT m.space, p.id, p.name, p.kind, m.role FROM members m JOIN principals p ON p.id = m.principal
