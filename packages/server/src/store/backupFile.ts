@@ -28,7 +28,7 @@ const About = Schema.Struct({
   /** Where each counter stands: a cursor is not given out twice, not even after its event is gone. */
   counters: Counts,
 })
-export type About = typeof About.Type
+type About = typeof About.Type
 const encodeAbout = Schema.encodeSync(About)
 export type NewAbout = Omit<About, "format">
 
