@@ -1,12 +1,13 @@
 // `npm run docs`: writes the snippets and generated pages that `npm run check` compares.
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { files, home, read } from "./checks/kit.ts"
 import { generated } from "./docs/generated.ts"
 import { refreshed } from "./docs/snippets.ts"
 
 const write = (path: string, was: string, now: string) => {
   if (was === now) return
+  mkdirSync(dirname(join(home, path)), { recursive: true })
   writeFileSync(join(home, path), now)
   console.log(`wrote ${path}`)
 }
