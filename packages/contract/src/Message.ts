@@ -41,10 +41,10 @@ export class Message extends Schema.Class<Message>("Message")({
   deletedAt: Schema.NullOr(Moment),
 }) {}
 
-/** Lone surrogates cannot be stored or sent, and nothing but blanks says nothing. */
+/** Lone surrogates and NUL cannot be stored in either database, and nothing but blanks says nothing. */
 export const MessageText = Schema.String.check(
   Schema.isPattern(/\S/, { message: "a text that says something" }),
-  Schema.makeFilter((text) => text.isWellFormed() || "well-formed text"),
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
 )
 
 export const NewMessage = Schema.Struct({

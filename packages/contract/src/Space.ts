@@ -15,8 +15,9 @@ export type MemberRole = typeof MemberRole.Type
 
 /** Spaces are addressed by name, so a name is short, plain and unique. */
 const SpaceName = Schema.String.check(
-  Schema.isPattern(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}$/u, {
-    message: "a space's name of 1 to 63 letters, digits or . _ -, beginning with a letter or digit",
+  Schema.isPattern(/^(?!spc_)[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}$/iu, {
+    message:
+      "a space's name of 1 to 63 letters, digits or . _ -, beginning with a letter or digit (and not with spc_, as ids do)",
   }),
 )
 
@@ -45,7 +46,10 @@ export class Space extends Schema.Class<Space>("Space")({
   unread: Schema.Int,
 }) {}
 
-const Topic = Schema.String.check(Schema.isMaxLength(1000))
+const Topic = Schema.String.check(
+  Schema.isMaxLength(1000),
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
+)
 
 export const NewSpace = Schema.Struct({
   name: SpaceName,

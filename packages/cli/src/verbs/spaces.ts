@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { all, ask, client, list, show, talk } from "../root.ts"
+import { all, ask, client, list, root, show, talk } from "../root.ts"
 
 const space = Argument.String("space").pipe(Argument.withDescription("Name or id of the space"))
 const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
@@ -54,11 +54,15 @@ const read = Command.make(
   "read",
   { space, limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(20)) },
   Effect.fn(function* ({ limit, space }) {
+    const { json } = yield* root
     const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit }))
-    yield* list(
-      items.map((message) => ({ ...message, author: message.author.name })),
-      ["seq", "createdAt", "author", "text", "id"],
-    )
+    yield* list(json ? items : items.map((message) => ({ ...message, author: message.author.name })), [
+      "seq",
+      "createdAt",
+      "author",
+      "text",
+      "id",
+    ])
   }),
 ).pipe(Command.withDescription("Read the newest messages of a space"))
 

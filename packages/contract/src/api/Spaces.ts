@@ -11,7 +11,7 @@ import { lastEventId } from "./Events.ts"
 import { Idempotency, made } from "./guards.ts"
 
 const space = { space: SpaceRef }
-const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
 const refused = [problem(Missing), problem(WrongState)] as const
 
 export class SpacesApi extends HttpApiGroup.make("spaces")

@@ -199,16 +199,17 @@ export class Feed extends Context.Service<
           one.cursor = cursor
         }
         // Joining is synchronous with the comparison: the live reader cannot move in between.
-        // Which spaces are open to the reader is asked anew for each page of the past, and once more before it joins.
-        do {
-          yield* refresh(one.viewer)
-          if (one.cursor >= cursor) break
+        // Which spaces are open to the reader is asked after each page of the past was read, never before: what it may not
+        // see any more, and what it was shut out from in between, is not shown.
+        yield* refresh(one.viewer)
+        while (open.has(one) && one.cursor < cursor) {
           const events = yield* journal.read({ after: one.cursor, limit: page })
+          yield* refresh(one.viewer)
           const seen = events.filter((event) => belongs(one, event) && maySee(one.viewer, event))
           if (seen.length > 0) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
           one.cursor = events.at(-1)?.cursor ?? cursor
           yield* drained(one.response)
-        } while (open.has(one))
+        }
         if (open.has(one)) live.add(one)
       })
 

@@ -1,5 +1,6 @@
 /** What is said. A post takes the next number of its space in the same transaction: no gap, no double (S1-68). */
 import {
+  Forbidden,
   largestText,
   type Message,
   type MessageCall,
@@ -14,7 +15,7 @@ import {
   TooLarge,
   WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, type Schema } from "effect"
+import { Array as Arr, Context, DateTime, Effect, Layer, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
@@ -23,6 +24,12 @@ import { mentionsIn } from "./mentions.ts"
 import { messageColumns, messagesFrom } from "./rows.ts"
 import { isMember, type Viewer } from "./Spaces.ts"
 import { addresseesOf, readsMentions } from "./trigger.ts"
+
+/** So far up a thread is looked for those who take part in it. */
+const deepest = 100
+/** So many ids in one question, and so many matches looked through for those the viewer may see. */
+const idsAtOnce = 1000
+const mostLookedAt = 50_000
 
 /** What a post may carry besides its words: rooms above fill it in. */
 export interface PostOptions {
@@ -55,7 +62,7 @@ export class Messages extends Context.Service<
       message: Message,
       by: Principal,
       text: string,
-    ) => Effect.Effect<Message, WrongState | TooLarge, Transaction>
+    ) => Effect.Effect<Message, Forbidden | WrongState | TooLarge, Transaction>
     readonly remove: (message: Message) => Effect.Effect<void, never, Transaction>
     readonly react: (message: Message, by: Principal, emoji: string) => Effect.Effect<void, WrongState, Transaction>
     readonly unreact: (message: Message, by: Principal, emoji: string) => Effect.Effect<void, never, Transaction>
@@ -96,10 +103,15 @@ export class Messages extends Context.Service<
         if (root.call !== null)
           return yield* new WrongState({ detail: "A tool call cannot be replied to; reply to a message." })
         if (root.deletedAt !== null) return yield* new WrongState({ detail: "This message was deleted." })
-        const repliers = yield* Effect.orDie(
-          sql<{ author: PrincipalId }>`SELECT DISTINCT author FROM messages WHERE reply_to = ${replyTo}`,
+        // Up to the first message of the thread, and whoever has answered on the way (S0-60).
+        const voices = yield* Effect.orDie(
+          sql<{ author: PrincipalId }>`WITH RECURSIVE up (id, reply_to, author, depth) AS (
+              SELECT id, reply_to, author, 0 FROM messages WHERE id = ${replyTo}
+              UNION ALL SELECT m.id, m.reply_to, m.author, up.depth + 1 FROM messages m JOIN up ON m.id = up.reply_to
+              WHERE up.depth < ${deepest})
+            SELECT author FROM up UNION SELECT author FROM messages WHERE reply_to IN (SELECT id FROM up)`,
         )
-        return [root.author.id, ...repliers.map((row) => row.author)]
+        return voices.map((row) => row.author)
       })
 
       const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (
@@ -109,22 +121,23 @@ export class Messages extends Context.Service<
         options = {},
       ) {
         yield* short(message.text)
-        if (space.archivedAt !== null)
-          return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
         const thread = yield* threadOf(space, message.replyTo)
         const mentions =
           options.call === undefined && readsMentions(space.trigger)
             ? mentionsIn(message.text, space.members).filter((id) => id !== author.id)
             : []
         const numbered = yield* Effect.orDie(
-          sql<{ lastSeq: number }>`UPDATE spaces SET last_seq = last_seq + 1 WHERE id = ${space.id} RETURNING last_seq`,
+          sql<{ lastSeq: number }>`UPDATE spaces SET last_seq = last_seq + 1
+            WHERE id = ${space.id} AND archived_at IS NULL RETURNING last_seq`,
         )
+        if (numbered[0] === undefined)
+          return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
         const id = newId<MessageId>("msg")
         const provenance = options.provenance ?? (author.kind === "service" ? "outside" : author.kind)
         const row = {
           id,
           space: space.id,
-          seq: numbered[0]!.lastSeq,
+          seq: numbered[0].lastSeq,
           author: author.id,
           text: message.text,
           call: options.call === undefined ? null : JSON.stringify(options.call),
@@ -195,12 +208,19 @@ export class Messages extends Context.Service<
         yield* short(text)
         if (message.deletedAt !== null || message.call !== null)
           return yield* new WrongState({ detail: "A deleted message and a tool call cannot be edited." })
-        if (message.author.id !== by.id) return yield* new WrongState({ detail: "Only its author can edit a message." })
+        if (message.author.id !== by.id)
+          return yield* new Forbidden({ action: "edit", resource: `messages/${message.id}`, rule: "its author's" })
         if (text === message.text) return message
         const now = DateTime.formatIso(yield* DateTime.now)
+        // First the row, which holds back others who edit it: history has what really stood there.
+        const before = yield* Effect.orDie(
+          sql<{ text: string }>`UPDATE messages SET edited_at = ${now}
+            WHERE id = ${message.id} AND deleted_at IS NULL RETURNING text`,
+        )
+        if (before[0] === undefined) return yield* new WrongState({ detail: "This message was deleted." })
         yield* Effect.orDie(sql`INSERT INTO message_edits (message, place, text, at)
-          VALUES (${message.id}, (SELECT count(*) FROM message_edits WHERE message = ${message.id}), ${message.text}, ${now})`)
-        yield* Effect.orDie(sql`UPDATE messages SET text = ${text}, edited_at = ${now} WHERE id = ${message.id}`)
+          VALUES (${message.id}, (SELECT count(*) FROM message_edits WHERE message = ${message.id}), ${before[0].text}, ${now})`)
+        yield* Effect.orDie(sql`UPDATE messages SET text = ${text} WHERE id = ${message.id}`)
         yield* index(message.id, text)
         const edited = (yield* byId(message.id))!
         yield* journal.append({ kind: "message.edited", space: message.space, body: { message: edited } })
@@ -208,11 +228,11 @@ export class Messages extends Context.Service<
       })
 
       const remove: Messages["Service"]["remove"] = Effect.fn("Messages.remove")(function* (message: Message) {
-        if (message.deletedAt !== null) return
         const now = DateTime.formatIso(yield* DateTime.now)
         // Its place stays, so that numbers have no gap and replies keep their thread; what it said does not.
-        yield* sql`UPDATE messages SET text = '', call = NULL, mentions = '[]', pinned = ${false}, deleted_at = ${now}
-          WHERE id = ${message.id}`
+        const rows = yield* sql`UPDATE messages SET text = '', call = NULL, mentions = '[]', pinned = ${false},
+          deleted_at = ${now} WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`
+        if (rows.length === 0) return
         yield* sql`DELETE FROM reactions WHERE message = ${message.id}`
         yield* sql`DELETE FROM message_edits WHERE message = ${message.id}`
         yield* index(message.id, "")
@@ -224,7 +244,11 @@ export class Messages extends Context.Service<
       }, Effect.orDie)
 
       const react: Messages["Service"]["react"] = Effect.fn("Messages.react")(function* (message, by, emoji) {
-        if (message.deletedAt !== null) return yield* new WrongState({ detail: "This message was deleted." })
+        // Holds the row, so that a deletion comes wholly before this or wholly after.
+        const there = yield* Effect.orDie(
+          sql`UPDATE messages SET pinned = pinned WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`,
+        )
+        if (there.length === 0) return yield* new WrongState({ detail: "This message was deleted." })
         const createdAt = DateTime.formatIso(yield* DateTime.now)
         const row = { message: message.id, emoji, principal: by.id, createdAt }
         const rows = yield* Effect.orDie(
@@ -255,8 +279,11 @@ export class Messages extends Context.Service<
 
       const pin: Messages["Service"]["pin"] = Effect.fn("Messages.pin")(function* (message, pinned) {
         if (message.deletedAt !== null) return yield* new WrongState({ detail: "This message was deleted." })
-        if (message.pinned === pinned) return
-        yield* Effect.orDie(sql`UPDATE messages SET pinned = ${pinned} WHERE id = ${message.id}`)
+        const rows = yield* Effect.orDie(
+          sql`UPDATE messages SET pinned = ${pinned}
+            WHERE id = ${message.id} AND pinned <> ${pinned} AND deleted_at IS NULL RETURNING id`,
+        )
+        if (rows.length === 0) return
         yield* journal.append({ kind: "message.pinned", space: message.space, body: { message: message.id, pinned } })
       })
 
@@ -266,18 +293,29 @@ export class Messages extends Context.Service<
         viewer,
         words,
       }: Parameters<Messages["Service"]["search"]>[0]) {
-        // More than asked for, because what the viewer may not see is taken out afterwards.
-        const ids = yield* Effect.provideService(findText("messages", words, limit * 20), SqlClient.SqlClient, sql)
-        if (ids.length === 0) return { items: [], next: null }
-        const where = [sql.in("m.id", ids), sql`m.deleted_at IS NULL`]
+        const where = [sql`m.deleted_at IS NULL`]
         if (space !== undefined) where.push(sql`m.space = ${space.id}`)
         if (!viewer.all)
           where.push(
             sql`(s.kind = 'public' OR s.id IN (SELECT space FROM members WHERE principal = ${viewer.principal.id}))`,
           )
-        const rows = yield* sql`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
-          JOIN spaces s ON s.id = m.space WHERE ${sql.and(where)} ORDER BY m.created_at DESC LIMIT ${limit}`
-        return { items: yield* messagesFrom(sql, rows as never), next: null }
+        // What the viewer may not see is taken out afterwards, and must not keep out what it may see: then more is looked at.
+        for (let most = limit * 20; ; most *= 8) {
+          const ids = yield* Effect.provideService(findText("messages", words, most), SqlClient.SqlClient, sql)
+          if (ids.length === 0) return { items: [], next: null }
+          const rows: Array<{ readonly createdAt: string }> = []
+          for (const some of Arr.chunksOf(ids, idsAtOnce))
+            rows.push(
+              ...(yield* sql<{
+                createdAt: string
+              }>`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
+                JOIN spaces s ON s.id = m.space WHERE ${sql.and([sql.in("m.id", some), ...where])}
+                ORDER BY m.created_at DESC, m.id LIMIT ${limit}`),
+            )
+          if (rows.length < limit && ids.length === most && most < mostLookedAt) continue
+          const newest = rows.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1)).slice(0, limit)
+          return { items: yield* messagesFrom(sql, newest as never), next: null }
+        }
       }, Effect.orDie)
 
       return Messages.of({ post, list, get, history, edit, remove, react, unreact, pin, search })

@@ -33,13 +33,16 @@ export interface Viewer {
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
+/** No name looks like an id, so that nobody can take the place of another's space. */
+const isId = (ref: string): boolean => ref.startsWith("spc_")
+
 /** A DM is the pair, not its spelling (S0-54). */
 const pairOf = (members: ReadonlyArray<PrincipalId>): string => members.toSorted().join(" ")
 
 export class Spaces extends Context.Service<
   Spaces,
   {
-    readonly add: (wanted: NewSpace, by: Principal) => Effect.Effect<Space, NameTaken | Missing | BadInput, Transaction>
+    readonly add: (wanted: NewSpace, by: Viewer) => Effect.Effect<Space, NameTaken | Missing | BadInput, Transaction>
     readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Missing>
     readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>>
     readonly change: (space: Space, changes: SpaceChange) => Effect.Effect<void, NameTaken | WrongState, Transaction>
@@ -70,8 +73,10 @@ export class Spaces extends Context.Service<
 
       const get: Spaces["Service"]["get"] = Effect.fn("Spaces.get")(function* (ref, viewer) {
         const rows = yield* sql<SpaceRow>`SELECT s.*, r.read_seq FROM spaces s ${readBy(viewer)}
-          WHERE (s.id = ${ref} OR s.name_key = ${nameKey(ref)}) AND ${visible(viewer)}`.pipe(Effect.orDie)
-        const found = yield* Effect.orDie(spacesFrom(sql, rows.slice(0, 1)))
+          WHERE ${isId(ref) ? sql`s.id = ${ref}` : sql`s.name_key = ${nameKey(ref)}`} AND ${visible(viewer)}`.pipe(
+          Effect.orDie,
+        )
+        const found = yield* Effect.orDie(spacesFrom(sql, rows))
         return found[0] ?? (yield* new Missing({ noun: "space", ref }))
       })
 
@@ -89,8 +94,15 @@ export class Spaces extends Context.Service<
         return { items: yield* spacesFrom(sql, page.items), next: page.next }
       }, Effect.orDie)
 
-      const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, by: Principal) {
+      const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, { all, principal: by }: Viewer) {
         const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
+        const left = given.findIndex((one) => one.retiredAt !== null)
+        if (left >= 0)
+          return yield* new BadInput({
+            issues: [
+              { path: `members.${left}`, message: `somebody who is here; ${given[left]!.name} has left the house` },
+            ],
+          })
         const named = given.map((one) => one.id)
         // Whoever opens a space is in it; a dm is between the two it names.
         const members = [...new Set(wanted.kind === "dm" && named.length >= 2 ? named : [by.id, ...named])]
@@ -100,6 +112,9 @@ export class Spaces extends Context.Service<
               { path: "members", message: `a dm has exactly two members, and this one would have ${members.length}` },
             ],
           })
+        // Else a refusal would tell strangers whether two others talk, and under which name.
+        if (wanted.kind === "dm" && !all && !members.includes(by.id))
+          return yield* new BadInput({ issues: [{ path: "members", message: "a dm that you are in yourself" }] })
         return members
       })
 
@@ -129,7 +144,7 @@ export class Spaces extends Context.Service<
         const rows = members.map((principal) => ({
           space: id,
           principal,
-          role: principal === by.id ? "owner" : "member",
+          role: principal === by.principal.id ? "owner" : "member",
           readSeq: 0,
           joinedAt: now,
         }))
@@ -139,7 +154,7 @@ export class Spaces extends Context.Service<
           space: id,
           body: { space: id, name: row.name, kind: row.kind, trigger: row.triggerPolicy, members },
         })
-        return yield* Effect.orDie(get(id, { principal: by, all: true }))
+        return yield* Effect.orDie(get(id, { ...by, all: true }))
       })
 
       const change: Spaces["Service"]["change"] = Effect.fn("Spaces.change")(function* (space, changes) {
@@ -159,7 +174,12 @@ export class Spaces extends Context.Service<
           ...(changes.archived === undefined ? {} : { archivedAt: changes.archived ? now : null }),
         }
         if (Object.keys(row).length === 0) return
-        yield* Effect.orDie(sql`UPDATE spaces SET ${sql.update(row)} WHERE id = ${space.id}`)
+        yield* Effect.catchReason(
+          sql`UPDATE spaces SET ${sql.update(row)} WHERE id = ${space.id}`,
+          "SqlError",
+          "UniqueViolation",
+          () => Effect.fail(new NameTaken({ noun: "space", name: changes.name ?? space.name })),
+        ).pipe(Effect.catchTag("SqlError", Effect.die))
         yield* journal.append({
           kind: "space.changed",
           space: space.id,

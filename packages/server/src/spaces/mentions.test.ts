@@ -3,7 +3,20 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { mentionsIn } from "./mentions.ts"
 
-const names = ["Pam", "Pam Beesly", "Jim", "dwight.k", "O'Neil", "Ann", "Ann-Marie", "José", "Νίκος", "小明", "R2", "a_b"]
+const names = [
+  "Pam",
+  "Pam Beesly",
+  "Jim",
+  "dwight.k",
+  "O'Neil",
+  "Ann",
+  "Ann-Marie",
+  "José",
+  "Νίκος",
+  "小明",
+  "R2",
+  "a_b",
+]
 const members = names.map((name) => ({ id: name, name }))
 
 const fenced = (text: string, fence = "```") => `${fence}\n${text}\n${fence}`
@@ -28,7 +41,7 @@ const table: ReadonlyArray<readonly [text: string, expected: ReadonlyArray<strin
   ["@dwight.k.", ["dwight.k"]],
   ["@O'Neil's", ["O'Neil"]],
   ["@Jim's desk", ["Jim"]],
-  ["(@Jim), @Pam; @R2: \"@Ann\" <@José>", ["Jim", "Pam", "R2", "Ann", "José"]],
+  ['(@Jim), @Pam; @R2: "@Ann" <@José>', ["Jim", "Pam", "R2", "Ann", "José"]],
   ["*@Jim* _@Pam_", ["Jim"]],
   ["@Jim_", []],
   ["@Jim2", []],
@@ -96,7 +109,19 @@ describe("mentions", () => {
 
   const piece = fc.oneof(
     fc.string({ unit: "binary", maxLength: 20 }),
-    fc.constantFrom("@", "`", "``", "```", "~~~", "\n", " ", ".", "\ud800", ...names, ...names.map((name) => `@${name}`)),
+    fc.constantFrom(
+      "@",
+      "`",
+      "``",
+      "```",
+      "~~~",
+      "\n",
+      " ",
+      ".",
+      "\ud800",
+      ...names,
+      ...names.map((name) => `@${name}`),
+    ),
   )
   const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""))
 
@@ -135,7 +160,10 @@ describe("mentions", () => {
   it("takes time by the length of the text alone, however hostile", () => {
     const size = 64 * 1024
     const fill = (unit: string) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
-    const many = Array.from({ length: 1000 }, (_, at) => ({ id: `${at}`, name: `${"a".repeat(1 + (at % 62))}${at % 10}` }))
+    const many = Array.from({ length: 1000 }, (_, at) => ({
+      id: `${at}`,
+      name: `${"a".repeat(1 + (at % 62))}${at % 10}`,
+    }))
     const lengths = Array.from({ length: 360 }, (_, at) => "`".repeat(at + 1)).join(" ")
     const hostile = [
       fill("@"),

@@ -28,11 +28,12 @@ const decodeSpace = Schema.decodeUnknownSync(Space)
 const decodeMessage = Schema.decodeUnknownSync(Message)
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 
+/** Whoever has left the house is in none of its spaces: its name may be another's by now, and nobody wakes it. */
 const membersOf = (sql: SqlClient.SqlClient, spaces: ReadonlyArray<SpaceId>) =>
   spaces.length === 0
     ? Effect.succeed<ReadonlyArray<MemberRow>>([])
     : sql<MemberRow>`SELECT m.space, p.id, p.name, p.kind, m.role FROM members m JOIN principals p ON p.id = m.principal
-        WHERE ${sql.in("m.space", spaces)} ORDER BY m.joined_at, p.name_key`
+        WHERE ${sql.in("m.space", spaces)} AND p.retired_at IS NULL ORDER BY m.joined_at, p.name_key`
 
 export const spacesFrom = (
   sql: SqlClient.SqlClient,

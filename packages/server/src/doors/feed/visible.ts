@@ -29,12 +29,14 @@ const concerns = (event: Event, principal: PrincipalId): boolean =>
   "principal" in event.body && event.body.principal === principal
 
 export const maySee = (viewer: Viewer, event: Event): boolean => {
-  if (viewer.all || event.actor === viewer.principal) return true
+  if (viewer.all) return true
+  const acted = event.actor === viewer.principal
   switch (kinds[event.kind].audience) {
     case "admins":
-      return false
+      return acted
     case "concerned":
-      return concerns(event, viewer.principal)
+      return acted || concerns(event, viewer.principal)
+    // What one did in a space is seen there; whoever was put out of it sees no more than that it was.
     case "space":
       return mayWatch(viewer, event.space) || concerns(event, viewer.principal)
   }

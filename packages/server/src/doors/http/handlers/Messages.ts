@@ -1,4 +1,4 @@
-import { Api, Forbidden, type MessageId } from "@stoa/contract"
+import { Api, Forbidden, type MessageId, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
@@ -17,13 +17,21 @@ export const messagesHandlers = HttpApiBuilder.group(
     const { transact } = yield* Journal
     const viewer = yield* makeViewer
 
-    const reach = Effect.fnUntraced(function* (id: MessageId, action: "read" | "write") {
+    /** A message the caller may see. */
+    const reach = Effect.fnUntraced(function* (id: MessageId, action: "read" | "write" = "read") {
       const who = yield* viewer
       const message = yield* messages.get(id, who)
       const space = yield* spaces.get(message.space, who)
       yield* require(action, `spaces/${space.name}`)
-      if (action === "write" && !who.all && !mayPost(space, who.principal.id))
+      return { message, space, who }
+    })
+    /** A message the caller may do something about. */
+    const touch = Effect.fnUntraced(function* (id: MessageId) {
+      const { message, space, who } = yield* reach(id, "write")
+      if (!who.all && !mayPost(space, who.principal.id))
         return yield* new Forbidden({ action: "write in", resource: `spaces/${space.name}`, rule: "members only" })
+      if (space.archivedAt !== null)
+        return yield* new WrongState({ detail: `${space.name} is archived: it can be read, not written to.` })
       return { message, space, who }
     })
 
@@ -39,15 +47,14 @@ export const messagesHandlers = HttpApiBuilder.group(
           ...(query.limit === undefined ? {} : { limit: query.limit }),
         })
       }),
-      get: ({ params }) => Effect.map(reach(params.message, "read"), ({ message }) => message),
-      history: ({ params }) =>
-        Effect.flatMap(reach(params.message, "read"), ({ message }) => messages.history(message.id)),
+      get: ({ params }) => Effect.map(reach(params.message), ({ message }) => message),
+      history: ({ params }) => Effect.flatMap(reach(params.message), ({ message }) => messages.history(message.id)),
       edit: Effect.fnUntraced(function* ({ params, payload }) {
-        const { message, who } = yield* reach(params.message, "write")
+        const { message, who } = yield* touch(params.message)
         return yield* transact(messages.edit(message, who.principal, payload.text))
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
-        const { message, space, who } = yield* reach(params.message, "write")
+        const { message, space, who } = yield* touch(params.message)
         const owner = memberOf(space, who.principal.id)?.role === "owner"
         if (message.author.id !== who.principal.id && !owner && !who.all)
           return yield* new Forbidden({
@@ -58,19 +65,19 @@ export const messagesHandlers = HttpApiBuilder.group(
         yield* transact(messages.remove(message))
       }),
       react: Effect.fnUntraced(function* ({ params }) {
-        const { message, who } = yield* reach(params.message, "write")
+        const { message, who } = yield* touch(params.message)
         yield* transact(messages.react(message, who.principal, params.emoji))
       }),
       unreact: Effect.fnUntraced(function* ({ params }) {
-        const { message, who } = yield* reach(params.message, "write")
+        const { message, who } = yield* touch(params.message)
         yield* transact(messages.unreact(message, who.principal, params.emoji))
       }),
       pin: Effect.fnUntraced(function* ({ params }) {
-        const { message } = yield* reach(params.message, "write")
+        const { message } = yield* touch(params.message)
         yield* transact(messages.pin(message, true))
       }),
       unpin: Effect.fnUntraced(function* ({ params }) {
-        const { message } = yield* reach(params.message, "write")
+        const { message } = yield* touch(params.message)
         yield* transact(messages.pin(message, false))
       }),
     })

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
 import { Principals } from "../../../access/Principals.ts"
 import { mayPost, Messages } from "../../../spaces/Messages.ts"
-import { isMember, Spaces } from "../../../spaces/Spaces.ts"
+import { isMember, memberOf, Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/Journal.ts"
 import { Feed } from "../../Feed.ts"
 import { makeViewer } from "../viewer.ts"
@@ -36,6 +36,12 @@ export const spacesHandlers = HttpApiBuilder.group(
       if (!who.all && !isMember(space, who.principal.id))
         return yield* new Forbidden({ action, resource: `spaces/${space.name}`, rule: "members only" })
     })
+    /** What all others would feel is its owner's: anybody may walk into a public space, and must not close it. */
+    const owning = Effect.fnUntraced(function* (space: Space, action: string) {
+      const who = yield* viewer
+      if (!who.all && memberOf(space, who.principal.id)?.role !== "owner")
+        return yield* new Forbidden({ action, resource: `spaces/${space.name}`, rule: "owner only" })
+    })
 
     return handlers
       .handleAll({
@@ -47,12 +53,13 @@ export const spacesHandlers = HttpApiBuilder.group(
         get: ({ params }) => Effect.map(reach(params.space, "read"), ({ space }) => space),
         add: Effect.fnUntraced(function* ({ payload }) {
           yield* require("write", `spaces/${payload.name}`)
-          const { principal } = yield* viewer
-          return yield* transact(spaces.add(payload, principal))
+          const who = yield* viewer
+          return yield* transact(spaces.add(payload, who))
         }),
         change: Effect.fnUntraced(function* ({ params, payload }) {
           const { space, who } = yield* reach(params.space, "write")
-          yield* inside(space, "change")
+          const { topic: _, ...rest } = payload
+          yield* Object.keys(rest).length === 0 ? inside(space, "change") : owning(space, "change")
           yield* transact(spaces.change(space, payload))
           return yield* spaces.get(space.id, who)
         }),
@@ -64,9 +71,10 @@ export const spacesHandlers = HttpApiBuilder.group(
           yield* transact(spaces.addMember(space, member))
         }),
         removeMember: Effect.fnUntraced(function* ({ params }) {
-          const { space } = yield* reach(params.space, "write")
-          yield* inside(space, "remove members from")
-          yield* transact(spaces.removeMember(space, yield* principals.get(params.principal)))
+          const { space, who } = yield* reach(params.space, "write")
+          const member = yield* principals.get(params.principal)
+          yield* member.id === who.principal.id ? inside(space, "leave") : owning(space, "remove members from")
+          yield* transact(spaces.removeMember(space, member))
         }),
         post: Effect.fnUntraced(function* ({ params, payload }) {
           const { space, who } = yield* reach(params.space, "write")
