@@ -50,3 +50,14 @@ export type Configuration = typeof Configuration.Type
 
 /** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
 export const laterSections = ["spaces", "tools", "mcpServers", "models", "env", "egress"] as const
+
+/** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
+export const configurationSchema = (): Readonly<Record<string, unknown>> => {
+  const { definitions, schema } = Schema.toJsonSchemaDocument(Configuration, { onExcessProperty: "error" })
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Stoa configuration file",
+    ...schema,
+    ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }),
+  }
+}

@@ -22,7 +22,12 @@ const SpaceName = Schema.String.check(
 )
 
 /** Where a space is taken, its id or its name will do. */
-export const SpaceRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
+export const SpaceRef = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(100),
+  // oxlint-disable-next-line no-control-regex
+  Schema.isPattern(/^[^\0]*$/, { message: "a name or an id" }),
+)
 
 export class Member extends Schema.Class<Member>("Member")({
   id: PrincipalId,

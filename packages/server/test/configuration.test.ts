@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect } from "effect"
 import { Journal } from "../src/store/Journal.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
@@ -157,6 +158,25 @@ for (const store of ["sqlite", "postgres"] as const)
         yield* write({ agents: [{ name: "worker" }] })
         yield* reload
         assert.strictEqual((yield* judge).verdict, "allow")
+      }),
+    )
+
+    it.effect("the published JSON Schema takes what the house takes and refuses what it refuses", () =>
+      Effect.gen(function* () {
+        const { raw } = yield* Guest
+        const schema = (yield* ask(async () => (await raw("/config.schema.json")).json())) as Record<string, unknown>
+        const check = new Ajv2020({
+          strict: false,
+          code: { regExp: Object.assign((text: string) => new RegExp(text, "u"), { code: "u" }) },
+        }).compile(schema)
+        assert.isTrue(check({ ...roomy, people: [{ name: "Kim" }], agents: [{ name: "pam", toolsets: ["office"] }] }))
+        for (const wrong of [
+          { peple: [] },
+          { agents: [{ name: "x", roles: ["king"] }] },
+          { agents: [{}] },
+          { limits: [{ principal: "*", resource: "x", count: 0, seconds: 1 }] },
+        ])
+          assert.isFalse(check(wrong), JSON.stringify(wrong))
       }),
     )
 

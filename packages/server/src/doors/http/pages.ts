@@ -1,7 +1,7 @@
 /** Pages for people: the front page, the API's documentation, and what each error means. No token is needed for any. */
 // edge: pages are files of the checkout, read once.
 import { existsSync, readFileSync } from "node:fs"
-import { NoRoute } from "@stoa/contract"
+import { configurationSchema, NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { problemResponse } from "../Problems.ts"
@@ -47,4 +47,11 @@ const errors = HttpRouter.add(
   }),
 )
 
-export const pages = Layer.mergeAll(front, docs, errors)
+/** Named by `$schema` in a configuration file, an editor then knows it. */
+const schema = HttpRouter.add(
+  "GET",
+  "/config.schema.json",
+  Effect.sync(() => HttpServerResponse.jsonUnsafe(configurationSchema(), { contentType: "application/schema+json" })),
+)
+
+export const pages = Layer.mergeAll(front, docs, errors, schema)
