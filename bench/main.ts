@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools spaces]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -9,6 +9,7 @@ import { feed } from "./feed.ts"
 import { http } from "./http.ts"
 import { idle } from "./idle.ts"
 import { load, machine } from "./measure.ts"
+import { spaces } from "./spaces.ts"
 import { start } from "./start.ts"
 import { tools } from "./tools.ts"
 
@@ -19,6 +20,7 @@ const figures = {
   start: { title: "Start to ready", run: start },
   idle: { title: "Idle house", run: idle },
   tools: { title: "A governed tool call", run: tools },
+  spaces: { title: "Talking in a space", run: spaces },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>

@@ -72,7 +72,7 @@ it("mistakes are exit 2 and a sentence", async () => {
     stoa("say", "annex", " "),
   ])
   expect(ended.map((one) => [one.code, one.stdout])).toEqual(ended.map(() => [2, expect.any(String)]))
-  expect(ended[2]!.stderr).toMatch(/exactly two members/)
+  expect(ended[2].stderr).toMatch(/exactly two members/)
 })
 
 it("events --space prints one JSON a line of that space alone", async () => {

@@ -21,7 +21,7 @@ import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { findText, indexText } from "../store/Search.ts"
 import { mentionsIn } from "./mentions.ts"
-import { messageColumns, messagesFrom } from "./rows.ts"
+import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import { isMember, type Viewer } from "./Spaces.ts"
 import { addresseesOf, readsMentions } from "./trigger.ts"
 
@@ -154,7 +154,10 @@ export class Messages extends Context.Service<
         yield* Effect.orDie(
           sql`UPDATE members SET read_seq = ${row.seq} WHERE space = ${space.id} AND principal = ${author.id}`,
         )
-        const posted = (yield* byId(id))!
+        const posted = messageFrom(
+          { ...row, authorName: author.name, authorKind: author.kind, editedAt: null, deletedAt: null } as never,
+          [],
+        )
         const addressees =
           options.call === undefined
             ? addresseesOf({ trigger: space.trigger, author, members: space.members, mentions, thread })

@@ -68,6 +68,21 @@ interface MessageRow {
   readonly pinned: boolean | 0 | 1
 }
 
+/** A row as a message. The rest of the columns have the names of its fields. */
+export const messageFrom = (
+  { author, authorKind, authorName, ...row }: MessageRow,
+  reactions: Message["reactions"],
+): Message =>
+  decodeMessage({
+    ...row,
+    author: { id: author, name: authorName, kind: authorKind },
+    call: row.call === null ? null : (JSON.parse(row.call) as unknown),
+    mentions: JSON.parse(row.mentions) as unknown,
+    origin: row.origin === null ? null : (JSON.parse(row.origin) as unknown),
+    pinned: decodeFlag(row.pinned),
+    reactions,
+  })
+
 /** The columns every reading of messages asks for. */
 export const messageColumns = (sql: SqlClient.SqlClient) =>
   sql.literal("m.*, p.name AS author_name, p.kind AS author_kind")
@@ -85,15 +100,5 @@ export const messagesFrom = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
       if (one.message === message) found.set(one.emoji, [...(found.get(one.emoji) ?? []), one.principal])
     return [...found].map(([emoji, by]) => ({ emoji, by }))
   }
-  return rows.map(({ author, authorKind, authorName, ...row }) =>
-    decodeMessage({
-      ...row,
-      author: { id: author, name: authorName, kind: authorKind },
-      call: row.call === null ? null : (JSON.parse(row.call) as unknown),
-      mentions: JSON.parse(row.mentions) as unknown,
-      origin: row.origin === null ? null : (JSON.parse(row.origin) as unknown),
-      pinned: decodeFlag(row.pinned),
-      reactions: of(row.id),
-    }),
-  )
+  return rows.map((row) => messageFrom(row, of(row.id)))
 })
