@@ -17,6 +17,8 @@ export interface Target {
   readonly given: boolean
   /** The local house's data folder. */
   readonly folder: string
+  /** Whether a house runs on that folder now. */
+  readonly running: boolean
 }
 
 /** Whether an address can be the local house's: its admin's token goes to no other. */
@@ -26,15 +28,38 @@ const isLocal = (url: string, local: string): boolean => {
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
+/** Its process wrote its number beside the data, and is still there. */
+const isRunning = (folder: string): boolean => {
+  const pid = Number(read(join(folder, "pid")))
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    // Another user's process is one that runs.
+    return (cause as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
 export const clientSettings = (flags: {
   readonly url: string | undefined
   readonly token: string | undefined
 }): Target => {
   const folder = set("STOA_DATA") ?? ".stoa"
-  const local =
-    read(join(folder, "address")) ?? `http://${set("STOA_HOST") ?? "127.0.0.1"}:${set("STOA_PORT") ?? "4040"}`
+  const running = isRunning(folder)
+  // What the house in this folder wrote when it came up. Whoever else answers at the usual port is not that house.
+  const local = running ? read(join(folder, "address")) : undefined
   const given = flags.url ?? set("STOA_URL")
-  const url = given ?? local
-  const admin = () => (isLocal(url, local) ? (set("STOA_ADMIN_TOKEN") ?? read(join(folder, "admin.token"))) : undefined)
-  return { url, token: flags.token ?? set("STOA_TOKEN") ?? admin(), given: given !== undefined, folder }
+  const url = given ?? local ?? `http://${set("STOA_HOST") ?? "127.0.0.1"}:${set("STOA_PORT") ?? "4040"}`
+  const admin = () =>
+    local !== undefined && isLocal(url, local)
+      ? (set("STOA_ADMIN_TOKEN") ?? read(join(folder, "admin.token")))
+      : undefined
+  return {
+    url,
+    token: flags.token ?? set("STOA_TOKEN") ?? (existsSync(folder) ? admin() : set("STOA_ADMIN_TOKEN")),
+    given: given !== undefined,
+    folder,
+    running: local !== undefined,
+  }
 }

@@ -33,24 +33,13 @@ export const client = Effect.flatMap(place, ({ token, url }) =>
   }),
 )
 
-/** A house that hangs is not one that can be asked. */
-const patience = 3000
-
 /** Whether the house can be asked. One that was not named and does not run is worked on where it lies. */
-export const houseRuns = Effect.flatMap(place, ({ folder, given, url }) =>
-  given
-    ? Effect.succeed(true)
-    : Effect.filterOrElse(
-        Effect.promise(() =>
-          fetch(new URL("/healthz", url), { signal: AbortSignal.timeout(patience) }).then(
-            (answer) => answer.ok,
-            () => false,
-          ),
-        ),
-        (runs) => runs || existsSync(folder),
-        () => refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`),
-      ),
-)
+export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url }) => {
+  if (given || running) return Effect.succeed(true)
+  return existsSync(folder)
+    ? Effect.succeed(false)
+    : refused(`No house answers at ${url}, and there is no data folder ${folder}. Set STOA_DATA or STOA_URL.`)
+})
 
 /** Asks the house. Whatever it throws is the failure of the verb. */
 export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>

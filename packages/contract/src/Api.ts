@@ -20,9 +20,9 @@ export class Api extends HttpApi.make("stoa")
   .middleware(Authentication)
   .middleware(Reading)
   .add(HealthApi)
-  // Whoever sends a body with three faults wants to hear of three.
+  // Whoever sends a body with three faults wants to hear of three, and a misspelt field is a fault.
   .annotate(OpenApi.Transform, withSummaries)
-  .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
+  .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
   .annotateMerge(
     OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." }),
   ) {}

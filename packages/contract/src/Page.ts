@@ -1,5 +1,6 @@
 /** Lists: `{items, next}`, 50 at a time unless asked otherwise, 100 at most. */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
 
 export const pageOfMany = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ items: Schema.Array(item), next: Schema.NullOr(Schema.String) })
@@ -9,11 +10,24 @@ export interface Page<A> {
   readonly next: string | null
 }
 
+/** What `next` looks like: base64url of well-formed text without control characters, spelled in the one way there is. */
+const isCursor = (text: string): boolean => {
+  const decoded = Base64Url.decodeString(text)
+  return (
+    Result.isSuccess(decoded) && !/\p{Cc}|\ufffd/u.test(decoded.success) && Base64Url.encode(decoded.success) === text
+  )
+}
+
 export const pageQuery = {
   limit: Schema.optionalKey(
     Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 100 })),
   ),
-  cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
+  cursor: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isMaxLength(400),
+      Schema.makeFilter((text) => isCursor(text) || "the `next` of the page before, as it was given"),
+    ),
+  ),
 }
 
 export interface PageQuery {

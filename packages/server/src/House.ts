@@ -5,6 +5,7 @@
 import { join } from "node:path"
 import { Effect, Layer, Option, type Redacted, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { AllowLists } from "./access/AllowLists.ts"
 import { Audit } from "./access/Audit.ts"
 import { Grants } from "./access/Grants.ts"
@@ -39,6 +40,9 @@ import { Timers } from "./store/Timers.ts"
 
 const version = "0.1.0"
 
+/** Any number that is ours: the key of Postgres's advisory lock on the house. */
+const houseLock = 7_461_002
+
 /** The house's own keys: from a setting, or made once and kept in the folder. */
 export interface Keys {
   readonly secret: Redacted.Redacted
@@ -70,10 +74,26 @@ const store = Layer.unwrap(
   }),
 )
 
+/** One house a database: a second one would revoke the first one's admin and seal secrets under a key of its own. */
+const alone = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { dialect, where } = yield* Store
+    if (dialect !== "postgres") return
+    const sql = yield* SqlClient.SqlClient
+    // Held by a connection of its own for as long as the house stands, and let go by Postgres when that ends.
+    const connection = yield* Effect.mapError(sql.reserve, (error) => refuse(`${where} cannot be reached.`, error))
+    const rows = yield* Effect.orDie(connection.executeValues("SELECT pg_try_advisory_lock($1)", [houseLock]))
+    if (rows[0]?.[0] !== true)
+      return yield* refuse(
+        `Another Stoa already runs on ${where}. Stop it first, or set DATABASE_URL to another database.`,
+      )
+  }),
+)
+
 /** The database as it is, and what copies it: enough to bring a backup back. */
 export const layerStore = Layer.unwrap(
   Effect.map(Folder, ({ path }) => Backup.layer({ program: version, migrations, folder: join(path, "backups") })),
-).pipe(Layer.provideMerge(store))
+).pipe(Layer.merge(alone), Layer.provideMerge(store))
 
 const migrated = Layer.effectDiscard(
   Effect.flatMap(Backup, ({ beforeMigration }) => migrate({ migrations, backup: beforeMigration })),

@@ -1,7 +1,7 @@
 /** Access through the door, on both databases: who is asking, may they, and what is written down of it. */
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AllowLists } from "../src/access/AllowLists.ts"
 import { Audit } from "../src/access/Audit.ts"
@@ -188,6 +188,82 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* ask(() => admin.principals.retire(giver.name))
           assert.strictEqual(yield* may("plain"), "deny")
         }),
+    )
+
+    it.effect("lending in circles and to oneself costs nobody anything, and there is an end to loans", () =>
+      Effect.gen(function* () {
+        const [one, two] = yield* Effect.all([someone("agent"), someone("agent")])
+        const lend = (from: typeof one, to: typeof one, n: number) => () =>
+          from.client.delegations.add({ to: to.name, resource: `tools/z${n}`, actions: ["execute"], reason: "r" })
+        assert.strictEqual((yield* refused(lend(one, one, 0))).status, 400)
+        for (let n = 0; n < 50; n++) yield* ask(lend(n % 2 === 0 ? one : two, n % 2 === 0 ? two : one, n))
+        const started = performance.now()
+        const { verdict } = yield* ask(() => one.client.grants.judge({ action: "execute", resource: "tools/z1" }))
+        assert.strictEqual(verdict, "allow")
+        // Not a figure: it used to take minutes.
+        assert.isBelow(performance.now() - started, 5000)
+        for (let n = 50; n < 100; n++) yield* Effect.exit(ask(lend(one, two, n)))
+        const full = yield* refused(lend(one, two, 100))
+        assert.strictEqual(full.status, 400)
+      }),
+    )
+
+    it.effect("whoever may write principals, tokens or grants cannot make itself an admin by it", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const clerk = yield* someone("agent")
+        for (const resource of ["principals/*", "tokens/*", "grants/*"])
+          yield* ask(() => admin.grants.add({ principal: clerk.name, resource, actions: ["read", "write", "delete"] }))
+        const attempts: ReadonlyArray<() => Promise<unknown>> = [
+          () => clerk.client.principals.change(clerk.name, { roles: ["admin"] }),
+          () => clerk.client.principals.add({ kind: "person", name: `boss ${named}`, roles: ["admin"] }),
+          () => clerk.client.tokens.add({ principal: "admin" }),
+          () => clerk.client.tokens.add({ principal: clerk.name, context: "internal" }),
+          () => clerk.client.grants.add({ principal: clerk.name, resource: "*", actions: ["admin"] }),
+        ]
+        for (const attempt of attempts) assert.strictEqual((yield* refused(attempt)).status, 403)
+        // What it may do, it may.
+        const made = yield* ask(() => clerk.client.principals.add({ kind: "agent", name: `plain ${named}` }))
+        assert.deepStrictEqual(made.roles, ["agent-standard"])
+        yield* ask(() => clerk.client.tokens.add({ principal: made.id }))
+      }),
+    )
+
+    it.effect("only a certificate renews itself: any other token keeps its end through rotation", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const pam = yield* someone("agent")
+        const expiresAt = DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 5 }))
+        const first = yield* ask(() => admin.tokens.add({ principal: pam.name, expiresAt }))
+        const second = yield* ask(() => as(first.token).tokens.rotate(first.id))
+        assert.strictEqual(second.expiresAt, first.expiresAt)
+      }),
+    )
+
+    it.effect("an admin that is one no more has no token that stands inside", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const boss = yield* someone("person", { roles: ["admin"] })
+        assert.strictEqual(boss.token.context, "internal")
+        yield* ask(() => admin.principals.change(boss.name, { roles: ["member"] }))
+        const { items } = yield* ask(() => admin.tokens.list({ principal: boss.name }))
+        assert.deepStrictEqual(
+          items.map((token) => token.context),
+          ["agent"],
+        )
+      }),
+    )
+
+    it.effect("the house's admin token replaces the one before it", () =>
+      Effect.gen(function* () {
+        const { adminToken, as } = yield* Guest
+        const tokens = yield* Tokens
+        yield* tokens.keepAdmin(Redacted.make("another admin token, long enough"))
+        assert.strictEqual((yield* refused(() => as(adminToken).principals.me())).status, 401)
+        assert.strictEqual((yield* ask(() => as("another admin token, long enough").principals.me())).name, "admin")
+        yield* tokens.keepAdmin(Redacted.make(adminToken))
+        assert.strictEqual((yield* ask(() => as(adminToken).principals.me())).name, "admin")
+      }),
     )
 
     it.effect("a right is judged by whom it is for, however the request spells the name", () =>

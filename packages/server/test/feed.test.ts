@@ -168,6 +168,21 @@ for (const store of ["sqlite", "postgres"] as const)
         ),
     )
 
+    it.effect("a stream goes on when somebody lends its reader a right: nobody can close another's feed", () =>
+      scoped(
+        Effect.gen(function* () {
+          const { admin, as } = yield* Guest
+          const [pam, jim] = [yield* someone(), yield* someone()]
+          const stream = yield* open({ token: pam.token.token })
+          const loan = { to: pam.principal.id, resource: "tools/x", actions: ["execute" as const], reason: "here" }
+          yield* ask(() => as(jim.token.token).delegations.add(loan))
+          assert.strictEqual((yield* stream.next).event, "delegation.added")
+          yield* ask(() => admin.tokens.add({ principal: pam.principal.id }))
+          assert.strictEqual((yield* stream.next).event, "token.issued")
+        }),
+      ),
+    )
+
     it.effect("tells a reader whose place is no longer kept to reload, and goes on from now", () =>
       scoped(
         Effect.gen(function* () {

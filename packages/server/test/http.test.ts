@@ -29,7 +29,7 @@ const call = Effect.fnUntraced(function* (path: string, init: RequestInit & { re
     status: answer.status,
     headers: answer.headers,
     text,
-    body: (type.includes("json") ? JSON.parse(text) : {}) as Problem & Record<string, never>,
+    body: (type.includes("json") && text !== "" ? JSON.parse(text) : {}) as Problem & Record<string, never>,
   }
 })
 
@@ -278,6 +278,38 @@ for (const store of ["sqlite", "postgres"] as const)
         ].slice(0, 3))
           assert.strictEqual((yield* post("/api/v1/principals", { kind: "agent", name })).status, 201, name)
         assert.strictEqual((yield* post("/api/v1/principals", { kind: "agent", name: "ADMIN" })).status, 409)
+      }),
+    )
+
+    it.effect("a NUL, a misspelt field, a made-up cursor and a blank key are each refused by path", () =>
+      Effect.gen(function* () {
+        const table = [
+          yield* post("/api/v1/tokens", '{"principal":"admin","label":"a\\u0000b"}'),
+          yield* call("/api/v1/principals/%00"),
+          yield* post("/api/v1/tokens", { principal: "admin", expires: "2030-01-01T00:00:00Z" }),
+          yield* call("/api/v1/principals?cursor=YWRtaW4="),
+          yield* call("/api/v1/principals?cursor=AAAA"),
+          yield* call("/api/v1/audit?cursor=junk!"),
+          yield* post("/api/v1/principals", { kind: "agent", name: fresh("blank") }, { "idempotency-key": " " }),
+        ]
+        for (const answer of table)
+          assert.deepStrictEqual([answer.status, answer.body.tag], [400, "BadInput"], answer.text)
+        assert.strictEqual(table[2]!.body.issues![0]!.path, "expires")
+        // A backslash before it is a backslash and five characters.
+        assert.strictEqual((yield* post("/api/v1/tokens", '{"principal":"admin","label":"a\\\\u0000b"}')).status, 201)
+      }),
+    )
+
+    it.effect("HEAD answers like GET, without the body", () =>
+      Effect.gen(function* () {
+        for (const path of ["/", "/docs", "/healthz", "/openapi.json", "/api/v1/me"]) {
+          const [head, get] = [yield* call(path, { method: "HEAD" }), yield* call(path)]
+          assert.deepStrictEqual(
+            [head.status, head.text, head.headers.get("content-length")],
+            [get.status, "", get.headers.get("content-length")],
+            path,
+          )
+        }
       }),
     )
 

@@ -39,6 +39,7 @@ interface Player {
   readonly finished: Deferred.Deferred<void>
   scope: Scope.Closeable | undefined
   cursor: number
+  busy: boolean
 }
 
 /** mulberry32: small, and the same everywhere. */
@@ -249,9 +250,12 @@ const play = Effect.fnUntraced(function* (game: Game) {
     if (dice < 93 && some !== undefined) return yield* read(player, place, `/messages/${some.id}/history`)
     if (dice < 97) {
       // Somebody else may be at it: a player's stream is opened again by whoever closed it.
-      if (player.scope === undefined) return
+      if (player.busy) return
+      player.busy = true
       yield* hangUp(player)
-      return yield* watch(player)
+      yield* watch(player)
+      player.busy = false
+      return
     }
     // One stream more, of this space or of all, from now or from the beginning, for as long as one request takes.
     const opened = open()

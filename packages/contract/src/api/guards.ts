@@ -22,7 +22,7 @@ export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/
 /** A repeated Idempotency-Key gives the first answer, with status 200 instead of 201. */
 export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: Caller }>()(
   "contract/api/Idempotency",
-  { error: [problem(WrongState)] },
+  { error: [problem(WrongState), problem(BadInput)] },
 ) {}
 
 /** What a create answers: 201, or 200 with the first object when its key was repeated. A handler's answer is the former. */

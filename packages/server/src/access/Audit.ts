@@ -5,6 +5,7 @@
 import { AuditEntry, type AuditResult, type Page, type PageQuery } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { readerLayer } from "../store/Readers.ts"
 import { auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
 
@@ -43,7 +44,8 @@ export class Audit extends Context.Service<
 
       const list: Audit["Service"]["list"] = Effect.fn("Audit.list")(function* (query) {
         const limit = query.limit ?? 50
-        const before = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number.parseInt(query.cursor) || 0
+        const before =
+          query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number.parseInt(decodeCursor(query.cursor)) || 0
         const where = [sql`seq < ${before}`]
         if (query.principal !== undefined)
           where.push(sql`(principal = ${query.principal} OR principal IN
@@ -52,7 +54,7 @@ export class Audit extends Context.Service<
         if (query.result !== undefined) where.push(sql`result = ${query.result}`)
         const rows = yield* sql<Row>`SELECT * FROM audit WHERE ${sql.and(where)} ORDER BY seq DESC LIMIT ${limit + 1}`
         const items = rows.slice(0, limit).map(fromRow)
-        return { items, next: rows.length > limit ? String(items.at(-1)!.seq) : null }
+        return { items, next: rows.length > limit ? encodeCursor(String(items.at(-1)!.seq)) : null }
       }, Effect.orDie)
 
       const verify = Effect.gen(function* () {

@@ -9,6 +9,7 @@ import {
   Grant,
   type GrantId,
   Judgement,
+  Limit,
   Missing,
   type NewDelegation,
   type NewGrant,
@@ -18,7 +19,7 @@ import {
   type Principal,
 } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { json } from "../store/Columns.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
@@ -32,7 +33,9 @@ import {
   type Rule,
   rulesOfPolicies,
   rulesOfRoles,
+  mostDelegations,
 } from "./policy.ts"
+import { take } from "./gcra.ts"
 import { Principals } from "./Principals.ts"
 import { Rules } from "./Rules.ts"
 
@@ -57,6 +60,9 @@ const delegationFromRow = (row: unknown): Delegation => {
 
 /** Judgements rest on rules gathered at most this long ago, and never on rules of another epoch (S4-104). */
 const remembered = Duration.minutes(5)
+
+/** How many refusals of one principal are written down. */
+const denialLimit = new Limit({ principal: "*", resource: "denials", count: 300, seconds: 60 })
 
 interface Gathered {
   readonly epoch: number
@@ -96,31 +102,46 @@ export class Grants extends Context.Service<
       const rules = yield* Rules
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const gathered = new Map<string, Gathered>()
+      const denials = new Map<string, number>()
 
-      const gather: (principal: Principal, depth?: number) => Effect.Effect<ReadonlyArray<Rule>> = Effect.fnUntraced(
-        function* (principal: Principal, depth = 0) {
+      /** Each principal is gathered once a depth: whoever lends in a circle gets no more work done than it lends. */
+      const gatherFrom = (
+        principal: Principal,
+        depth: number,
+        now: string,
+        known: Map<string, ReadonlyArray<Rule>>,
+      ): Effect.Effect<ReadonlyArray<Rule>, SqlError.SqlError> =>
+        Effect.gen(function* () {
           // Whoever has left has nothing, and nothing to lend.
           if (principal.retiredAt !== null) return []
+          const key = `${principal.id} ${depth}`
+          const before = known.get(key)
+          if (before !== undefined) return before
           const grants = yield* sql`SELECT * FROM grants WHERE principal = ${principal.id}`
           const received =
-            depth > deepestDelegation
+            depth >= deepestDelegation
               ? []
-              : yield* sql`SELECT * FROM delegations WHERE receiver = ${principal.id} AND revoked_at IS NULL`
-          const lent = yield* Effect.forEach(received.map(delegationFromRow), (one) =>
-            Effect.map(
-              Effect.flatMap(Effect.orDie(principals.get(one.from)), (giver) => gather(giver, depth + 1)),
-              (lentBy): Rule => ({ ...one, name: `delegation:${one.id}`, effect: "allow", lentBy }),
-            ),
-          )
-          return [
+              : yield* sql`SELECT * FROM delegations
+                  WHERE receiver = ${principal.id} AND revoked_at IS NULL AND expires_at > ${now}`
+          const lent: Array<Rule> = []
+          for (const one of received.map(delegationFromRow)) {
+            const giver = yield* Effect.orDie(principals.get(one.from))
+            const lentBy = yield* gatherFrom(giver, depth + 1, now, known)
+            lent.push({ ...one, name: `delegation:${one.id}`, effect: "allow", lentBy })
+          }
+          const all = [
             ...rulesOfRoles(principal.roles),
             ...rulesOfPolicies(yield* rules.policies, principal),
             ...grants.map(grantFromRow).map((one) => ({ ...one, name: `grant:${one.id}` })),
             ...lent,
           ]
-        },
-        Effect.orDie,
-      )
+          known.set(key, all)
+          return all
+        })
+
+      const gather = Effect.fnUntraced(function* (principal: Principal) {
+        return yield* gatherFrom(principal, 0, DateTime.formatIso(yield* DateTime.now), new Map())
+      }, Effect.orDie)
 
       const rulesOf = Effect.fnUntraced(function* (who: { readonly principal: Principal; readonly epoch: number }) {
         const now = DateTime.toEpochMillis(yield* DateTime.now)
@@ -150,6 +171,13 @@ export class Grants extends Context.Service<
       const recordDenial: Grants["Service"]["recordDenial"] = Effect.fn("Grants.recordDenial")(function* (denied) {
         const { action, resource, rule } = denied
         const { principal } = yield* Caller
+        // A loop that is refused again and again must not fill the disk: past this, the log alone has it.
+        const now = DateTime.toEpochMillis(yield* DateTime.now)
+        const taken = take(denials.get(principal.id) ?? 0, denialLimit, now)
+        if (taken.wait > 0)
+          return yield* Effect.logDebug(`${principal.name} was refused ${action} on ${resource} again`)
+        if (denials.size > 10_000) denials.clear()
+        denials.set(principal.id, taken.emptyAt)
         yield* journal.transact(
           journal.append({ kind: "access.denied", body: { principal: principal.id, action, resource, rule } }),
         )
@@ -207,6 +235,22 @@ export class Grants extends Context.Service<
         return rows[0] === undefined ? yield* new Missing({ noun: "delegation", ref: id }) : delegationFromRow(rows[0])
       })
 
+      /** Every loan is asked about at every judgement of its receiver, so there is an end to them. */
+      const room = Effect.fnUntraced(function* (giver: string, receiver: string, now: string) {
+        const live = sql`revoked_at IS NULL AND expires_at > ${now}`
+        const [counts] = yield* Effect.orDie(
+          sql<{ given: number; received: number }>`SELECT
+            (SELECT count(*) FROM delegations WHERE giver = ${giver} AND ${live}) AS given,
+            (SELECT count(*) FROM delegations WHERE receiver = ${receiver} AND ${live}) AS received`,
+        )
+        if (counts!.given >= mostDelegations || counts!.received >= mostDelegations)
+          return yield* new BadInput({
+            issues: [
+              { path: "to", message: `at most ${mostDelegations} loans may be open at a time; take one back first` },
+            ],
+          })
+      })
+
       const delegate: Grants["Service"]["delegate"] = Effect.fn("Grants.delegate")(function* (wanted) {
         const caller = yield* Caller
         const receiver = yield* principals.get(wanted.to)
@@ -219,6 +263,9 @@ export class Grants extends Context.Service<
               { path: "expiresAt", message: "a delegation lasts at most 24 hours, and ends in the time to come" },
             ],
           })
+        if (receiver.id === caller.principal.id)
+          return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
+        yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))
         const source = mayDelegate(yield* rulesOf(caller), wanted, now)
         if (source === undefined)
           return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "only what you have" })

@@ -4,6 +4,7 @@
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
+import { take } from "./gcra.ts"
 import { concerns, fits } from "./policy.ts"
 import { Rules } from "./Rules.ts"
 
@@ -15,17 +16,6 @@ export const defaultLimits: ReadonlyArray<Limit> = [
 
 /** Guessing at tokens: per address, whoever it claims to be. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
-
-/** A bucket that fills evenly: the time at which it would be empty again (GCRA). */
-export const take = (
-  emptyAt: number,
-  limit: Limit,
-  now: number,
-): { readonly emptyAt: number; readonly wait: number } => {
-  const window = limit.seconds * 1000
-  const next = Math.max(emptyAt, now) + window / limit.count
-  return next - now > window ? { emptyAt, wait: next - now - window } : { emptyAt: next, wait: 0 }
-}
 
 export class Limits extends Context.Service<
   Limits,

@@ -149,6 +149,11 @@ export class Principals extends Context.Service<
           yield* Effect.orDie(
             sql`UPDATE principals SET ${sql.update({ ...row, nameKey: nameKey(after.name) })} WHERE id = ${before.id}`,
           )
+          // Whoever is no admin any more stands outside again, with every token.
+          if (before.roles.includes("admin") && !after.roles.includes("admin"))
+            yield* Effect.orDie(
+              sql`UPDATE tokens SET context = 'agent' WHERE principal = ${before.id} AND context = 'internal'`,
+            )
           yield* journal.append({ kind: "principal.changed", body: { principal: before.id, changes: named } })
           yield* changed
           return after

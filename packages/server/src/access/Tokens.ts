@@ -19,6 +19,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Flag } from "../store/Columns.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -27,6 +28,7 @@ import { rightsChanged } from "./Rights.ts"
 
 const hashOf = (token: string): string => hash("sha256", token, "hex")
 const decode = Schema.decodeUnknownSync(Token)
+const decodeFlag = Schema.decodeUnknownSync(Flag)
 const encodeIssued = Schema.encodeSync(IssuedToken)
 
 /** Seed 004's certificates live seven days (S4-102). */
@@ -42,7 +44,7 @@ export class Tokens extends Context.Service<
   Tokens,
   {
     readonly issue: (wanted: NewToken) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
-    /** A new secret with the same life for the same principal; the old one stops at once. */
+    /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
     readonly rotate: (id: TokenId) => Effect.Effect<IssuedToken, Missing, Transaction>
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
@@ -72,6 +74,7 @@ export class Tokens extends Context.Service<
         readonly context: AccessContext
         readonly expiresAt: DateTime.Utc | null
         readonly createdAt: DateTime.Utc
+        readonly certificate?: boolean
       }) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
         const token = new IssuedToken({
@@ -84,7 +87,9 @@ export class Tokens extends Context.Service<
           token: secret,
         })
         const { token: _, ...row } = encodeIssued(token)
-        yield* Effect.orDie(sql`INSERT INTO tokens ${sql.insert({ ...row, hash: hashOf(secret) })}`)
+        yield* Effect.orDie(
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret) })}`,
+        )
         yield* journal.append({
           kind: "token.issued",
           body: { token: token.id, principal: token.principal, context: token.context, expiresAt: token.expiresAt },
@@ -107,6 +112,7 @@ export class Tokens extends Context.Service<
           context: wanted.context ?? contextOf(principal),
           expiresAt,
           createdAt: now,
+          certificate: wanted.certificate ?? false,
         })
       })
 
@@ -129,14 +135,17 @@ export class Tokens extends Context.Service<
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         yield* revoke(id)
-        const life = old.expiresAt === null ? null : DateTime.distance(old.createdAt, old.expiresAt)
+        const rows = yield* Effect.orDie(sql`SELECT certificate FROM tokens WHERE id = ${id}`)
+        const renewable = decodeFlag((rows[0] as { certificate: unknown }).certificate)
+        const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         return yield* insert({
           principal: yield* principals.get(old.principal),
           label: old.label,
           context: old.context,
-          expiresAt: life === null ? null : DateTime.addDuration(now, life),
+          expiresAt: life === null ? old.expiresAt : DateTime.addDuration(now, life),
           createdAt: now,
+          certificate: life !== null,
         })
       })
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Limit } from "@stoa/contract"
 import fc from "fast-check"
-import { defaultLimits, take } from "./Limits.ts"
+import { take } from "./gcra.ts"
+import { defaultLimits } from "./Limits.ts"
 
 describe("limits", () => {
   it("G-10 in any window no more is let through than the limit, and never less than the limit in a fresh one", () => {

@@ -81,7 +81,23 @@ const includes = (actions: ReadonlyArray<Action>, action: Action): boolean =>
 
 const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
 
-export const judge = (rules: ReadonlyArray<Rule>, action: Action, resource: string, now: DateTime.Utc): Judged => {
+export const judge = (
+  rules: ReadonlyArray<Rule>,
+  action: Action,
+  resource: string,
+  now: DateTime.Utc,
+  /** What each giver's rules say, once: loans that cross must not be followed over and over. */
+  said: Map<ReadonlyArray<Rule>, Verdict> = new Map(),
+): Judged => {
+  const verdictOf = (lentBy: ReadonlyArray<Rule>): Verdict => {
+    const known = said.get(lentBy)
+    if (known !== undefined) return known
+    // While it is being asked, a giver that lends to itself through others has nothing of its own to add.
+    said.set(lentBy, "deny")
+    const { verdict } = judge(lentBy, action, resource, now, said)
+    said.set(lentBy, verdict)
+    return verdict
+  }
   const fitting = rules
     .filter(
       (one) =>
@@ -90,9 +106,7 @@ export const judge = (rules: ReadonlyArray<Rule>, action: Action, resource: stri
         (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)),
     )
     // What the giver is denied it cannot lend, and where it must ask, so must whoever it lent to.
-    .map((one) =>
-      one.lentBy === undefined ? one : { ...one, effect: judge(one.lentBy, action, resource, now).verdict },
-    )
+    .map((one) => (one.lentBy === undefined ? one : { ...one, effect: verdictOf(one.lentBy) }))
     .filter((one) => one.lentBy === undefined || one.effect !== "deny")
   for (const verdict of order) {
     const decided = fitting.find((one) => one.effect === verdict)
@@ -126,6 +140,8 @@ export const rulesOfPolicies = (
 /** Delegation (S4-101): at most a day, at most three deep. */
 export const longestDelegation = { hours: 24 }
 export const deepestDelegation = 3
+/** Open at a time, given by one or received by one. */
+export const mostDelegations = 50
 
 /** Which of the giver's rules lets it hand this on: one that covers the whole pattern and all the actions. */
 export const mayDelegate = (

@@ -8,7 +8,7 @@
 // edge: subscribers are node responses; nothing here must outlive the process.
 import type { ServerResponse } from "node:http"
 import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
 import { Journal } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
 import { Spaces } from "../spaces/Spaces.ts"
@@ -29,6 +29,9 @@ const gathering = (subscribers: number) =>
 const lastWords = 10_000
 const gone = "this token no longer works"
 const changed = "your rights have changed; connect again"
+
+/** One turn of the event loop: sockets are read and other fibers run. */
+const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 export interface Subscription {
   readonly viewer: Viewer
@@ -57,6 +60,8 @@ export class Feed extends Context.Service<
     /** Shows a delta to those who may see it now. */
     readonly show: (delta: Delta) => Effect.Effect<void>
     readonly subscribers: () => number
+    /** How many streams a principal has open. */
+    readonly streamsOf: (principal: string) => number
   }
 >()("server/doors/Feed") {
   static readonly layer = Layer.effect(
@@ -69,6 +74,9 @@ export class Feed extends Context.Service<
       const spaces = yield* Spaces
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
+      const doubtful = new Set<Subscriber>()
+      // Reading the past costs; a few at a time, and others get their turn between two pages.
+      const past = yield* Semaphore.make(4)
       let cursor = yield* journal.end
 
       const leave = (one: Subscriber) => {
@@ -100,7 +108,7 @@ export class Feed extends Context.Service<
             (event.kind === "principal.retired" && event.body.principal === one.viewer.principal)
           )
             close(one, gone)
-          else if (changesRights(event, one.viewer)) close(one, changed)
+          else if (changesRights(event, one.viewer)) doubtful.add(one)
       }
 
       const refresh = Effect.fnUntraced(function* (viewer: Viewer) {
@@ -158,6 +166,12 @@ export class Feed extends Context.Service<
         if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
         cursor = events.at(-1)!.cursor
         deliver(events)
+        // Whose rights were touched is judged again, and goes on if it may still see what it saw.
+        const asked = [...doubtful]
+        doubtful.clear()
+        yield* Effect.forEach(asked, (one) =>
+          Effect.map(one.still, (still) => (still ? undefined : close(one, changed))),
+        )
         const pause = gathering(live.size)
         if (!Duration.isZero(pause)) yield* Effect.sleep(pause)
       }).pipe(
@@ -209,18 +223,20 @@ export class Feed extends Context.Service<
           if (seen.length > 0) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
           one.cursor = events.at(-1)?.cursor ?? cursor
           yield* drained(one.response)
+          yield* turn
         }
         if (open.has(one)) live.add(one)
       })
 
       return Feed.of({
         subscribers: () => open.size,
+        streamsOf: (principal) => [...open].filter((one) => one.viewer.principal === principal).length,
         subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
           const one: Subscriber = { ...subscription, response, cursor: subscription.after ?? cursor }
           open.add(one)
           response.on("close", () => leave(one))
           response.write(openFrame(one.cursor))
-          yield* catchUp(one)
+          yield* past.withPermit(catchUp(one))
         }),
         show: (delta) =>
           Effect.sync(() => {

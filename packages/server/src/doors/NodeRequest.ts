@@ -1,7 +1,7 @@
 /** A node:http request as effect/http sees it. Headers, cookies and body are read when asked for. */
 // edge: reads a node stream.
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { TooLarge } from "@stoa/contract"
+import { BadInput, TooLarge } from "@stoa/contract"
 import { Effect, Inspectable, Option, Stream } from "effect"
 import {
   Cookies,
@@ -45,7 +45,8 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   }
 
   get method(): string {
-    return this.source.method ?? "GET"
+    // A HEAD is routed and answered as its GET; the response leaves the body out.
+    return this.source.method === "HEAD" ? "GET" : (this.source.method ?? "GET")
   }
   get originalUrl(): string {
     return this.source.url ?? "/"
@@ -78,7 +79,10 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return (this.#bytes ??= Effect.runSync(Effect.cached(readBody(this.source))))
   }
   get text(): Effect.Effect<string, HttpServerError.HttpServerError> {
-    return Effect.map(this.#body, (bytes) => bytes.toString("utf8"))
+    return Effect.flatMap(this.#body, (bytes) => {
+      const text = bytes.toString("utf8")
+      return nul.test(text) ? noNul : Effect.succeed(text)
+    })
   }
   get json(): Effect.Effect<never, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.text, (text) =>
@@ -116,6 +120,16 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return { _id: "HttpServerRequest", method: this.method, path: this.url.split("?")[0] }
   }
 }
+
+/** A NUL, written out or escaped: Postgres cannot keep one, so neither database is given one. */
+const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/
+const noNul = Effect.suspend(() =>
+  Effect.die(
+    problemResponse(
+      new BadInput({ issues: [{ path: "body", message: "has a NUL character (\\u0000); leave it out" }] }),
+    ),
+  ),
+)
 
 /** What is too large ends the request with its answer: no handler sees half a body. */
 const tooLarge = (size: number | null) =>

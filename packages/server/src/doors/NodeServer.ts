@@ -51,13 +51,13 @@ export class NodeServer extends Context.Service<
           Effect.gen(function* () {
             closing = true
             yield* Effect.forEach(first, (step) => step, { discard: true })
-            const closed = Deferred.makeUnsafe<void>()
-            server.close(() => Deferred.doneUnsafe(closed, Effect.void))
-            server.closeIdleConnections()
+            // Still listening: whoever asks meanwhile is told that the house is closing.
             if (running.size > 0) {
               idle = Deferred.makeUnsafe<void>()
               yield* Effect.timeoutOption(Deferred.await(idle), drainLimit)
             }
+            const closed = Deferred.makeUnsafe<void>()
+            server.close(() => Deferred.doneUnsafe(closed, Effect.void))
             server.closeAllConnections()
             yield* Deferred.await(closed)
           }),

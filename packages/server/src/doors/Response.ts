@@ -20,7 +20,7 @@ export const sendResponse = (
   const { body } = answer
   // What was not read of a refused body would be taken for the next request.
   if (!source.complete && announcesBody(source)) headers["connection"] = "close"
-  const bare = request.method === "HEAD" || HttpServerResponse.omitsBody(answer)
+  const bare = source.method === "HEAD" || HttpServerResponse.omitsBody(answer)
   const end = (bytes?: Uint8Array) => {
     response.writeHead(answer.status, headers as never)
     // As a string it leaves in one write with the head; latin1 carries the bytes as they are.

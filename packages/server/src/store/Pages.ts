@@ -3,11 +3,11 @@ import type { Page, PageQuery } from "@stoa/contract"
 
 const usual = 50
 
-const encode = (key: string): string => Buffer.from(key, "utf8").toString("base64url")
-const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8")
+export const encodeCursor = (key: string): string => Buffer.from(key, "utf8").toString("base64url")
+export const decodeCursor = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8")
 
 export const pageFrom = (query: PageQuery): { readonly after: string; readonly limit: number } => ({
-  after: query.cursor === undefined ? "" : decode(query.cursor),
+  after: query.cursor === undefined ? "" : decodeCursor(query.cursor),
   limit: query.limit ?? usual,
 })
 
@@ -20,5 +20,5 @@ export const pageOf = <Row, A>(
 ): Page<A> => {
   const items = rows.slice(0, limit).map(make)
   const last = items.at(-1)
-  return { items, next: rows.length > limit && last !== undefined ? encode(key(last)) : null }
+  return { items, next: rows.length > limit && last !== undefined ? encodeCursor(key(last)) : null }
 }

@@ -5,7 +5,7 @@ import { columnTypes } from "../../store/Columns.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { bigint, bytes } = yield* columnTypes
+  const { bigint, bytes, flag } = yield* columnTypes
   yield* sql`CREATE TABLE principals (
     id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -24,6 +24,7 @@ export default Effect.gen(function* () {
     hash TEXT NOT NULL UNIQUE,
     principal TEXT NOT NULL REFERENCES principals (id),
     label TEXT,
+    certificate ${flag} NOT NULL,
     context TEXT NOT NULL,
     expires_at TEXT,
     created_at TEXT NOT NULL,

@@ -3,7 +3,7 @@
  * crash finds either nothing or all of it. The answer is kept sealed: it may hold a token.
  */
 import { createHash } from "node:crypto"
-import { Caller, Idempotency, WrongState } from "@stoa/contract"
+import { BadInput, Caller, Idempotency, WrongState } from "@stoa/contract"
 import { DateTime, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
@@ -49,7 +49,12 @@ export const layerIdempotency = Layer.effect(
         return yield* new WrongState({
           detail: "This Idempotency-Key was used for another request. Take a new key for a new request.",
         })
-      return HttpServerResponse.uint8Array(secrets.unseal(label, rows[0]!.answer!), { contentType: "application/json" })
+      const answer = yield* Effect.try({
+        try: () => secrets.unseal(label, rows[0]!.answer!),
+        catch: () =>
+          new WrongState({ detail: "This Idempotency-Key was answered under another secret key. Take a new one." }),
+      })
+      return HttpServerResponse.uint8Array(answer, { contentType: "application/json" })
     })
 
     return Idempotency.of((app) =>
@@ -57,8 +62,10 @@ export const layerIdempotency = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const key = request.headers["idempotency-key"]
         if (key === undefined) return yield* app
-        if (key.length === 0 || key.length > longestKey)
-          return yield* new WrongState({ detail: `An Idempotency-Key has 1 to ${longestKey} characters.` })
+        if (key.trim().length === 0 || key.length > longestKey)
+          return yield* new BadInput({
+            issues: [{ path: "headers.idempotency-key", message: `has 1 to ${longestKey} characters` }],
+          })
         const { principal } = yield* Caller
         const body = yield* Effect.orDie(request.text)
         const digest = createHash("sha256").update(`${request.method} ${request.url}\n${body}`).digest("hex")

@@ -2,7 +2,7 @@
  * What stands before the router for every request: is the house open, is this host ours, where does the request come
  * from, which correlation id does it carry, and what becomes of a fault of ours.
  */
-import { CorrelationId, ForeignOrigin, Internal, NoRoute, Unavailable, UnsupportedBody } from "@stoa/contract"
+import { BadInput, CorrelationId, ForeignOrigin, Internal, NoRoute, Unavailable, UnsupportedBody } from "@stoa/contract"
 import { Cause, Effect, Schema } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { causedBy, newCorrelation } from "../../store/Correlation.ts"
@@ -49,6 +49,8 @@ export const guard = (options: GuardOptions) => {
     if (!anyHost && !hosts.has(host.toLowerCase())) return new ForeignOrigin({ header: "Host", value: host })
     const origin = headers["origin"]
     if (origin !== undefined && !isOwn(origin, host)) return new ForeignOrigin({ header: "Origin", value: origin })
+    if (/%00/.test(request.url))
+      return new BadInput({ issues: [{ path: "path", message: "has a NUL character (%00); leave it out" }] })
     const type = headers["content-type"]
     if (hasBody(request) && type !== undefined && !/^application\/([a-z.+-]+\+)?json\b/i.test(type))
       return new UnsupportedBody({ contentType: type })
@@ -73,6 +75,7 @@ export const guard = (options: GuardOptions) => {
               Effect.catchCause((cause) => ourFault(cause, request, correlationId)),
             )
       return HttpServerResponse.setHeaders(answer, {
+        ...(options.draining() ? { connection: "close" } : {}),
         "x-correlation-id": correlationId,
         "x-content-type-options": "nosniff",
       })
@@ -89,7 +92,12 @@ const ourFault = (
     if (reason._tag === "Die" && HttpServerResponse.isHttpServerResponse(reason.defect))
       return Effect.succeed(reason.defect)
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-  const error = Cause.squash(cause) as { readonly _tag?: string }
+  const error = Cause.squash(cause) as { readonly _tag?: string; readonly reason?: { readonly _tag?: string } }
+  if (error._tag === "SqlError" && error.reason?._tag === "ConnectionError")
+    return Effect.as(
+      Effect.logError("The database cannot be reached", cause),
+      problemResponse(new Unavailable({ reason: "its database does not answer" })),
+    )
   const path = request.url.split("?")[0]!
   if (error._tag === "HttpServerError" && String(cause).includes("RouteNotFound"))
     return Effect.succeed(problemResponse(new NoRoute({ method: request.method, path })))

@@ -1,8 +1,9 @@
 /** A stream as an answer: the head goes out by the router, the body is the feed's. */
-import type { Caller, FaceName } from "@stoa/contract"
+import { type Caller, type FaceName, TooManyRequests } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/Grants.ts"
+import { Principals } from "../../access/Principals.ts"
 import { Tokens } from "../../access/Tokens.ts"
 import { Feed } from "../Feed.ts"
 import type { Takeover } from "../Response.ts"
@@ -14,6 +15,10 @@ const headers = {
   "x-accel-buffering": "no",
 }
 
+/** Open at a time by one principal: tabs, devices and processes of one, not a flood. */
+const mostStreams = 200
+const mostForAdmins = 5000
+
 export interface WatchOptions {
   readonly names: FaceName | undefined
   readonly after: number | undefined
@@ -24,14 +29,20 @@ export const makeWatch = Effect.gen(function* () {
   const grants = yield* Grants
   const feed = yield* Feed
   const tokens = yield* Tokens
+  const principals = yield* Principals
   return Effect.fnUntraced(function* (caller: Caller["Service"], { after, names, space }: WatchOptions) {
     const { verdict } = yield* grants.judge(caller, "read", "events/*")
+    const most = verdict === "allow" ? mostForAdmins : mostStreams
+    if (feed.streamsOf(caller.principal.id) >= most)
+      return yield* new TooManyRequests({ resource: "streams", limit: `${most} at a time`, retryAfter: 30 })
     const still = Effect.gen(function* () {
       const { token } = caller
       if (token !== null && !(yield* tokens.isAlive(token))) return false
-      const now = yield* grants.judgeOf(caller.principal, "read", "events/*")
+      // As it is now: the caller is as it was when the stream began.
+      const principal = yield* principals.get(caller.principal.id)
+      const now = yield* grants.judgeOf(principal, "read", "events/*")
       return now.verdict === verdict
-    })
+    }).pipe(Effect.catchTag("Missing", () => Effect.succeed(false)))
     const context = yield* Effect.context<never>()
     const subscription = {
       viewer: { principal: caller.principal.id, all: verdict === "allow", spaces: new Set<string>() },

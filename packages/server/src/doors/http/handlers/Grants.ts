@@ -16,7 +16,8 @@ export const grantsHandlers = HttpApiBuilder.group(
       list: ({ query }) => Effect.andThen(grants.require("read", "grants/*"), grants.list(query)),
       add: Effect.fnUntraced(function* ({ payload }) {
         const whose = yield* principals.get(payload.principal)
-        yield* grants.require("write", `grants/${whose.name}`)
+        // A grant can give anything, so giving one is an admin's act.
+        yield* grants.require("admin", `grants/${whose.name}`)
         return yield* transact(grants.add({ ...payload, principal: whose.id }))
       }),
       revoke: ({ params }) =>

@@ -5,6 +5,9 @@ import { Grants } from "../../../access/Grants.ts"
 import { Principals } from "../../../access/Principals.ts"
 import { Journal } from "../../../store/Journal.ts"
 
+/** Roles are rights: whoever gives them could give themselves all of them. */
+const rolesAre = ({ roles }: { readonly roles?: unknown }) => (roles === undefined ? "write" : "admin")
+
 export const principalsHandlers = HttpApiBuilder.group(
   Api,
   "principals",
@@ -23,11 +26,13 @@ export const principalsHandlers = HttpApiBuilder.group(
       list: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list(query)),
       agents: ({ query }) =>
         Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
-      add: ({ payload }) =>
-        Effect.andThen(require("write", `principals/${payload.name}`), transact(principals.add(payload))),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        yield* require(rolesAre(payload), `principals/${payload.name}`)
+        return yield* transact(principals.add(payload))
+      }),
       change: Effect.fnUntraced(function* ({ params, payload }) {
         const principal = yield* named(params.principal)
-        yield* require("write", `principals/${principal.name}`)
+        yield* require(rolesAre(payload), `principals/${principal.name}`)
         return yield* transact(principals.change(principal.id, payload))
       }),
       retire: Effect.fnUntraced(function* ({ params }) {

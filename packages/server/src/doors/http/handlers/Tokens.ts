@@ -22,7 +22,8 @@ export const tokensHandlers = HttpApiBuilder.group(
       const own = token.principal === caller.principal.id
       if (own) return yield* grants.require(action, "self/tokens")
       const owner = yield* principals.get(token.principal)
-      const { verdict } = yield* grants.judge(caller, action, `tokens/${owner.name}`)
+      const needed = owner.roles.includes("admin") ? "admin" : action
+      const { verdict } = yield* grants.judge(caller, needed, `tokens/${owner.name}`)
       if (verdict !== "allow") return yield* new Missing({ noun: "token", ref: id })
     })
 
@@ -38,7 +39,9 @@ export const tokensHandlers = HttpApiBuilder.group(
       add: Effect.fnUntraced(function* ({ payload }) {
         // Judged by the name of whom it is for, however the request spells it.
         const whose = yield* principals.get(payload.principal)
-        yield* grants.require("write", `tokens/${whose.name}`)
+        // A token is its principal: one that stands inside, or belongs to an admin, only an admin makes.
+        const inside = payload.context === "internal" || whose.roles.includes("admin")
+        yield* grants.require(inside ? "admin" : "write", `tokens/${whose.name}`)
         return yield* transact(tokens.issue({ ...payload, principal: whose.id }))
       }),
       rotate: ({ params }) => Effect.andThen(reach(params.id, "write"), transact(tokens.rotate(params.id))),
