@@ -300,6 +300,15 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("figures are for whoever may read them", () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* call("/metrics", { token: null })).status, 401)
+        const { text } = yield* call("/metrics")
+        assert.match(text, /^stoa_journal_cursor [1-9]/m)
+        assert.match(text, /^stoa_feed_streams \d/m)
+      }),
+    )
+
     it.effect("HEAD answers like GET, without the body", () =>
       Effect.gen(function* () {
         for (const path of ["/", "/docs", "/healthz", "/openapi.json", "/api/v1/me"]) {

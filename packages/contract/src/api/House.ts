@@ -13,6 +13,13 @@ export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("ready", "/readyz", { success: Status, error: Status.pipe(HttpApiSchema.status(503)) }),
 ) {}
 
+/** Figures for whoever watches the house from outside, in Prometheus' text form. */
+export class MetricsApi extends HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("read", "/metrics", {
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })),
+  }),
+) {}
+
 const Reloaded = Schema.Struct({
   file: Schema.String,
   added: Schema.Array(Schema.String),

@@ -52,6 +52,7 @@ const summaries: Record<string, string> = {
   "messages.unreact": "Take a reaction back",
   "messages.pin": "Pin a message",
   "messages.unpin": "Unpin it",
+  "metrics.read": "Figures in Prometheus' text form",
   "health.alive": "Whether the process answers",
   "health.ready": "Whether the house takes requests",
 }

@@ -10,7 +10,7 @@ import { auditHandlers } from "./handlers/Audit.ts"
 import { limitsHandlers } from "./handlers/Limits.ts"
 import { secretsHandlers } from "./handlers/Secrets.ts"
 import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
-import { healthHandlers, houseHandlers } from "./handlers/House.ts"
+import { healthHandlers, houseHandlers, metricsHandlers } from "./handlers/House.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
@@ -29,6 +29,7 @@ const handlers = Layer.mergeAll(
   secretsHandlers,
   auditHandlers,
   houseHandlers,
+  metricsHandlers,
   healthHandlers,
   eventsHandlers,
   spacesHandlers,
