@@ -99,6 +99,7 @@ const setUp = Effect.fnUntraced(function* ({ principals, seed, spaces }: Game) {
     finished: Deferred.makeUnsafe(),
     scope: undefined,
     cursor: 0,
+    busy: false,
   }))
   return { players, places, pick }
 })

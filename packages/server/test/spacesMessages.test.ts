@@ -166,7 +166,9 @@ for (const store of ["sqlite", "postgres"] as const)
         const post = (body: unknown, path = `/spaces/${space.id}/messages`) => call(pam, "POST", path, body)
         for (const text of ["", " \n\t", "a\ud800b", "a\0b", 7, null]) {
           const { body, status } = yield* post({ text })
-          assert.deepStrictEqual([status, (body["issues"] as Array<{ path: string }>)[0]!.path], [400, "text"])
+          assert.deepStrictEqual([status, body["tag"]], [400, "BadInput"], JSON.stringify(text))
+          // What no database takes is refused for the whole of the body, before the text is looked at.
+          assert.include(["text", "body"], (body["issues"] as Array<{ path: string }>)[0]!.path)
         }
         assert.strictEqual((yield* post({})).status, 400)
         assert.strictEqual((yield* post({ text: "a", replyTo: "msg_1" })).status, 400)
@@ -536,7 +538,7 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual(yield* found(jim, { space: his.name }), [mine.id])
         assert.strictEqual((yield* found(pam)).length, 3)
         assert.isFalse((yield* found(pam, { limit: 100 })).includes(mine.id))
-        for (const q of ['"', "*", "a AND", "zebra OR 1", "'); DROP TABLE messages", "\0zebra", "((("])
+        for (const q of ['"', "*", "a AND", "zebra OR 1", "'); DROP TABLE messages", "((("])
           assert.strictEqual((yield* call(jim, "GET", `/messages?q=${encodeURIComponent(q)}`)).status, 200, q)
         assert.strictEqual((yield* call(jim, "GET", "/messages?q=")).status, 400)
       }),
