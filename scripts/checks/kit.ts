@@ -1,6 +1,7 @@
 // What every check shares: its answer, the files it looks at, the tools it runs.
 // A check gets the folder to look at, so that tests can show it a fault; the tools are always this checkout's own.
 import { spawn } from "node:child_process"
+import { stripVTControlCharacters } from "node:util"
 import { existsSync, readFileSync } from "node:fs"
 import { delimiter, join, resolve } from "node:path"
 
@@ -28,15 +29,18 @@ export const run = (root: string, command: string, args: ReadonlyArray<string>):
     const path = [join(modules, ".bin"), process.env["PATH"]].join(delimiter)
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, PATH: path, NO_COLOR: "1" },
+      env: { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: "0" },
       stdio: ["ignore", "pipe", "pipe"],
     })
     let [stdout, stderr] = ["", ""]
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
     child.once("error", fail)
-    child.once("close", (code) => done({ code: code ?? 1, stdout, stderr }))
+    child.once("close", (code) => done({ code: code ?? 1, stdout: plain(stdout), stderr: plain(stderr) }))
   })
+
+/** Some tools colour their words in CI, whatever they are told. */
+const plain = (text: string): string => stripVTControlCharacters(text)
 
 /** What git would commit: tracked, and new but not ignored. */
 export const files = async (root: string): Promise<ReadonlyArray<string>> => {

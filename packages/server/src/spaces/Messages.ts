@@ -81,8 +81,8 @@ export class Messages extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const columns = messageColumns(sql)
-      const index = (id: string, text: string) =>
-        Effect.orDie(Effect.provideService(indexText("messages", id, text), SqlClient.SqlClient, sql))
+      const index = (id: string, text: string, isNew = false) =>
+        Effect.orDie(Effect.provideService(indexText("messages", id, text, isNew), SqlClient.SqlClient, sql))
 
       const short = Effect.fnUntraced(function* (text: string) {
         const size = Buffer.byteLength(text)
@@ -149,7 +149,7 @@ export class Messages extends Context.Service<
           createdAt: DateTime.formatIso(yield* DateTime.now),
         }
         yield* Effect.orDie(sql`INSERT INTO messages ${sql.insert(row)}`)
-        yield* index(id, message.text)
+        yield* index(id, message.text, true)
         // What one has said one has read.
         yield* Effect.orDie(
           sql`UPDATE members SET read_seq = ${row.seq} WHERE space = ${space.id} AND principal = ${author.id}`,

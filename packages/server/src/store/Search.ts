@@ -30,8 +30,8 @@ export const createSearch = (noun: string): Sql<void> =>
     }),
   )
 
-/** Puts a text in the index, or in the place of an older one. */
-export const indexText = (noun: string, id: string, text: string): Sql<void> =>
+/** Puts a text in the index, or in the place of an older one. A new one has none: to look for it, FTS5 reads the whole index. */
+export const indexText = (noun: string, id: string, text: string, isNew = false): Sql<void> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => {
     const table = sql(`${noun}_words`)
     // Split here: what Postgres takes for one word (an address, a file name) is several for SQLite.
@@ -43,7 +43,7 @@ export const indexText = (noun: string, id: string, text: string): Sql<void> =>
       orElse: () =>
         Effect.asVoid(
           Effect.andThen(
-            sql`DELETE FROM ${table} WHERE id = ${id}`,
+            isNew ? Effect.void : Effect.asVoid(sql`DELETE FROM ${table} WHERE id = ${id}`),
             sql`INSERT INTO ${table} (id, words) VALUES (${id}, ${found})`,
           ),
         ),
