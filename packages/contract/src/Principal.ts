@@ -12,6 +12,8 @@ export const Name = Schema.String.check(
     message: "a name of 1 to 63 letters, digits, spaces or . _ ' -, beginning with a letter or digit",
   }),
   Schema.isPattern(/\S$/, { message: "a name that does not end in a space" }),
+  // Where a name is taken an id is too: nobody may be named like somebody's id.
+  Schema.isPattern(/^(?![a-z]{3}_[0-9a-f]{8}-)/, { message: "a name that does not look like an id" }),
 )
 
 /** Roles of seed 004 (S4-99), and `admin`, `member`, `guest` for people and services. */

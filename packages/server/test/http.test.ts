@@ -264,7 +264,18 @@ for (const store of ["sqlite", "postgres"] as const)
 
     it.effect("a name is matched whole: hostile names are refused or just names", () =>
       Effect.gen(function* () {
-        for (const name of ["", " ", "a\u0000b", "a\nb", "x".repeat(64), "../etc/passwd", "<script>", "a/b", "admin "])
+        for (const name of [
+          "",
+          " ",
+          "a\u0000b",
+          "a\nb",
+          "x".repeat(64),
+          "../etc/passwd",
+          "<script>",
+          "a/b",
+          "admin ",
+          "prn_00000000-0000-4000-8000-000000000000",
+        ])
           assert.strictEqual(
             (yield* post("/api/v1/principals", { kind: "agent", name })).status,
             400,
