@@ -347,6 +347,26 @@ describe("ToolService", () => {
     },
   )
 
+  it.effect("X-22 a hint gives no permission and takes none: risk, approval and annotations are each their own", () =>
+    using({}, (tools) =>
+      Effect.gen(function* () {
+        const harmless = { readOnlyHint: true, destructiveHint: false }
+        yield* tools.register(definition({ name: "claims", riskLevel: "critical", annotations: harmless }), add)
+        yield* tools.register(definition({ name: "warns", annotations: { destructiveHint: true } }), add)
+        assert.strictEqual(
+          (yield* Effect.flip(tools.execute(input({ toolName: "claims" }))))._tag,
+          "ToolAuthorizationError",
+        )
+        assert.strictEqual((yield* tools.execute(input({ toolName: "warns" }))).result, 5)
+        assert.deepInclude(yield* tools.getTool("claims"), {
+          riskLevel: "critical",
+          requiresApproval: false,
+          annotations: harmless,
+        })
+      }),
+    ),
+  )
+
   it.effect("X-31 with nobody to ask, an approval is refused, never given; a port that crashes refuses too", () =>
     Effect.forEach([{}, { ask: () => Effect.die("gone") }] as ReadonlyArray<Ports>, (ports) =>
       using(ports, (tools) =>
