@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { maySee } from "../src/doors/feed/visible.ts"
 import { Feed } from "../src/doors/Feed.ts"
 import { Journal } from "../src/store/Journal.ts"
+import { parseFrame } from "./frames.ts"
 import { ask, Guest, house } from "./house.ts"
 
 const ended = Cause.fail("ended" as const)
@@ -20,18 +21,7 @@ interface Frame {
   readonly comment?: string
 }
 
-const parse = (text: string): Frame => {
-  const frame: Record<string, unknown> = {}
-  for (const line of text.split("\n")) {
-    if (line.startsWith(":")) frame["comment"] = line.slice(1).trim()
-    else {
-      const at = line.indexOf(": ")
-      const [name, value] = [line.slice(0, at), line.slice(at + 2)]
-      frame[name] = name === "id" ? Number(value) : name === "data" ? (JSON.parse(value) as unknown) : value
-    }
-  }
-  return frame
-}
+const parse = (text: string): Frame => parseFrame(text)
 
 /** Opens a stream and gives its frames one by one; the queue ends with the stream. */
 const open = Effect.fnUntraced(function* (

@@ -7,6 +7,7 @@ import { Cause, Effect, Queue } from "effect"
 import { Principals } from "../src/access/Principals.ts"
 import { Tokens } from "../src/access/Tokens.ts"
 import { Journal } from "../src/store/Journal.ts"
+import { parseFrame } from "./frames.ts"
 import { ask, Guest } from "./house.ts"
 
 export interface Someone {
@@ -68,18 +69,7 @@ export interface Frame {
   readonly comment?: string
 }
 
-const parse = (text: string): Frame => {
-  const frame: Record<string, unknown> = {}
-  for (const line of text.split("\n")) {
-    if (line.startsWith(":")) frame["comment"] = line.slice(1).trim()
-    else {
-      const at = line.indexOf(": ")
-      const [name, value] = [line.slice(0, at), line.slice(at + 2)]
-      frame[name] = name === "id" ? Number(value) : name === "data" ? (JSON.parse(value) as unknown) : value
-    }
-  }
-  return frame
-}
+const parse = (text: string): Frame => parseFrame(text)
 
 const ended = Cause.fail("ended" as const)
 
