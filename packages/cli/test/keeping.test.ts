@@ -121,6 +121,22 @@ describe("while it does not run", () => {
     expect(statSync(inFile("offline.db")).size).toBeGreaterThan(10_000)
   })
 
+  it("another house that answers at the usual port is not taken for it, and is not sent its token", async () => {
+    const elsewhere = new Home()
+    const other = await elsewhere.start()
+    const env = { STOA_PORT: String(other.port) }
+    const report = await home.spawn(["doctor", "--json"], { env }).ended
+    expect(report.code).toBe(0)
+    expect(report.stdout).toContain(home.data)
+    // Killed, it leaves its address behind; that no longer is a house.
+    writeFileSync(join(home.data, "address"), `${other.url}\n`)
+    writeFileSync(join(home.data, "pid"), "999999999\n")
+    expect((await home.spawn(["doctor", "--json"], { env }).ended).stdout).toContain(home.data)
+    expect((await home.spawn(["agents", "ls"], { env }).ended).stderr).toContain("This needs a token")
+    await other.stop()
+    await elsewhere.remove()
+  })
+
   it("a changed audit row is found: exit 1, and the row is named", async () => {
     const database = new DatabaseSync(join(home.data, "stoa.db"))
     const { seq } = database.prepare("SELECT min(seq) + 2 AS seq FROM audit").get() as { seq: number }

@@ -94,6 +94,11 @@ describe("a first and a second start", () => {
     await house.process.said(/SIGTERM: finishing what runs/, "stderr")
     const told = await stream.text()
     expect(told).toMatch(/event: close\ndata: \{"reason":"the house is closing; connect again shortly"\}\n\n$/)
+    // Whoever asks meanwhile is told, not turned away at the socket.
+    const ready = await fetch(`${house.url}/readyz`)
+    expect([ready.status, await ready.json()]).toEqual([503, { status: "draining" }])
+    const late = await fetch(`${house.url}/api/v1/me`, { headers: headers(house.token) })
+    expect([late.status, await late.json()]).toMatchObject([503, { tag: "Unavailable" }])
     // A second one, as npm and a terminal send it, must not cut the closing short.
     house.process.child.kill("SIGTERM")
     house.process.child.kill("SIGINT")

@@ -85,7 +85,8 @@ export class NodeServer extends Context.Service<
             }
             server.off("request", notYet)
             server.on("request", onRequest)
-            yield* Effect.addFinalizer(() => Effect.sync(() => void server.off("request", onRequest)))
+            // Still answered while the house closes: the guard says that it does. The socket goes last.
+            yield* Effect.addFinalizer(() => Effect.sync(() => void (closing = true)))
           }),
         })
 
