@@ -5,10 +5,15 @@
  */
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
+import { CallError, CallState, WaitsOn } from "./Call.ts"
+import { AnswerVerdict, DecisionKind, Reach } from "./Decision.ts"
 import { Action, Verdict } from "./Grant.ts"
 import {
+  ApprovalId,
+  CallId,
   CorrelationId,
   Cursor,
+  DecisionId,
   DelegationId,
   GrantId,
   Moment,
@@ -104,6 +109,56 @@ export const kinds = {
   "reaction.removed": kind("space", 365, { message: MessageId, emoji: Schema.String, by: PrincipalId }),
   // Where somebody has read to is nobody else's business.
   "space.read": kind("concerned", 7, { space: SpaceId, principal: PrincipalId, seq: Schema.Int }),
+  "tool.added": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
+  "tool.changed": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
+  "tool.removed": kind("admins", 365, { tool: Schema.String }),
+  // A call is its row; the journal says what became of it (X-44: one event for the call, one for its outcome).
+  "call.received": kind("concerned", 90, { call: CallId, tool: Schema.String, principal: PrincipalId }),
+  "call.waiting": kind("concerned", 90, { call: CallId, tool: Schema.String, principal: PrincipalId, on: WaitsOn }),
+  "call.settled": kind("concerned", 90, {
+    call: CallId,
+    tool: Schema.String,
+    principal: PrincipalId,
+    state: CallState,
+    error: Schema.NullOr(CallError),
+    rule: Schema.NullOr(Schema.String),
+    durationMs: Schema.Int,
+  }),
+  // Seen in the call's space, and by those who may answer: the room that delivers asks which they are.
+  "decision.asked": kind("space", 365, {
+    decision: DecisionId,
+    kind: DecisionKind,
+    principal: PrincipalId,
+    call: Schema.NullOr(CallId),
+    tool: Schema.NullOr(Schema.String),
+    approver: Schema.NullOr(PrincipalId),
+  }),
+  "decision.approved": kind("space", 365, { decision: DecisionId, principal: PrincipalId, by: PrincipalId }),
+  "decision.answered": kind("space", 365, {
+    decision: DecisionId,
+    kind: DecisionKind,
+    principal: PrincipalId,
+    call: Schema.NullOr(CallId),
+    verdict: AnswerVerdict,
+    reach: Reach,
+    by: PrincipalId,
+  }),
+  "decision.expired": kind("space", 365, {
+    decision: DecisionId,
+    kind: DecisionKind,
+    principal: PrincipalId,
+    call: Schema.NullOr(CallId),
+  }),
+  "decision.canceled": kind("space", 365, {
+    decision: DecisionId,
+    principal: PrincipalId,
+    call: Schema.NullOr(CallId),
+    reason: Schema.String,
+  }),
+  "approval.given": kind("concerned", 365, { approval: ApprovalId, principal: PrincipalId, tool: Schema.String }),
+  "approval.revoked": kind("concerned", 365, { approval: ApprovalId, principal: PrincipalId, tool: Schema.String }),
+  "pause.set": kind("admins", 365, { subject: Schema.String, reason: Schema.String }),
+  "pause.lifted": kind("admins", 365, { subject: Schema.String }),
   "timer.fired": kind("admins", 7, { timer: TimerId, purpose: Schema.String, payload: Schema.Json }),
 } as const
 

@@ -22,6 +22,12 @@ export const SpaceId = id("spc", "SpaceId")
 export type SpaceId = typeof SpaceId.Type
 export const MessageId = id("msg", "MessageId")
 export type MessageId = typeof MessageId.Type
+export const CallId = id("call", "CallId")
+export type CallId = typeof CallId.Type
+export const DecisionId = id("dcs", "DecisionId")
+export type DecisionId = typeof DecisionId.Type
+export const ApprovalId = id("apv", "ApprovalId")
+export type ApprovalId = typeof ApprovalId.Type
 export const FileId = Schema.String.check(Schema.isPattern(/^fil_[0-9a-f]{64}$/)).pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 

@@ -17,8 +17,15 @@ export type ToolParameter = typeof ToolParameterSchema.Type
 export const ToolCategory = Schema.Literals(["search", "file", "code", "http", "data", "custom"])
 export const RiskLevel = Schema.Literals(["low", "medium", "high", "critical"])
 export type RiskLevel = typeof RiskLevel.Type
-export const ToolSource = Schema.Literals(["builtin", "mcp", "function", "plugin"])
+/** Where a tool came from: seed 004's four, and seed 001's configuration. */
+export const ToolSource = Schema.Literals(["builtin", "mcp", "function", "plugin", "configured"])
 export type ToolSource = typeof ToolSource.Type
+/** Where a call runs (S1-05). */
+export const ExecutionType = Schema.Literals(["gateway", "external", "space", "internal"])
+export type ExecutionType = typeof ExecutionType.Type
+/** What the active space sees of a call (S1-12). */
+export const Visibility = Schema.Literals(["visible", "hidden", "result-only"])
+export type Visibility = typeof Visibility.Type
 
 /** A JSON Schema (2020-12) as its author wrote it. */
 export const JsonSchema = Schema.Record(Schema.String, Schema.Unknown)
@@ -49,6 +56,11 @@ export const ToolDefinitionSchema = Schema.Struct({
   inputSchema: Schema.optionalKey(JsonSchema),
   outputSchema: Schema.optionalKey(JsonSchema),
   annotations: Schema.optionalKey(ToolAnnotations),
+  /** Seed 001's axes; absent, it runs here and its calls are hidden, as every built-in's (S1-20). */
+  executionType: Schema.optionalKey(ExecutionType),
+  visibility: Schema.optionalKey(Visibility),
+  /** The component that shows a call (S1-31). */
+  customUI: Schema.optionalKey(Schema.String),
 })
 export type ToolDefinition = typeof ToolDefinitionSchema.Type
 

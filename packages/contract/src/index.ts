@@ -2,9 +2,20 @@
 export { Api } from "./Api.ts"
 export { AccessContext, AllowList, AllowListChange } from "./AllowList.ts"
 export { AuditEntry, AuditResult } from "./Audit.ts"
+export { Call, CallError, CallPreview, CallResult, CallState, NewCall, WaitsOn } from "./Call.ts"
 export { Caller } from "./Caller.ts"
 export { Configuration, configurationSchema, laterSections, type Policy } from "./Configuration.ts"
 export * from "./Errors.ts"
+export {
+  AnswerVerdict,
+  Approval,
+  Decision,
+  DecisionKind,
+  DecisionLink,
+  DecisionState,
+  NewAnswer,
+  Reach,
+} from "./Decision.ts"
 export { Delta, Event, type EventBody, type EventKind, FaceName, faces, kinds, nameOn, type NewEvent } from "./Event.ts"
 export { Provenance } from "./Provenance.ts"
 export { largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
@@ -13,8 +24,11 @@ export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
 export { type Finding, Report } from "./Report.ts"
 export {
+  ApprovalId,
+  CallId,
   CorrelationId,
   Cursor,
+  DecisionId,
   DelegationId,
   FileId,
   GrantId,
@@ -27,10 +41,12 @@ export {
 } from "./Ids.ts"
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
+export { NewPause, Pause } from "./Pause.ts"
 export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"
 export { bodyOf, contentType as problemType, type Issue, issuesOf, pageOf, problem, statusOf } from "./Problem.ts"
 export { Secret, SecretName } from "./Secret.ts"
 export { IssuedToken, NewToken, Token } from "./Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"
 export * from "./Tool.ts"
+export * from "./ToolConfiguration.ts"
 export { Authentication, Idempotency, Reading } from "./api/guards.ts"

@@ -70,6 +70,55 @@ export const auditOf = (event: Event): Audited | undefined => {
     case "reaction.removed":
     case "space.read":
       return undefined
+    case "tool.added":
+      return done("add", `tools/${event.body.tool}`)
+    case "tool.changed":
+      return done("change", `tools/${event.body.tool}`)
+    case "tool.removed":
+      return done("remove", `tools/${event.body.tool}`)
+    // One row a call (X-44): how it ended, whichever way it ended (S4-28).
+    case "call.settled": {
+      const { call, error, principal, rule, state, tool } = event.body
+      const denied = error?.tag === "ToolAuthorizationError"
+      const result = state === "done" ? "success" : denied ? "denied" : "failure"
+      return {
+        principal,
+        action: "tool.execute",
+        resource: `tools/${tool}`,
+        result,
+        call,
+        ...(rule === null ? {} : { rule }),
+      }
+    }
+    case "call.received":
+    case "call.waiting":
+    case "decision.asked":
+      return undefined
+    // Who approved what is what an auditor comes for (G-13).
+    case "decision.approved":
+      return done("approve", `decisions/${event.body.decision}`)
+    case "decision.answered": {
+      const { by, call, decision, verdict } = event.body
+      return {
+        principal: by,
+        action: verdict,
+        resource: `decisions/${decision}`,
+        result: "success",
+        ...(call === null ? {} : { call }),
+      }
+    }
+    case "decision.expired":
+      return done("expire", `decisions/${event.body.decision}`)
+    case "decision.canceled":
+      return done("cancel", `decisions/${event.body.decision}`)
+    case "approval.given":
+      return done("approve from now on", `tools/${event.body.tool}`)
+    case "approval.revoked":
+      return done("revoke approval", `tools/${event.body.tool}`)
+    case "pause.set":
+      return done("pause", event.body.subject)
+    case "pause.lifted":
+      return done("let go on", event.body.subject)
     // A timer is the house's own clockwork; what it sets off is audited as what it is.
     case "timer.fired":
       return undefined

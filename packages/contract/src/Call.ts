@@ -1,0 +1,84 @@
+/** One attempt to use a tool, from receipt to settlement. It settles or it waits for exactly one thing. */
+import { Schema } from "effect"
+import { CallId, FileId, Moment, PrincipalId, SpaceId } from "./Ids.ts"
+
+export const CallState = Schema.Literals([
+  "received",
+  "waiting",
+  "running",
+  "done",
+  "failed",
+  "refused",
+  "canceled",
+  "expired",
+])
+export type CallState = typeof CallState.Type
+
+/** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, later a run. */
+export const WaitsOn = Schema.Struct({
+  kind: Schema.Literals(["decision", "client", "callback", "run"]),
+  id: Schema.String,
+})
+export type WaitsOn = typeof WaitsOn.Type
+
+/** Why it did not succeed, in words for whoever asked: one of the tool errors, by its tag. */
+export const CallError = Schema.Struct({ tag: Schema.String, message: Schema.String })
+export type CallError = typeof CallError.Type
+
+/** Where a result went that is too large to be carried along (G-30). */
+export const OutputFile = Schema.Struct({ file: FileId, size: Schema.Int, mediaType: Schema.String })
+
+export class Call extends Schema.Class<Call>("Call")({
+  id: CallId,
+  tool: Schema.String,
+  state: CallState,
+  input: Schema.Json,
+  /** Present when done. A large one is `{file,size,mediaType}`, and `outputFile` says so. */
+  output: Schema.optionalKey(Schema.Json),
+  outputFile: Schema.optionalKey(OutputFile),
+  error: Schema.optionalKey(CallError),
+  /** Present while it waits. */
+  on: Schema.optionalKey(WaitsOn),
+  principal: PrincipalId,
+  space: Schema.NullOr(SpaceId),
+  /** The rule that let it through or refused it. */
+  rule: Schema.NullOr(Schema.String),
+  createdAt: Moment,
+  settledAt: Schema.NullOr(Moment),
+}) {}
+
+/** How long a caller wants to be kept, in seconds. */
+export const Wait = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 300 }))
+
+export const NewCall = Schema.Struct({
+  input: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+  wait: Schema.optionalKey(Wait),
+  /** Judge and validate, show what would be sent, and run nothing (G-33). */
+  dryRun: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "NewCall" })
+export type NewCall = typeof NewCall.Type
+
+/** What a call would do, had it not been a dry run. */
+export class CallPreview extends Schema.Class<CallPreview>("CallPreview")({
+  dryRun: Schema.Literal(true),
+  tool: Schema.String,
+  input: Schema.Json,
+  verdict: Schema.Literals(["allow", "ask", "deny"]),
+  rule: Schema.String,
+  /** Whether a person would be asked first. */
+  asks: Schema.Boolean,
+  /** What would be sent, with secrets left out; null where nothing leaves the house. */
+  sends: Schema.Json,
+}) {}
+
+/** A result from outside: a client's, a hosted function's, or a signed callback's. */
+export const CallResult = Schema.Struct({
+  output: Schema.optionalKey(Schema.Json),
+  error: Schema.optionalKey(
+    Schema.Union([Schema.String, Schema.Struct({ message: Schema.String, tag: Schema.optionalKey(Schema.String) })]),
+  ),
+})
+  .check(Schema.makeFilter((it) => "output" in it !== "error" in it || "exactly one of output and error"))
+  .annotate({ identifier: "CallResult" })
+export type CallResult = typeof CallResult.Type

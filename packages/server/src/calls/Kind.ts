@@ -1,0 +1,35 @@
+/** What a kind of tool is to the road: a handler made from its configuration, and what may be said about running it. */
+import type { ToolConfiguration, ToolKind } from "@stoa/contract"
+import type { ToolHandler } from "@stoa/tools"
+import { Context, type Schema } from "effect"
+
+export type Configured<K extends ToolKind> = Extract<ToolConfiguration, { readonly kind: K }>
+
+export interface Kind<K extends ToolKind> {
+  /**
+   * `none`: nothing outside changes, so that running it twice harms nobody; it is recorded and settled in one commit.
+   * `outside`: recorded before it runs, and never run twice.
+   */
+  readonly effects: "none" | "outside"
+  /** May return `Waits`: then the call is not settled, and goes on when what it waits for has come. */
+  readonly handler: (tool: Configured<K>) => ToolHandler
+  /** What would be sent, secrets left out; null where nothing leaves the house (G-33). */
+  readonly preview: (tool: Configured<K>, input: Readonly<Record<string, unknown>>) => Schema.Json
+}
+
+/** Returned by a handler whose result comes later and from elsewhere. Nothing is held meanwhile. */
+export class Waits {
+  readonly kind: "client" | "callback"
+  /** Unanswered for so long, the call expires. */
+  readonly milliseconds: number
+  constructor(kind: "client" | "callback", milliseconds: number) {
+    this.kind = kind
+    this.milliseconds = milliseconds
+  }
+}
+
+/**
+ * The secret values this call has seen. A kind adds what it reveals; what is stored, shown or logged of the call has them
+ * taken out. Provided around each execution.
+ */
+export const Revealed = Context.Reference<Set<string>>("server/calls/Revealed", { defaultValue: () => new Set() })
