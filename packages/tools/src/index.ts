@@ -2,6 +2,7 @@
 export {
   type FunctionCallingTool,
   FunctionCallingToolSchema,
+  inputSchemaOf,
   type JsonSchema,
   MCPConnectionError,
   type MCPRequest,
@@ -25,7 +26,7 @@ export {
   ToolValidationError,
 } from "@stoa/contract"
 export { toolFromFunction } from "./toolFromFunction.ts"
-export { inputSchemaOf, type OpenAITool } from "./functionCalling.ts"
+export type { OpenAITool } from "./functionCalling.ts"
 export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
 export { validateToolInput } from "./validateInput.ts"
 export { MCPClient } from "./mcp/MCPClient.ts"

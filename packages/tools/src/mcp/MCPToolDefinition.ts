@@ -1,37 +1,10 @@
 /** A server's tool as one of ours: `<server>/<tool>`, medium risk, half a minute, no approval (S4-36). */
 import type { Progress } from "@modelcontextprotocol/client"
-import { ToolExecutionError, type ToolDefinition, type ToolParameter } from "@stoa/contract"
+import { parametersOf, ToolExecutionError, type ToolDefinition } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Tool } from "../Handler.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
 import type { MCPTool } from "./MCPTool.ts"
-
-type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
-const typeOf = (schema: Json): ToolParameter["type"] => {
-  const type = Array.isArray(schema["type"]) ? schema["type"].find((it) => it !== "null") : schema["type"]
-  if (type === "integer" || type === "number") return "number"
-  return type === "string" || type === "boolean" || type === "array" ? type : "object"
-}
-
-/** The first level of the schema for people to read; the schema itself decides. */
-const parametersOf = (schema: Json): ReadonlyArray<ToolParameter> => {
-  const required: ReadonlyArray<unknown> = Array.isArray(schema["required"]) ? schema["required"] : []
-  const properties = isObject(schema["properties"]) ? schema["properties"] : {}
-  return Object.entries(properties).map(([name, value]) => {
-    const property = isObject(value) ? value : {}
-    const { default: given, description, enum: values } = property
-    return {
-      name,
-      type: typeOf(property),
-      description: typeof description === "string" ? description : "",
-      required: required.includes(name),
-      ...(given === undefined ? {} : { default: given }),
-      ...(Array.isArray(values) && values.every((it) => typeof it === "string") ? { enum: values } : {}),
-    }
-  })
-}
 
 export const mcpToolDefinition = (serverName: string, tool: MCPTool): ToolDefinition => ({
   name: `${serverName}/${tool.name}`,
