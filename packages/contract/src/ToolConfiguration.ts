@@ -41,6 +41,12 @@ export const executions = {
     url: Text(4000),
     method: Schema.optionalKey(Schema.Literals(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
     headers: Schema.optionalKey(Headers),
+    /**
+     * Added to what the address has after `?`, encoded. An entry that is one whole placeholder (`"{{input.x}}"`) is left
+     * out when the input has no `x` or has null; its list repeats the key, and an object is sent as its JSON text.
+     * Anything else is filled as everywhere, so that a placeholder inside a text must be there.
+     */
+    query: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     body: Schema.optionalKey(Schema.Json),
     timeout: Schema.optionalKey(Timeout),
     /** Of a safe method only; the first attempt not counted. */
