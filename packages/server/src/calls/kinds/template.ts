@@ -1,0 +1,183 @@
+/**
+ * What an operator wrote with places left open: `{{input.x}}` for the call's input, `${env.NAME}` and `${secret.NAME}`
+ * for what the house keeps. Read once into a template, then filled call by call, in one pass: what was filled in is
+ * never read again, so an input that looks like a place stays the text it is. Pure.
+ */
+import type { Schema } from "effect"
+
+/**
+ * A place for input. Input that is not there is an error that names it; a `?` at the end (`{{input.x?}}`) says that it
+ * may be absent: then its key, item, header or query pair is left out, and inside a longer text it is nothing.
+ */
+export interface FromInput {
+  readonly from: "input"
+  readonly path: ReadonlyArray<string>
+  readonly optional: boolean
+}
+export interface FromHouse {
+  readonly from: "env" | "secret"
+  readonly name: string
+}
+export type Place = FromInput | FromHouse
+/** Of a text: what was written, or a place. */
+export type Part = string | Place
+
+export type Template =
+  | { readonly kind: "constant"; readonly value: Schema.Json }
+  /** The place is the whole value, and so keeps its JSON type. */
+  | { readonly kind: "whole"; readonly place: Place }
+  | { readonly kind: "text"; readonly parts: ReadonlyArray<Part> }
+  | { readonly kind: "array"; readonly items: ReadonlyArray<Template> }
+  | { readonly kind: "object"; readonly entries: ReadonlyArray<readonly [key: string, value: Template]> }
+
+/** Told what is wrong at a path. */
+export type Report = (path: string, message: string) => void
+
+const step = /\.([^.{}\s"?[\]]+)|\["([^"]+)"\]/y
+const envName = /^[A-Za-z_][A-Za-z0-9_]*$/
+const secretName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+
+/** `input.a.0["odd name"]?` to a place. */
+const readInput = (inner: string): FromInput | undefined => {
+  const text = inner.trim()
+  if (!text.startsWith("input")) return undefined
+  const optional = text.endsWith("?")
+  const end = optional ? text.length - 1 : text.length
+  const path: Array<string> = []
+  for (step.lastIndex = "input".length; step.lastIndex < end;) {
+    const found = step.exec(text)
+    if (found === null) return undefined
+    path.push(found[1] ?? found[2]!)
+  }
+  return { from: "input", path, optional }
+}
+
+const readHouse = (inner: string): FromHouse | undefined => {
+  const dot = inner.indexOf(".")
+  const name = inner.slice(dot + 1)
+  if (inner.startsWith("env.") && envName.test(name)) return { from: "env", name }
+  if (inner.startsWith("secret.") && secretName.test(name)) return { from: "secret", name }
+  return undefined
+}
+
+/** Text to parts. What opens like a place and is none is reported, never sent as it stands. */
+export const readText = (text: string, path: string, report: Report): ReadonlyArray<Part> => {
+  const parts: Array<Part> = []
+  let at = 0
+  for (const { index } of text.matchAll(/\{\{|\$\{/g)) {
+    if (index < at) continue
+    const ofInput = text[index] === "{"
+    const close = text.indexOf(ofInput ? "}}" : "}", index + 2)
+    const inner = text.slice(index + 2, close === -1 ? undefined : close)
+    const place = close === -1 ? undefined : ofInput ? readInput(inner) : readHouse(inner)
+    if (place === undefined) {
+      const right = ofInput ? '{{input.name}} or {{input["odd name"]}}' : "${env.NAME} or ${secret.NAME}"
+      report(path, `"${text.slice(index, index + 40)}" is not a place; write ${right}`)
+      return parts
+    }
+    if (index > at) parts.push(text.slice(at, index))
+    parts.push(place)
+    at = close + (ofInput ? 2 : 1)
+  }
+  if (at < text.length) parts.push(text.slice(at))
+  return parts
+}
+
+/** A JSON value to a template. Places stand in values; a key is what it is. */
+export const readTemplate = (value: Schema.Json, path: string, report: Report): Template => {
+  if (typeof value === "string") {
+    const parts = readText(value, path, report)
+    const [first] = parts
+    if (parts.length === 1 && typeof first === "object") return { kind: "whole", place: first }
+    return parts.some((part) => typeof part === "object") ? { kind: "text", parts } : { kind: "constant", value }
+  }
+  if (typeof value !== "object" || value === null) return { kind: "constant", value }
+  if (Array.isArray(value))
+    return { kind: "array", items: value.map((item, at) => readTemplate(item, `${path}.${at}`, report)) }
+  return {
+    kind: "object",
+    entries: Object.entries(value).map(([key, inner]) => {
+      if (/\{\{|\$\{/.test(key)) report(`${path}.${key}`, "places stand in values, never in a key")
+      return [key, readTemplate(inner as Schema.Json, `${path}.${key}`, report)] as const
+    }),
+  }
+}
+
+/** Every place of the house in it: what a call must have resolved before it fills. */
+export const housePlaces = (template: Template): ReadonlyArray<FromHouse> => {
+  switch (template.kind) {
+    case "constant":
+      return []
+    case "whole":
+      return template.place.from === "input" ? [] : [template.place]
+    case "text":
+      return houseParts(template.parts)
+    case "array":
+      return template.items.flatMap(housePlaces)
+    case "object":
+      return template.entries.flatMap(([, value]) => housePlaces(value))
+  }
+}
+export const houseParts = (parts: ReadonlyArray<Part>): ReadonlyArray<FromHouse> =>
+  parts.filter((part): part is FromHouse => typeof part === "object" && part.from !== "input")
+
+/** One call's values, and what was wrong with them. */
+export interface Filling {
+  readonly input: Readonly<Record<string, unknown>>
+  readonly house: (place: FromHouse) => string
+  /** Written while filling; with one in it, what came out is not to be used. */
+  readonly problems: Array<string>
+}
+
+/** As an operator writes it: `input.a.0`. */
+export const nameOf = (place: Place): string =>
+  place.from === "input"
+    ? ["input", ...place.path.map((it) => (/^[^.{}\s"?[\]]+$/.test(it) ? `.${it}` : `["${it}"]`))].join("")
+    : `${place.from}.${place.name}`
+
+/** Own properties and items of JSON, nothing inherited. */
+export const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown => {
+  let value = input
+  for (const key of path) {
+    if (typeof value !== "object" || value === null) return undefined
+    if (Array.isArray(value) ? !/^(0|[1-9]\d*)$/.test(key) : !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<string, unknown>)[key]
+  }
+  return value
+}
+
+/** What stands at a place; undefined when it may be absent and is, or when that is a problem. */
+export const valueOf = (place: Place, { house, input, problems }: Filling): Schema.Json | undefined => {
+  if (place.from !== "input") return house(place)
+  const value = valueAt(input, place.path)
+  if (value === undefined && !place.optional) problems.push(`"${nameOf(place)}" is missing`)
+  return value as Schema.Json | undefined
+}
+
+/** Inside a text: strings as they are, everything else as JSON. */
+export const textOf = (value: Schema.Json | undefined): string =>
+  value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value)
+
+export const fillText = (parts: ReadonlyArray<Part>, filling: Filling): string =>
+  parts.map((part) => (typeof part === "string" ? part : textOf(valueOf(part, filling)))).join("")
+
+/** Undefined: it is left out. */
+export const fill = (template: Template, filling: Filling): Schema.Json | undefined => {
+  switch (template.kind) {
+    case "constant":
+      return template.value
+    case "whole":
+      return valueOf(template.place, filling)
+    case "text":
+      return fillText(template.parts, filling)
+    case "array":
+      return template.items.map((item) => fill(item, filling)).filter((item) => item !== undefined)
+    case "object":
+      return Object.fromEntries(
+        template.entries.flatMap(([key, inner]) => {
+          const value = fill(inner, filling)
+          return value === undefined ? [] : [[key, value] as const]
+        }),
+      )
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * An address with places in it. Where a request goes is the operator's alone: places stand in path segments, in the
+ * values of the query and in the fragment, and each value is encoded for its place, so that it stays one segment or one
+ * value whatever it says. Pure.
+ */
+import {
+  type Filling,
+  type Part,
+  type Report,
+  textOf,
+  valueOf,
+  houseParts,
+  type FromHouse,
+  nameOf,
+} from "./template.ts"
+
+export interface UrlTemplate {
+  /** Scheme and host as they were written. */
+  readonly origin: string
+  /** Between the slashes of the path; the first is empty, as it stands before the first slash. */
+  readonly segments: ReadonlyArray<ReadonlyArray<Part>>
+  readonly query: ReadonlyArray<{ readonly key: string; readonly value: ReadonlyArray<Part> | undefined }> | undefined
+  readonly fragment: ReadonlyArray<Part> | undefined
+}
+
+/** In two at the first such character that was written, not filled in. */
+const cut = (parts: ReadonlyArray<Part>, mark: string): readonly [Array<Part>, Array<Part> | undefined] => {
+  const place = parts.findIndex((part) => typeof part === "string" && part.includes(mark))
+  if (place === -1) return [[...parts], undefined]
+  const text = parts[place] as string
+  const at = text.indexOf(mark)
+  const some = (rest: string): ReadonlyArray<Part> => (rest === "" ? [] : [rest])
+  return [
+    [...parts.slice(0, place), ...some(text.slice(0, at))],
+    [...some(text.slice(at + 1)), ...parts.slice(place + 1)],
+  ]
+}
+const split = (parts: ReadonlyArray<Part>, mark: string): ReadonlyArray<ReadonlyArray<Part>> => {
+  const [first, rest] = cut(parts, mark)
+  return rest === undefined ? [first] : [first, ...split(rest, mark)]
+}
+
+const dots = /^(?:\.|%2e){1,2}$/i
+
+const readPair =
+  (path: string, report: Report) =>
+  (pair: ReadonlyArray<Part>): { readonly key: string; readonly value: ReadonlyArray<Part> | undefined } => {
+    const [key, value] = cut(pair, "=")
+    if (key.some((part) => typeof part !== "string"))
+      report(path, "a place in the query stands after a written name: ?name={{input.x}}")
+    return { key: key.join(""), value }
+  }
+
+/** Reads one, or reports why not. `parts` come from `readText`. */
+export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report: Report): UrlTemplate | undefined => {
+  // oxlint-disable-next-line no-control-regex
+  if (parts.some((part) => typeof part === "string" && /[\u0000-\u0020\\\u007f]/.test(part)))
+    return void report(path, "an address has no spaces, control characters or backslashes")
+  const [beforeFragment, fragment] = cut(parts, "#")
+  const [beforeQuery, query] = cut(beforeFragment, "?")
+  const [head = ""] = beforeQuery
+  const [origin, authority = ""] = (typeof head === "string" ? /^https?:\/\/([^/]+)/i.exec(head) : null) ?? []
+  if (origin === undefined)
+    return void report(path, "begins with http:// or https:// and a host; places may stand only after the host")
+  if (origin.length === (head as string).length && beforeQuery.length > 1)
+    return void report(path, "places may stand only in path, query or fragment, never in the host or port")
+  if (authority.includes("@"))
+    return void report(path, "holds a user name or password; send them in a header, from ${secret.NAME}")
+  if (URL.parse(`${origin}/`) === null) return void report(path, `"${origin}" is not the beginning of an address`)
+  const rest = (head as string).slice(origin.length)
+  const segments = split([...(rest === "" ? [] : [rest]), ...beforeQuery.slice(1)], "/")
+  for (const segment of segments) {
+    if (segment.length === 1 && typeof segment[0] === "string" && dots.test(segment[0]))
+      report(path, 'has a "." or ".." in its path; write the path out')
+    if (segment.some((part) => typeof part === "object" && part.from === "input" && part.optional))
+      report(path, "needs all of its path: a place that may be absent (?) stands in the query")
+  }
+  return {
+    origin,
+    segments,
+    query: query === undefined ? undefined : split(query, "&").map(readPair(path, report)),
+    fragment,
+  }
+}
+
+export const houseInUrl = ({ fragment = [], query = [], segments }: UrlTemplate): ReadonlyArray<FromHouse> =>
+  [...segments, ...query.map(({ value = [] }) => value), fragment].flatMap(houseParts)
+
+/** How a value is written for its place. */
+export type Encode = (text: string) => string
+
+/** Every part of one segment, value or fragment; undefined when nothing stood there at all. */
+const filled = (parts: ReadonlyArray<Part>, filling: Filling, encode: (part: Part) => Encode, inPath: boolean) => {
+  let absent = parts.length > 0
+  let text = ""
+  for (const part of parts) {
+    if (typeof part === "string") {
+      text += part
+      absent = false
+      continue
+    }
+    const value = valueOf(part, filling)
+    if (value === undefined) continue
+    absent = false
+    const said = textOf(value)
+    if (inPath && (typeof value === "object" || said === ""))
+      filling.problems.push(
+        `"${nameOf(part)}" is ${said === "" ? "empty" : said.slice(0, 40)}, which no path can hold; give text, a number or a boolean`,
+      )
+    else if (said.includes("\0") || !said.isWellFormed())
+      filling.problems.push(`"${nameOf(part)}" has characters that no address can hold`)
+    else text += encode(part)(said)
+  }
+  return absent ? undefined : text
+}
+
+const fillQuery = (query: NonNullable<UrlTemplate["query"]>, filling: Filling, encode: (part: Part) => Encode) =>
+  query.flatMap(({ key, value }) => {
+    if (value === undefined) return [key]
+    const text = filled(value, filling, encode, false)
+    return text === undefined ? [] : [`${key}=${text}`]
+  })
+
+/** The address for one call; with a problem in `filling` it is not to be used. */
+export const fillUrl = (
+  template: UrlTemplate,
+  filling: Filling,
+  encode: (part: Part) => Encode = () => encodeURIComponent,
+): string => {
+  const segments = template.segments.map((parts) => {
+    const text = filled(parts, filling, encode, true) ?? ""
+    // Written "." and filled in ".": only now it is one that would climb.
+    if (dots.test(text)) filling.problems.push(`a part of the path would be "${text}", which would lead elsewhere`)
+    return text
+  })
+  const query = template.query === undefined ? [] : fillQuery(template.query, filling, encode)
+  const fragment = template.fragment === undefined ? undefined : filled(template.fragment, filling, encode, false)
+  const text = `${template.origin}${segments.join("/")}${query.length === 0 ? "" : `?${query.join("&")}`}${
+    fragment === undefined ? "" : `#${fragment}`
+  }`
+  return text
+}
+
+/** A last look: is it still the place that was configured? Nothing should get here that says no. */
+export const sameShape = (template: UrlTemplate, text: string): boolean => {
+  const [url, home] = [URL.parse(text), URL.parse(`${template.origin}/`)]
+  return (
+    url !== null &&
+    home !== null &&
+    url.origin === home.origin &&
+    url.username === "" &&
+    url.pathname.split("/").length === Math.max(template.segments.length, 2)
+  )
+}
