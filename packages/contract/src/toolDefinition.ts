@@ -2,13 +2,11 @@
  * Between a configured tool and the one definition every face is made from (X-21): what the author left open gets its
  * default here, and nowhere else.
  */
+import { isObject, type JsonObject } from "./json.ts"
 import type { JsonSchema, RiskLevel, ToolAnnotations, ToolDefinition, ToolParameter } from "./Tool.ts"
 import { defaultVisibility, type ToolConfiguration, type ToolForm, type ToolKind } from "./ToolConfiguration.ts"
 
-type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
-const typeOf = (schema: Json): ToolParameter["type"] => {
+const typeOf = (schema: JsonObject): ToolParameter["type"] => {
   const type = Array.isArray(schema["type"]) ? schema["type"].find((it) => it !== "null") : schema["type"]
   if (type === "integer" || type === "number") return "number"
   return type === "string" || type === "boolean" || type === "array" ? type : "object"

@@ -1,5 +1,11 @@
-/** Tools as model APIs take them: Anthropic's `input_schema`, OpenAI's `function.parameters` (S4-44, S4-81). */
-import { type FunctionCallingTool, inputSchemaOf, type JsonSchema, type ToolDefinition } from "@stoa/contract"
+/** Tools as others take them: Anthropic's `input_schema`, OpenAI's `function.parameters` (S4-44, S4-81), MCP's listing. */
+import {
+  type FunctionCallingTool,
+  inputSchemaOf,
+  type JsonSchema,
+  type ToolAnnotations,
+  type ToolDefinition,
+} from "@stoa/contract"
 
 export interface OpenAITool {
   readonly type: "function"
@@ -21,3 +27,25 @@ export const toOpenAI = ({ definition, wireName }: Named): OpenAITool => ({
   type: "function",
   function: { name: wireName, description: definition.description, parameters: inputSchemaOf(definition) },
 })
+
+/** What `tools/list` says of a tool. */
+export interface MCPListedTool {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly outputSchema?: JsonSchema
+  readonly annotations?: ToolAnnotations
+}
+
+export const toMCP = ({ definition, wireName }: Named): MCPListedTool => {
+  const { annotations, outputSchema } = definition
+  return {
+    name: wireName,
+    ...(annotations?.title === undefined ? {} : { title: annotations.title }),
+    description: definition.description,
+    inputSchema: inputSchemaOf(definition),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+}
