@@ -42,9 +42,8 @@ export const executions = {
     method: Schema.optionalKey(Schema.Literals(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
     headers: Schema.optionalKey(Headers),
     /**
-     * Added to what the address has after `?`, encoded. An entry that is one whole placeholder (`"{{input.x}}"`) is left
-     * out when the input has no `x` or has null; its list repeats the key, and an object is sent as its JSON text.
-     * Anything else is filled as everywhere, so that a placeholder inside a text must be there.
+     * Added to what the address has after `?`, encoded. Filled as the body is: `{{input.x?}}` is left out when the input
+     * has no `x`. A list repeats its key, null is left out, and an object is sent as its JSON text.
      */
     query: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     body: Schema.optionalKey(Schema.Json),
