@@ -38,6 +38,29 @@ const AllowListsSection = Schema.Struct(
   },
 )
 
+/** The house's own settings are nobody's business but its own. */
+const EnvName = Schema.String.check(
+  Schema.isPattern(/^(?!STOA_|DATABASE_URL$|NODE_OPTIONS$)[A-Za-z_][A-Za-z0-9_]{0,127}$/, {
+    message: "the name of an environment variable that is not the house's own (STOA_…, DATABASE_URL, NODE_OPTIONS)",
+  }),
+)
+const Host = Schema.String.check(
+  Schema.isPattern(/^((\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/, {
+    message: "a host such as api.example.com, *.example.com, 10.0.0.7:8080 or [fd00::7]:8080, without a scheme or path",
+  }),
+)
+const Hosts = Schema.Array(Host).check(Schema.isMaxLength(1000))
+
+/** Where tools may connect to. Without it: every public address and no other. */
+export const EgressSection = Schema.Struct({
+  /** When given, only these. */
+  hosts: Schema.optionalKey(Hosts),
+  /** Named exceptions that may be private or loopback. Link-local and metadata addresses never open. */
+  allow: Schema.optionalKey(Hosts),
+  maxRedirects: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))),
+})
+export type EgressSection = typeof EgressSection.Type
+
 export const Configuration = Schema.Struct({
   $schema: Schema.optionalKey(Schema.String),
   people: Schema.optionalKey(Schema.Array(DeclaredPerson).check(Schema.isMaxLength(10_000))),
@@ -45,11 +68,14 @@ export const Configuration = Schema.Struct({
   allowLists: Schema.optionalKey(AllowListsSection),
   policies: Schema.optionalKey(Schema.Array(Policy).check(Schema.isMaxLength(1000))),
   limits: Schema.optionalKey(Schema.Array(Limit).check(Schema.isMaxLength(1000))),
+  /** The environment variables that tools may read, as `${env.NAME}`. */
+  env: Schema.optionalKey(Schema.Array(EnvName).check(Schema.isMaxLength(1000))),
+  egress: Schema.optionalKey(EgressSection),
 })
 export type Configuration = typeof Configuration.Type
 
 /** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
-export const laterSections = ["spaces", "tools", "mcpServers", "models", "env", "egress"] as const
+export const laterSections = ["spaces", "tools", "mcpServers", "models"] as const
 
 /** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
 export const configurationSchema = (): Readonly<Record<string, unknown>> => {

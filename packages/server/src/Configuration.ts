@@ -216,6 +216,9 @@ export class Configuration extends Context.Service<
               done.changed.push(...(yield* applyLists(declared)))
               if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")
               if (yield* rules.replace("limit", declared.limits ?? [])) done.changed.push("limits")
+              if (yield* rules.replace("env", declared.env ?? [])) done.changed.push("env")
+              const egress = declared.egress === undefined ? [] : [declared.egress]
+              if (yield* rules.replace("egress", egress)) done.changed.push("egress")
               const applied = { file, ...done }
               if (done.added.length + done.changed.length + done.retired.length > 0)
                 yield* journal.append({ kind: "house.reloaded", body: applied })

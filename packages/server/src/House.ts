@@ -8,6 +8,8 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AllowLists } from "./access/AllowLists.ts"
 import { Audit } from "./access/Audit.ts"
+import { EgressRules } from "./access/EgressRules.ts"
+import { Environment } from "./access/Environment.ts"
 import { Grants } from "./access/Grants.ts"
 import { Limits } from "./access/Limits.ts"
 import { Principals } from "./access/Principals.ts"
@@ -106,7 +108,9 @@ const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer).pip
 
 const access = (keys: Keys, file: string) =>
   Layer.mergeAll(Audit.reader, layerRetention).pipe(
-    Layer.provideMerge(Layer.mergeAll(Tokens.layer, Grants.layer, Limits.layer, Audit.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Tokens.layer, Grants.layer, Limits.layer, Audit.layer, Environment.layer, EgressRules.layer),
+    ),
     Layer.provideMerge(
       Layer.mergeAll(Principals.layer(file), AllowLists.layer(file), Rules.layer, Secrets.layer(keys.secret)),
     ),

@@ -85,7 +85,13 @@ const clients = {
 
 const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/
 
-export class Settings extends Context.Service<Settings, Values & { readonly loopback: boolean }>()("server/Settings") {
+interface Derived {
+  readonly loopback: boolean
+  /** A variable as it is now. Only `access/Environment.ts` asks, which knows the names that may be read. */
+  readonly variable: (name: string) => string | undefined
+}
+
+export class Settings extends Context.Service<Settings, Values & Derived>()("server/Settings") {
   static readonly layer = (
     environment: Record<string, string | undefined> = process.env,
   ): Layer.Layer<Settings, StartError> => Layer.effect(Settings, read(environment))
@@ -107,7 +113,11 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
       .parse(given)
       .pipe(Effect.mapError(() => refuse(`${one.env} cannot be read. ${one.about} Usual: ${one.usual}.`)))
   }
-  const settings = { ...(values as Values), loopback: loopback.test((values as Values).host) }
+  const settings = {
+    ...(values as Values),
+    loopback: loopback.test((values as Values).host),
+    variable: (name: string) => (Object.hasOwn(environment, name) ? environment[name] : undefined),
+  }
   yield* checkTogether(settings)
   return settings
 })

@@ -112,8 +112,13 @@ for (const store of ["sqlite", "postgres"] as const)
           [{ tools: [] }, "tools"],
           [{ mcpServers: {} }, "mcpServers"],
           [{ models: {} }, "models"],
-          [{ env: [] }, "env"],
-          [{ egress: {} }, "egress"],
+          [{ env: ["FINE", "STOA_SECRET_KEY"] }, "env.1"],
+          [{ env: ["DATABASE_URL"] }, "env.0"],
+          [{ env: ["NODE_OPTIONS"] }, "env.0"],
+          [{ env: ["A B"] }, "env.0"],
+          [{ egress: { allow: ["http://inside.test/"] } }, "egress.allow.0"],
+          [{ egress: { hosts: ["*"] } }, "egress.hosts.0"],
+          [{ egress: { open: true } }, "egress.open"],
         ]
         for (const [content, path] of table) {
           yield* write(content)

@@ -1,5 +1,5 @@
-/** Rules that the configuration file states: policies and limits. Kept as rows, so that every process reads the same ones. */
-import { Configuration, Limit, type Policy } from "@stoa/contract"
+/** Rules that the configuration file states. Kept as rows, so that every process reads the same ones. */
+import { Configuration, EgressSection, Limit, type Policy } from "@stoa/contract"
 import { Array, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/Journal.ts"
@@ -7,17 +7,21 @@ import { rightsChanged } from "./Rights.ts"
 
 const decodePolicies = Schema.decodeUnknownSync(Configuration.fields.policies.schema)
 const decodeLimits = Schema.decodeUnknownSync(Schema.Array(Limit))
+const decodeEnv = Schema.decodeUnknownSync(Configuration.fields.env.schema)
+const decodeEgress = Schema.decodeUnknownSync(EgressSection)
+
+type RuleKind = "policy" | "limit" | "env" | "egress"
 
 export class Rules extends Context.Service<
   Rules,
   {
     readonly policies: Effect.Effect<ReadonlyArray<Policy>>
     readonly limits: Effect.Effect<ReadonlyArray<Limit>>
+    /** The environment variables that tools may read. */
+    readonly env: Effect.Effect<ReadonlyArray<string>>
+    readonly egress: Effect.Effect<EgressSection>
     /** Replaces all rules of a kind; says whether that changed anything. */
-    readonly replace: (
-      kind: "policy" | "limit",
-      rules: ReadonlyArray<unknown>,
-    ) => Effect.Effect<boolean, never, Transaction>
+    readonly replace: (kind: RuleKind, rules: ReadonlyArray<unknown>) => Effect.Effect<boolean, never, Transaction>
   }
 >()("server/access/Rules") {
   static readonly layer = Layer.effect(
@@ -31,7 +35,7 @@ export class Rules extends Context.Service<
           Effect.orDie,
         )
       const replace: Rules["Service"]["replace"] = Effect.fn("Rules.replace")(function* (
-        kind: "policy" | "limit",
+        kind: RuleKind,
         rules: ReadonlyArray<unknown>,
       ) {
         if (JSON.stringify(yield* stored(kind)) === JSON.stringify(rules)) return false
@@ -44,6 +48,9 @@ export class Rules extends Context.Service<
       return Rules.of({
         policies: Effect.map(stored("policy"), (rules) => decodePolicies(rules)),
         limits: Effect.map(stored("limit"), (rules) => decodeLimits(rules)),
+        env: Effect.map(stored("env"), (rules) => decodeEnv(rules)),
+        // One section, so one row, or none.
+        egress: Effect.map(stored("egress"), ([section = {}]) => decodeEgress(section)),
         replace,
       })
     }),

@@ -98,7 +98,7 @@ export const readTemplate = (value: Schema.Json, path: string, report: Report): 
     kind: "object",
     entries: Object.entries(value).map(([key, inner]) => {
       if (/\{\{|\$\{/.test(key)) report(`${path}.${key}`, "places stand in values, never in a key")
-      return [key, readTemplate(inner as Schema.Json, `${path}.${key}`, report)] as const
+      return [key, readTemplate(inner, `${path}.${key}`, report)] as const
     }),
   }
 }

@@ -46,27 +46,30 @@ const readPair =
   (path: string, report: Report) =>
   (pair: ReadonlyArray<Part>): { readonly key: string; readonly value: ReadonlyArray<Part> | undefined } => {
     const [key, value] = cut(pair, "=")
-    if (key.some((part) => typeof part !== "string"))
-      report(path, "a place in the query stands after a written name: ?name={{input.x}}")
-    return { key: key.join(""), value }
+    const written = key.filter((part) => typeof part === "string")
+    if (written.length < key.length) report(path, "a place in the query stands after a written name: ?name={{input.x}}")
+    return { key: written.join(""), value }
   }
 
 /** Reads one, or reports why not. `parts` come from `readText`. */
 export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report: Report): UrlTemplate | undefined => {
+  const refuse = (message: string): undefined => {
+    report(path, message)
+  }
   // oxlint-disable-next-line no-control-regex
   if (parts.some((part) => typeof part === "string" && /[\u0000-\u0020\\\u007f]/.test(part)))
-    return void report(path, "an address has no spaces, control characters or backslashes")
+    return refuse("an address has no spaces, control characters or backslashes")
   const [beforeFragment, fragment] = cut(parts, "#")
   const [beforeQuery, query] = cut(beforeFragment, "?")
   const [head = ""] = beforeQuery
   const [origin, authority = ""] = (typeof head === "string" ? /^https?:\/\/([^/]+)/i.exec(head) : null) ?? []
   if (origin === undefined)
-    return void report(path, "begins with http:// or https:// and a host; places may stand only after the host")
+    return refuse("begins with http:// or https:// and a host; places may stand only after the host")
   if (origin.length === (head as string).length && beforeQuery.length > 1)
-    return void report(path, "places may stand only in path, query or fragment, never in the host or port")
+    return refuse("places may stand only in path, query or fragment, never in the host or port")
   if (authority.includes("@"))
-    return void report(path, "holds a user name or password; send them in a header, from ${secret.NAME}")
-  if (URL.parse(`${origin}/`) === null) return void report(path, `"${origin}" is not the beginning of an address`)
+    return refuse("holds a user name or password; send them in a header, from ${secret.NAME}")
+  if (URL.parse(`${origin}/`) === null) return refuse(`"${origin}" is not the beginning of an address`)
   const rest = (head as string).slice(origin.length)
   const segments = split([...(rest === "" ? [] : [rest]), ...beforeQuery.slice(1)], "/")
   for (const segment of segments) {
