@@ -1,0 +1,89 @@
+/** What an operation must show to be let in, as headers or query parameters filled from named secrets. */
+import { isObject, type JsonObject, own } from "../json.ts"
+import { follow } from "./references.ts"
+import { headerName } from "./parameters.ts"
+
+export interface Need {
+  readonly secret: string
+  /** What to keep under that name, and where it is sent. */
+  readonly why: string
+}
+
+export interface Shown {
+  readonly headers: ReadonlyMap<string, string>
+  readonly query: ReadonlyMap<string, string>
+  readonly needs: ReadonlyArray<Need>
+}
+
+/** One API's key must not be sent to another, so a secret is named after both. */
+const secretName = (api: string, scheme: string): string =>
+  `${api}_${scheme}`
+    .replace(/[^A-Za-z0-9_.-]+/g, "_")
+    .replace(/^[^A-Za-z]+/, "")
+    .slice(0, 64)
+
+type Placed = { readonly header?: string; readonly query?: string; readonly value: string; readonly what: string }
+
+const place = (scheme: JsonObject, secret: string): Placed | string => {
+  const bearer = (what: string): Placed => ({ header: "Authorization", value: `Bearer \${secret.${secret}}`, what })
+  const type = own(scheme, "type")
+  if (type === "oauth2" || type === "openIdConnect") return bearer("an access token")
+  if (type === "http") {
+    const kind = String(own(scheme, "scheme")).toLowerCase()
+    if (kind === "bearer") return bearer("the bearer token")
+    if (kind === "basic")
+      return {
+        header: "Authorization",
+        value: `Basic \${secret.${secret}}`,
+        what: "user name, colon and password in base64",
+      }
+    return `HTTP's "${kind.slice(0, 40)}"`
+  }
+  const name = own(scheme, "name")
+  const where = own(scheme, "in")
+  if (type !== "apiKey" || typeof name !== "string") return `a security scheme of type ${JSON.stringify(type) ?? "?"}`
+  const value = `\${secret.${secret}}`
+  if (where === "header" && headerName.test(name)) return { header: name, value, what: "the key" }
+  if (where === "query" && !/[{}]/.test(name)) return { query: name, value, what: "the key" }
+  return "a key in a cookie"
+}
+
+/** The first of the alternatives that we can show. None at all needs nothing. */
+export const securityOf = (
+  root: JsonObject,
+  operation: JsonObject,
+  api: string,
+  host: string,
+): Shown | { readonly fault: string } => {
+  const nothing: Shown = { headers: new Map(), query: new Map(), needs: [] }
+  const given = own(operation, "security") ?? own(root, "security")
+  const alternatives = Array.isArray(given) ? given.filter(isObject) : []
+  if (alternatives.length === 0) return nothing
+  const components = own(root, "components")
+  const listed = isObject(components) ? own(components, "securitySchemes") : undefined
+  const schemes = isObject(listed) ? listed : {}
+  const faults: Array<string> = []
+  for (const alternative of alternatives.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)))) {
+    const shown = { headers: new Map<string, string>(), query: new Map<string, string>(), needs: [] as Array<Need> }
+    const before = faults.length
+    for (const name of Object.keys(alternative)) {
+      const found = follow(root, own(schemes, name))
+      const scheme = "fault" in found ? undefined : found.value
+      const secret = secretName(api, name)
+      const placed =
+        isObject(scheme) && secret !== "" ? place(scheme, secret) : `"${name.slice(0, 60)}", which is not described`
+      if (typeof placed === "string") {
+        faults.push(`asks for ${placed}`)
+        continue
+      }
+      if (placed.header !== undefined) shown.headers.set(placed.header, placed.value)
+      if (placed.query !== undefined) shown.query.set(placed.query, placed.value)
+      const at = placed.header === undefined ? `query parameter ${placed.query}` : `header ${placed.header}`
+      shown.needs.push({ secret, why: `${placed.what} of ${name}, sent to ${host} as ${at}` })
+    }
+    if (faults.length === before) return shown
+  }
+  return { fault: [...new Set(faults)].join("; ") }
+}
+
+const isEmpty = (value: JsonObject) => Object.keys(value).length === 0
