@@ -8,6 +8,7 @@ import { SecretsApi } from "./api/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
 import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi, MetricsApi } from "./api/House.ts"
+import { MCPServersApi } from "./api/MCPServers.ts"
 import { MessagesApi } from "./api/Messages.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
 import { withSummaries } from "./api/summaries.ts"
@@ -16,7 +17,7 @@ import { TokensApi } from "./api/Tokens.ts"
 
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
-  .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi)
+  .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
   .middleware(Authentication)
   .middleware(Reading)
   .add(HealthApi)

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { ToolName } from "./AllowList.ts"
 import { Action, ResourcePattern, Verdict } from "./Grant.ts"
 import { Limit } from "./Limit.ts"
+import { MCPServerName, MCPServerSpec, OwnMCPServer } from "./MCPServerSpec.ts"
 import { Name, PrincipalRef, Role } from "./Principal.ts"
 import { ListedSet, ToolsetName } from "./Toolset.ts"
 
@@ -13,7 +14,15 @@ const declared = {
 }
 
 const DeclaredPerson = Schema.Struct({ name: Name, ...declared })
-const DeclaredAgent = Schema.Struct({ name: Name, owner: Schema.optionalKey(PrincipalRef), ...declared })
+const DeclaredAgent = Schema.Struct({
+  name: Name,
+  owner: Schema.optionalKey(PrincipalRef),
+  ...declared,
+  /** Servers whose tools only this agent may use. */
+  mcp: Schema.optionalKey(
+    Schema.Struct({ servers: Schema.optionalKey(Schema.Array(OwnMCPServer).check(Schema.isMaxLength(100))) }),
+  ),
+})
 
 /** A rule for a role or a principal. Among the rules that fit, deny wins over ask, and ask over allow. */
 export const Policy = Schema.Struct({
@@ -68,6 +77,8 @@ export const Configuration = Schema.Struct({
   allowLists: Schema.optionalKey(AllowListsSection),
   policies: Schema.optionalKey(Schema.Array(Policy).check(Schema.isMaxLength(1000))),
   limits: Schema.optionalKey(Schema.Array(Limit).check(Schema.isMaxLength(1000))),
+  /** The house's MCP servers, by name. */
+  mcpServers: Schema.optionalKey(Schema.Record(MCPServerName, MCPServerSpec)),
   /** The environment variables that tools may read, as `${env.NAME}`. */
   env: Schema.optionalKey(Schema.Array(EnvName).check(Schema.isMaxLength(1000))),
   egress: Schema.optionalKey(EgressSection),
@@ -75,7 +86,7 @@ export const Configuration = Schema.Struct({
 export type Configuration = typeof Configuration.Type
 
 /** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
-export const laterSections = ["spaces", "tools", "mcpServers", "models"] as const
+export const laterSections = ["spaces", "tools", "models"] as const
 
 /** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
 export const configurationSchema = (): Readonly<Record<string, unknown>> => {

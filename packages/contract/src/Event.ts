@@ -45,6 +45,7 @@ const kind = <const Body extends Schema.Struct.Fields>(audience: Audience, days:
   body,
 })
 
+const server = { server: Schema.String, owner: Schema.NullOr(PrincipalId) }
 const permission = { resource: Schema.String, actions: Schema.Array(Action) }
 
 export const kinds = {
@@ -159,6 +160,19 @@ export const kinds = {
   "approval.revoked": kind("concerned", 365, { approval: ApprovalId, principal: PrincipalId, tool: Schema.String }),
   "pause.set": kind("admins", 365, { subject: Schema.String, reason: Schema.String }),
   "pause.lifted": kind("admins", 365, { subject: Schema.String }),
+  // `owner`: the agent whose own server it is; null, the house's.
+  "server.added": kind("admins", 365, server),
+  "server.changed": kind("admins", 365, server),
+  "server.removed": kind("admins", 365, server),
+  "server.connected": kind("admins", 7, {
+    ...server,
+    version: Schema.String,
+    protocol: Schema.String,
+    tools: Schema.Int,
+  }),
+  "server.disconnected": kind("admins", 7, { ...server, error: Schema.String }),
+  "server.tool-held": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
+  "server.tool-accepted": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
   "timer.fired": kind("admins", 7, { timer: TimerId, purpose: Schema.String, payload: Schema.Json }),
 } as const
 

@@ -22,6 +22,7 @@ import { type PrincipalChanges, nameKey, Principals } from "./access/Principals.
 import { defaultRoles } from "./access/policy.ts"
 import { Rules } from "./access/Rules.ts"
 import { Journal } from "./store/Journal.ts"
+import { type DeclaredServer, Upstreams } from "./upstreams/Upstreams.ts"
 
 export interface Applied {
   readonly file: string
@@ -79,7 +80,7 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
         issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
-  return issues
+  return [...issues, ...serverFaults(declared)]
 }
 
 const listsOf = (declared: Declared) =>
@@ -89,8 +90,38 @@ const listsOf = (declared: Declared) =>
 
 const principalsOf = (declared: Declared) => [
   ...(declared.people ?? []).map((one) => ({ kind: "person" as const, ...one })),
-  ...(declared.agents ?? []).map((one) => ({ kind: "agent" as const, ...one })),
+  ...(declared.agents ?? []).map(({ mcp: _servers, ...one }) => ({ kind: "agent" as const, ...one })),
 ]
+
+/** The house's servers, and each agent's own with the agent's name. */
+const serversOf = (declared: Declared) => [
+  ...Object.entries(declared.mcpServers ?? {}).map(([name, spec]) => ({
+    name,
+    spec,
+    agent: undefined,
+    path: `mcpServers.${name}`,
+  })),
+  ...(declared.agents ?? []).flatMap(({ mcp, name: agent }, place) =>
+    (mcp?.servers ?? []).map(({ command: _never, name, ...spec }, at) => ({
+      name,
+      spec,
+      agent,
+      path: `agents.${place}.mcp.servers.${at}.name`,
+    })),
+  ),
+]
+
+/** Two servers of one name would give somebody two tools of one name (S1-87). */
+const serverFaults = (declared: Declared): ReadonlyArray<Issue> => {
+  const seen = new Map<string, string>()
+  const issues: Array<Issue> = []
+  for (const { agent, name, path } of serversOf(declared)) {
+    const first = seen.get(nameKey(name)) ?? (agent && seen.get(`${nameKey(agent)}/${nameKey(name)}`))
+    if (first === undefined) seen.set(agent === undefined ? nameKey(name) : `${nameKey(agent)}/${nameKey(name)}`, path)
+    else issues.push({ path, message: `"${name}" already stands at ${first}` })
+  }
+  return issues
+}
 
 export class Configuration extends Context.Service<
   Configuration,
@@ -105,6 +136,7 @@ export class Configuration extends Context.Service<
         const principals = yield* Principals
         const allowLists = yield* AllowLists
         const rules = yield* Rules
+        const upstreams = yield* Upstreams
         const faulty = (issues: ReadonlyArray<Issue>) => new ConfigFaulty({ file, issues })
 
         const load = Effect.gen(function* () {
@@ -123,13 +155,14 @@ export class Configuration extends Context.Service<
 
         const absent = Effect.gen(function* () {
           const orphans = yield* principals.declared
-          if (!options.mustExist && orphans.length === 0) return nothing
+          const servers = yield* upstreams.declared
+          if (!options.mustExist && orphans.length + servers === 0) return nothing
           return yield* faulty([
             {
               path: file,
               message:
-                orphans.length > 0
-                  ? `it is not there, but declares ${orphans.length} principals; put it back, or put {} in its place to retire them`
+                orphans.length + servers > 0
+                  ? `it is not there, but declares ${orphans.length} principals and ${servers} MCP servers; put it back, or put {} in its place to retire them`
                   : "there is no such file; create it, or unset STOA_CONFIG",
             },
           ])
@@ -208,12 +241,23 @@ export class Configuration extends Context.Service<
           return changed
         })
 
+        const applyServers = Effect.fnUntraced(function* (declared: Declared) {
+          const wanted: Array<DeclaredServer> = []
+          for (const { agent, ...server } of serversOf(declared)) {
+            const owner = agent === undefined ? null : (yield* Effect.orDie(principals.get(agent))).id
+            wanted.push({ ...server, owner })
+          }
+          return yield* Effect.mapError(upstreams.declare(wanted), (issue) => faulty([issue]))
+        })
+
         const apply = Effect.gen(function* () {
           const declared = (yield* exists) ? yield* load : yield* absent
           return yield* journal.transact(
             Effect.gen(function* () {
               const done = yield* applyPrincipals(declared)
               done.changed.push(...(yield* applyLists(declared)))
+              const servers = yield* applyServers(declared)
+              for (const key of ["added", "changed", "retired"] as const) done[key].push(...servers[key])
               if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")
               if (yield* rules.replace("limit", declared.limits ?? [])) done.changed.push("limits")
               if (yield* rules.replace("env", declared.env ?? [])) done.changed.push("env")

@@ -39,6 +39,7 @@ import { migrate } from "./store/Schemas.ts"
 import { refuse } from "./store/StartError.ts"
 import { Store } from "./store/Store.ts"
 import { Timers } from "./store/Timers.ts"
+import { Upstreams } from "./upstreams/Upstreams.ts"
 
 const version = "0.1.0"
 
@@ -119,7 +120,7 @@ const access = (keys: Keys, file: string) =>
 
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
-  Layer.mergeAll(Spaces.layer, Messages.layer).pipe(Layer.provideMerge(access(keys, file)))
+  Layer.mergeAll(Spaces.layer, Messages.layer, Upstreams.layer(file)).pipe(Layer.provideMerge(access(keys, file)))
 
 /** Before any door opens: the admin can come in, and the file is in force. */
 const settled = (keys: Keys) =>
@@ -141,6 +142,8 @@ const settled = (keys: Keys) =>
       const journal = yield* Journal
       const { dialect } = yield* Store
       yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
+      // In the background: no door waits for a server of somebody else's.
+      yield* (yield* Upstreams).open
     }).pipe((start) =>
       Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
     ),

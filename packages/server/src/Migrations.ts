@@ -2,10 +2,12 @@
 import access from "./access/migrations/0002_access.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
+import upstreams from "./upstreams/migrations/0005_upstreams.ts"
 import journal from "./store/migrations/0001_journal.ts"
 
 export const migrations: Migrations = {
   "0001_journal": journal,
   "0002_access": access,
   "0003_spaces": spaces,
+  "0005_upstreams": upstreams,
 }

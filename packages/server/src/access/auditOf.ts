@@ -119,6 +119,20 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("pause", event.body.subject)
     case "pause.lifted":
       return done("let go on", event.body.subject)
+    case "server.added":
+      return done("add", `servers/${event.body.server}`)
+    case "server.changed":
+      return done("change", `servers/${event.body.server}`)
+    case "server.removed":
+      return done("remove", `servers/${event.body.server}`)
+    case "server.tool-held":
+      return done("hold", `tools/${event.body.server}/${event.body.tool}`)
+    case "server.tool-accepted":
+      return done("accept", `tools/${event.body.server}/${event.body.tool}`)
+    // Servers come and go by themselves.
+    case "server.connected":
+    case "server.disconnected":
+      return undefined
     // A timer is the house's own clockwork; what it sets off is audited as what it is.
     case "timer.fired":
       return undefined

@@ -11,6 +11,7 @@ import { limitsHandlers } from "./handlers/Limits.ts"
 import { secretsHandlers } from "./handlers/Secrets.ts"
 import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
 import { healthHandlers, houseHandlers, metricsHandlers } from "./handlers/House.ts"
+import { mcpServersHandlers } from "./handlers/MCPServers.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
@@ -34,6 +35,7 @@ const handlers = Layer.mergeAll(
   eventsHandlers,
   spacesHandlers,
   messagesHandlers,
+  mcpServersHandlers,
 )
 
 const elsewhere = HttpRouter.add(

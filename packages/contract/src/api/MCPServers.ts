@@ -1,0 +1,38 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BadInput, Missing, NameTaken, OwnedByFile, WrongState } from "../Errors.ts"
+import { MCPServerRef, NewMCPServer } from "../MCPServerSpec.ts"
+import { MCPServerState } from "../MCPServerState.ts"
+import { pageOfMany } from "../Page.ts"
+import { problem } from "../Problem.ts"
+import { made } from "./guards.ts"
+
+const server = { server: MCPServerRef }
+
+export class MCPServersApi extends HttpApiGroup.make("mcpServers")
+  .add(
+    HttpApiEndpoint.get("list", "/mcp-servers", { success: pageOfMany(MCPServerState) }),
+    HttpApiEndpoint.get("get", "/mcp-servers/:server", {
+      params: server,
+      success: MCPServerState,
+      error: problem(Missing),
+    }),
+    // Connecting takes seconds and writes what it finds, so it cannot stand in the one transaction of the usual guard:
+    // the room itself keeps the key of the request.
+    HttpApiEndpoint.post("add", "/mcp-servers", {
+      payload: NewMCPServer,
+      success: made(MCPServerState),
+      error: [problem(NameTaken), problem(BadInput), problem(WrongState)],
+    }),
+    HttpApiEndpoint.delete("remove", "/mcp-servers/:server", {
+      params: server,
+      success: HttpApiSchema.NoContent,
+      error: [problem(Missing), problem(OwnedByFile)],
+    }),
+    HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {
+      params: { ...server, tool: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) },
+      success: MCPServerState,
+      error: [problem(Missing), problem(WrongState)],
+    }),
+  )
+  .prefix("/api/v1") {}

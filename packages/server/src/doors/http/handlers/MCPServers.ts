@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto"
+import { Api, BadInput, Caller, MCPServerState } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Grants } from "../../../access/Grants.ts"
+import { type Requested, Upstreams } from "../../../upstreams/Upstreams.ts"
+
+const encode = Schema.encodeSync(MCPServerState)
+
+/** The guard for creates holds one transaction around them; this one waits for a server, so the room keeps the key. */
+const requested = Effect.fnUntraced(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const key = request.headers["idempotency-key"]
+  if (key === undefined) return undefined
+  if (key.trim().length === 0 || key.length > 200)
+    return yield* new BadInput({ issues: [{ path: "headers.idempotency-key", message: "has 1 to 200 characters" }] })
+  const { principal } = yield* Caller
+  const body = yield* Effect.orDie(request.text)
+  const digest = createHash("sha256").update(body).digest("hex")
+  return { key: `${principal.id}/${key}`, digest } satisfies Requested
+})
+
+export const mcpServersHandlers = HttpApiBuilder.group(
+  Api,
+  "mcpServers",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const upstreams = yield* Upstreams
+    return handlers.handleAll({
+      list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
+      get: ({ params }) => Effect.andThen(require("read", `servers/${params.server}`), upstreams.get(params.server)),
+      // It may run a program on this machine, with what the house may do there.
+      add: Effect.fnUntraced(function* ({ payload }) {
+        yield* require("admin", `servers/${payload.name}`)
+        const { first, server } = yield* upstreams.add(payload, yield* requested())
+        return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
+      }),
+      remove: ({ params }) =>
+        Effect.andThen(require("delete", `servers/${params.server}`), upstreams.remove(params.server)),
+      accept: ({ params }) =>
+        Effect.andThen(require("admin", `servers/${params.server}`), upstreams.accept(params.server, params.tool)),
+    })
+  }),
+)

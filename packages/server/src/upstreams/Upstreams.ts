@@ -1,0 +1,199 @@
+/** The MCP servers the house is a client of: who they are, whether they are there, and which of their tools may be called. */
+import { createHash } from "node:crypto"
+import {
+  type MCPServerSpec,
+  type MCPServerState,
+  Missing,
+  NameTaken,
+  type NewMCPServer,
+  OwnedByFile,
+  type Page,
+  type PrincipalId,
+  WrongState,
+} from "@stoa/contract"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Environment } from "../access/Environment.ts"
+import { nameKey } from "../access/Principals.ts"
+import { Secrets } from "../access/Secrets.ts"
+import { newId } from "../store/Correlation.ts"
+import { Journal, type Transaction } from "../store/Journal.ts"
+import { Notices } from "../store/Notices.ts"
+import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
+import { makePool, stateOf, type UpstreamTool } from "./pool.ts"
+import { makeRows } from "./rows.ts"
+
+export type { DeclaredServer } from "./declare.ts"
+export type { UpstreamTool } from "./pool.ts"
+
+/** How long a create waits for its server. One that is not there by then is tried on in the background. */
+const patience = "10 seconds"
+const channel = "mcp_servers"
+
+/** An Idempotency-Key, and the request it came with. */
+export interface Requested {
+  readonly key: string
+  readonly digest: string
+}
+
+export class Upstreams extends Context.Service<
+  Upstreams,
+  {
+    /** Keeps it, and waits a while for its connection. `first` is false for a request that was answered before. */
+    readonly add: (
+      wanted: NewMCPServer,
+      request?: Requested,
+    ) => Effect.Effect<{ readonly server: MCPServerState; readonly first: boolean }, NameTaken | WrongState>
+    /** Ends the connection and the program behind it; its tools and what was pinned of them are gone. */
+    readonly remove: (ref: string) => Effect.Effect<void, Missing | OwnedByFile>
+    readonly get: (ref: string) => Effect.Effect<MCPServerState, Missing>
+    readonly list: Effect.Effect<Page<MCPServerState>>
+    /** Somebody has looked at what a changed tool says now, and lets it go on. */
+    readonly accept: (ref: string, tool: string) => Effect.Effect<MCPServerState, Missing | WrongState>
+    /** What the configuration file declares, all of it: what is no longer in it goes. */
+    readonly declare: (
+      servers: ReadonlyArray<DeclaredServer>,
+    ) => Effect.Effect<Applied, { readonly path: string; readonly message: string }, Transaction>
+    /** How many servers the file owns. */
+    readonly declared: Effect.Effect<number>
+    /** Disconnects until `start`: the kill switch. Not kept over a restart; whoever pauses keeps that. */
+    readonly stop: (name: string) => Effect.Effect<void>
+    readonly start: (name: string) => Effect.Effect<void>
+    /** Connects everything, in the background. Once, when the file is in force. */
+    readonly open: Effect.Effect<void>
+    /** What may be called now, in a stable order. The same array until something changes. */
+    readonly tools: () => ReadonlyArray<UpstreamTool>
+    /** Rises with each change of `tools`. */
+    readonly version: () => number
+    readonly onChange: (tell: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Asked again at each call: listed before is not allowed now (S1-88). */
+    readonly allowed: (server: string, tool: string, owner?: PrincipalId | null) => boolean
+  }
+>()("server/upstreams/Upstreams") {
+  static readonly layer = (configFile: string) =>
+    Layer.effect(
+      Upstreams,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const notices = yield* Notices
+        const secrets = yield* Secrets
+        const environment = yield* Environment
+        const rows = makeRows(sql, secrets)
+        const pool = yield* makePool(rows, { secret: secrets.reveal, env: environment.read })
+        yield* notices.listen(channel, pool.nudge)
+        const noticed = Effect.orDie(notices.send(channel))
+
+        const taken = Effect.fnUntraced(function* (name: string) {
+          // An agent's own server of this name would leave the agent with two tools of one name (S1-87).
+          const all = yield* rows.all
+          return all.some((one) => nameKey(one.name) === nameKey(name))
+        })
+
+        const insert = Effect.fnUntraced(function* ({ name, ...spec }: NewMCPServer, request: Requested | undefined) {
+          const before = request === undefined ? undefined : yield* rows.requested(request.key)
+          if (before !== undefined)
+            return before.requestDigest === request?.digest
+              ? { id: before.id, first: false }
+              : yield* new WrongState({
+                  detail: "This Idempotency-Key was used for another request. Take a new key for a new request.",
+                })
+          if (yield* taken(name)) return yield* new NameTaken({ noun: "MCP server", name })
+          const id = newId<string>("srv")
+          const row = { id, name, spec: spec satisfies MCPServerSpec, source: "house" as const, owner: null }
+          yield* Effect.catchReason(rows.insert(row, request), "SqlError", "UniqueViolation", () =>
+            Effect.fail(new NameTaken({ noun: "MCP server", name })),
+          ).pipe(Effect.catchTag("SqlError", Effect.die))
+          yield* journal.append({ kind: "server.added", body: { server: name, owner: null } })
+          yield* noticed
+          return { id, first: true }
+        })
+
+        const add: Upstreams["Service"]["add"] = Effect.fn("Upstreams.add")(function* (wanted, given) {
+          const request = given && { ...given, key: createHash("sha256").update(given.key).digest("hex") }
+          const { first, id } = yield* journal.transact(insert(wanted, request)).pipe(
+            // Two at once with one key: the second is told of a taken name, and is answered like the first.
+            Effect.catchTag("NameTaken", (error) =>
+              request === undefined
+                ? Effect.fail(error)
+                : Effect.flatMap(rows.requested(request.key), (it) =>
+                    it?.requestDigest === request.digest
+                      ? Effect.succeed({ id: it.id, first: false })
+                      : Effect.fail(error),
+                  ),
+            ),
+          )
+          yield* pool.follow
+          const kept = pool.entries.get(id)
+          if (kept === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })
+          const settled = yield* Effect.timeoutOption(Deferred.await(kept.first), patience)
+          if (settled._tag === "None" && kept.status !== "connected")
+            Object.assign(kept, { status: "error", error: `not connected within ${patience}; it is tried on` })
+          return { server: stateOf(kept), first }
+        })
+
+        const find = Effect.fnUntraced(function* (ref: string) {
+          const all = [...pool.entries.values()]
+          const named = all.filter((one) => one.server.id === ref || nameKey(one.server.name) === nameKey(ref))
+          const kept = named.find((one) => one.server.owner === null) ?? (named.length === 1 ? named[0] : undefined)
+          return kept ?? (yield* new Missing({ noun: "MCP server", ref }))
+        })
+
+        const remove: Upstreams["Service"]["remove"] = Effect.fn("Upstreams.remove")(function* (ref) {
+          const { id, name, owner, source } = (yield* find(ref)).server
+          if (source === "file") return yield* new OwnedByFile({ noun: "MCP server", name, file: configFile })
+          yield* journal.transact(
+            Effect.gen(function* () {
+              yield* rows.remove(id)
+              yield* journal.append({ kind: "server.removed", body: { server: name, owner } })
+              yield* noticed
+            }),
+          )
+          yield* pool.follow
+        })
+
+        const accept: Upstreams["Service"]["accept"] = Effect.fn("Upstreams.accept")(function* (ref, tool) {
+          const { id, name, owner } = (yield* find(ref)).server
+          yield* journal.transact(
+            Effect.gen(function* () {
+              const digest = yield* rows.accept(id, tool)
+              if (digest === undefined)
+                return yield* new WrongState({ detail: `${name} has no tool "${tool}" that waits for review.` })
+              yield* journal.append({ kind: "server.tool-accepted", body: { server: name, owner, tool, digest } })
+              yield* noticed
+            }),
+          )
+          yield* pool.follow
+          return stateOf(yield* find(id))
+        })
+
+        const declare: Upstreams["Service"]["declare"] = Effect.fn("Upstreams.declare")(function* (servers) {
+          const done = yield* declareServers(rows, journal, servers)
+          if (done.added.length + done.changed.length + done.retired.length > 0) yield* noticed
+          return done
+        })
+
+        return Upstreams.of({
+          add,
+          remove,
+          get: Effect.fn("Upstreams.get")((ref) => Effect.map(find(ref), stateOf)),
+          list: Effect.sync(() => ({
+            items: [...pool.entries.values()]
+              .map(stateOf)
+              .toSorted((a, b) => (nameKey(a.name) < nameKey(b.name) ? -1 : 1)),
+            next: null,
+          })),
+          accept,
+          declare,
+          declared: Effect.map(rows.all, (all) => all.filter((one) => one.source === "file").length),
+          stop: (name) => Effect.suspend(() => (pool.stopped.add(nameKey(name)), pool.follow)),
+          start: (name) => Effect.suspend(() => (pool.stopped.delete(nameKey(name)), pool.follow)),
+          open: pool.open,
+          tools: pool.tools,
+          version: pool.version,
+          onChange: pool.onChange,
+          allowed: (server, tool, owner = null) => pool.allowed(server, tool, owner),
+        })
+      }),
+    )
+}

@@ -1,0 +1,118 @@
+/**
+ * The way to an upstream over HTTP: to the origin an operator named and no other, each connection to addresses that were
+ * checked when it was made. What the server's redirects name is not what the operator named.
+ */
+// edge: node:http is events, and the client of MCP wants a fetch
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { isIP, type LookupFunction } from "node:net"
+import { Readable } from "node:stream"
+import type { MCPConnectionError } from "@stoa/contract"
+import { checkHost, type MCPPorts } from "@stoa/tools"
+import { Effect } from "effect"
+
+type Fetch = MCPPorts["fetch"]
+type Texts = Readonly<Record<string, string>>
+
+/** A connection nobody uses is closed before most servers would close it under our hands. */
+const idleMs = 4000
+
+type Found = (answer: Effect.Effect<void>) => void
+
+/** Answers with what was checked, whatever is asked. */
+const pinned =
+  (check: Effect.Effect<ReadonlyArray<string>, MCPConnectionError>, fork: Found): LookupFunction =>
+  (_host, options, done) =>
+    fork(
+      Effect.match(check, {
+        onFailure: (error) => done(error, "", 0),
+        onSuccess: (addresses) => {
+          const all = addresses.map((address) => ({ address, family: isIP(address) }))
+          if (options.all === true) done(null, all)
+          else done(null, all[0]!.address, all[0]!.family)
+        },
+      }),
+    )
+
+/** Statuses whose answer has no body, by the platform's own rule. */
+const empty = new Set([204, 205, 304])
+
+const responseOf = (answer: IncomingMessage, url: URL): Response => {
+  const { statusCode: status = 502, statusMessage: statusText = "" } = answer
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value)
+  if (empty.has(status)) answer.resume()
+  const body = empty.has(status) ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
+  const response = new Response(body, { status, statusText, headers })
+  Object.defineProperty(response, "url", { value: url.href })
+  return response
+}
+
+const send = (url: URL, init: RequestInit, headers: Texts, agent: HttpAgent): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const body = init.body === undefined || init.body === null ? undefined : Buffer.from(init.body as string)
+    const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
+      agent,
+      method: init.method ?? "GET",
+      headers: { ...headers, ...(body === undefined ? {} : { "content-length": body.length }) },
+      ...(init.signal === undefined || init.signal === null ? {} : { signal: init.signal }),
+    })
+    request.on("response", resolve)
+    request.on("error", reject)
+    request.on("upgrade", (_answer, socket) => {
+      socket.destroy()
+      reject(new Error(`${url.host} tried to change the protocol`))
+    })
+    request.end(body)
+  })
+
+const methodKept = [307, 308]
+const mostRedirects = 3
+
+/** Where it sends us, if that is the same server: a slash forgotten in a configuration is not worth a failure. */
+const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | undefined => {
+  const { headers, statusCode: status = 0 } = answer
+  if (headers.location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined
+  const to = URL.parse(headers.location, from)
+  if (to === null || to.origin !== from.origin)
+    throw new Error(`${from.host} redirects elsewhere, which is not followed; name the server's own address`)
+  if (method !== "GET" && !methodKept.includes(status))
+    throw new Error(`${from.host} redirects (${status}) to ${to.pathname}; name that address`)
+  return to
+}
+
+/** A fetch for one server, until its scope closes. Its headers are made anew for each request. */
+export const guardedFetch = Effect.fnUntraced(function* (
+  endpoint: string,
+  headers: Effect.Effect<Texts, MCPConnectionError>,
+  refuse: (message: string) => MCPConnectionError,
+) {
+  const named = new URL(endpoint)
+  const context = yield* Effect.context<never>()
+  const run = Effect.runPromiseWith(context)
+  const fork: Found = (answer) => void Effect.runForkWith(context)(answer)
+  const check = Effect.mapError(checkHost(named, [named.host]), ({ detail }) => refuse(detail))
+  const options = { keepAlive: true, timeout: idleMs, lookup: pinned(check, fork) }
+  const agent = named.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options)
+  yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
+
+  const fetch: Fetch = async (input, init = {}) => {
+    let url = new URL(input)
+    if (url.origin !== named.origin) throw new Error(`${url.origin} is not where this server was said to be`)
+    // A name is checked when it is looked up; an address in digits is not looked up.
+    if (isIP(named.hostname.replace(/^\[|\]$/g, "")) !== 0) await run(check)
+    const own = await run(headers)
+    // What the protocol itself needs to say is not for a configuration to say otherwise.
+    const asked = { ...Object.fromEntries(new Headers(own)), ...Object.fromEntries(new Headers(init.headers)) }
+    for (let left = mostRedirects; ; left--) {
+      const answer = await send(url, init, asked, agent)
+      const next = redirectOf(answer, url, init.method ?? "GET")
+      if (next === undefined) return responseOf(answer, url)
+      answer.resume()
+      if (left === 0) throw new Error(`${named.host} redirects in circles`)
+      url = next
+    }
+  }
+  return fetch
+})

@@ -1,0 +1,83 @@
+/**
+ * What a server's tools said of themselves when they were first seen, against what they say now. A tool that changed is
+ * held: whoever allowed it allowed another one (G-31). Pure.
+ */
+import type { ToolReview } from "@stoa/contract"
+import { digestOf, type MCPTool } from "@stoa/tools"
+
+export interface Pin {
+  readonly tool: string
+  readonly state: "active" | "held"
+  readonly digest: string
+  readonly heldDigest: string | null
+}
+
+/** What a model or a judge reads. The rest (`_meta`, icons) may differ from listing to listing and says nothing. */
+const definitionOf = ({ annotations, description, inputSchema, name, outputSchema, title }: MCPTool) => ({
+  name,
+  description,
+  inputSchema,
+  ...(title === undefined ? {} : { title }),
+  ...(outputSchema === undefined ? {} : { outputSchema }),
+  ...(annotations === undefined ? {} : { annotations }),
+})
+const digest = (tool: MCPTool): string => digestOf(definitionOf(tool))
+
+export interface Step {
+  /** `pin`: seen for the first time. `release`: it says again what was accepted. */
+  readonly kind: "pin" | "hold" | "accept" | "release"
+  readonly tool: string
+  readonly definition: string
+  readonly digest: string
+}
+
+const stepOf = (pin: Pin | undefined, digest: string, review: ToolReview): Step["kind"] | undefined => {
+  if (pin === undefined) return "pin"
+  if (pin.digest === digest) return pin.state === "held" ? "release" : undefined
+  if (review === "trust") return "accept"
+  return pin.heldDigest === digest ? undefined : "hold"
+}
+
+/** What is to be written down after a listing. A tool that is gone keeps its pin: it may come back as another. */
+export const stepsOf = (
+  listed: ReadonlyArray<MCPTool>,
+  pins: ReadonlyMap<string, Pin>,
+  review: ToolReview,
+): ReadonlyArray<Step> =>
+  listed.flatMap((tool) => {
+    const now = digest(tool)
+    const kind = stepOf(pins.get(tool.name), now, review)
+    return kind === undefined
+      ? []
+      : [{ kind, tool: tool.name, definition: JSON.stringify(definitionOf(tool)), digest: now }]
+  })
+
+/** Absent or empty: all of them. */
+export const isAllowed = (allowed: ReadonlyArray<string> | undefined, tool: string): boolean =>
+  allowed === undefined || allowed.length === 0 || allowed.includes(tool)
+
+export interface Offer {
+  readonly tools: ReadonlyArray<MCPTool>
+  readonly held: ReadonlyArray<string>
+  readonly missing: ReadonlyArray<string>
+}
+
+const byName = (a: MCPTool, b: MCPTool) => (a.name < b.name ? -1 : 1)
+
+/** What may be listed and called of a listing, in an order that does not depend on the server's mood. */
+export const offerOf = (
+  listed: ReadonlyArray<MCPTool>,
+  pins: ReadonlyMap<string, Pin>,
+  allowed: ReadonlyArray<string> | undefined,
+): Offer => {
+  const mine = listed.filter((tool) => isAllowed(allowed, tool.name)).toSorted(byName)
+  const tools = mine.filter((tool) => {
+    const pin = pins.get(tool.name)
+    return pin?.state === "active" && pin.digest === digest(tool)
+  })
+  return {
+    tools,
+    held: mine.filter((tool) => pins.get(tool.name)?.state === "held").map((tool) => tool.name),
+    missing: (allowed ?? []).filter((name) => !listed.some((tool) => tool.name === name)),
+  }
+}

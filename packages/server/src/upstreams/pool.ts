@@ -1,0 +1,290 @@
+/**
+ * The connections, in line with the rows: one to each server, shared by all callers, since a request carries only its own
+ * arguments. One fiber makes and ends them, so that no request's life is tied to a connection's.
+ */
+import { MCPServerState, type PrincipalId } from "@stoa/contract"
+import { defaultMCPPorts, type MCPConnection, type MCPTool, type Tool } from "@stoa/tools"
+import { Deferred, Effect, Exit, Fiber, Option, Queue, Scope, Semaphore } from "effect"
+import { nameKey } from "../access/Principals.ts"
+import { Journal } from "../store/Journal.ts"
+import { isAllowed, type Offer, offerOf, type Pin, stepsOf } from "./pins.ts"
+import { hide, type Lookup, plainSecrets, shownUrl } from "./reach.ts"
+import { type makeRows, type Server, serverKey } from "./rows.ts"
+import { type Ears, stayConnected } from "./staying.ts"
+import { toolOf } from "./tool.ts"
+
+export interface UpstreamTool {
+  readonly server: string
+  /** The agent whose own server it is of; null: the house's. */
+  readonly owner: PrincipalId | null
+  readonly tool: Tool
+  /** Nobody has looked at its schema: it is checked under a deadline. */
+  readonly reviewed: false
+}
+
+export interface Kept {
+  readonly server: Server
+  readonly revealed: Set<string>
+  /** Done once the first try has ended, either way. */
+  readonly first: Deferred.Deferred<void>
+  status: MCPServerState["status"]
+  version: string | null
+  protocol: string | null
+  error: string | undefined
+  connection: MCPConnection | undefined
+  listed: ReadonlyArray<MCPTool>
+  pins: Map<string, Pin>
+  offer: Offer
+  /** What is offered, in one word: another one is news. */
+  signature: string
+  tools: ReadonlyArray<UpstreamTool>
+  /** Present while it is to be connected. */
+  scope: Scope.Closeable | undefined
+}
+
+const nothing: Offer = { tools: [], held: [], missing: [] }
+const longestError = 500
+const sealedElsewhere =
+  "how to reach it was sealed under another key; start with the right STOA_SECRET_KEY, or add it again"
+
+const fresh = (server: Server): Kept => ({
+  server,
+  revealed: server.spec === undefined ? new Set() : plainSecrets(server.spec),
+  first: Deferred.makeUnsafe(),
+  status: server.spec === undefined ? "error" : "disconnected",
+  version: null,
+  protocol: null,
+  error: server.spec === undefined ? sealedElsewhere : undefined,
+  connection: undefined,
+  listed: [],
+  pins: new Map(),
+  offer: nothing,
+  signature: "",
+  tools: [],
+  scope: undefined,
+})
+
+export const stateOf = (kept: Kept): MCPServerState => {
+  const { createdAt, id, name, owner, source, spec, transport } = kept.server
+  return new MCPServerState({
+    id,
+    name,
+    status: kept.status,
+    version: kept.version,
+    protocol: kept.protocol,
+    tools: kept.tools.map(({ tool }) => tool.definition.name.slice(name.length + 1)),
+    held: kept.offer.held,
+    missing: kept.status === "connected" ? kept.offer.missing : [],
+    ...(kept.error === undefined ? {} : { error: kept.error }),
+    transport,
+    ...(spec?.command === undefined ? {} : { command: spec.command }),
+    ...(spec?.url === undefined ? {} : { url: shownUrl(spec.url) }),
+    allowedTools: spec?.allowedTools ?? [],
+    review: spec?.review ?? "hold",
+    owner,
+    source,
+    createdAt,
+  })
+}
+
+export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, lookup: Lookup) {
+  const journal = yield* Journal
+  const { eras } = defaultMCPPorts()
+  const entries = new Map<string, Kept>()
+  /** By name: what is stopped stays so when it is added again. */
+  const stopped = new Set<string>()
+  const scope = yield* Effect.scope
+  const hearers = new Set<() => void>()
+  const pins = yield* Semaphore.make(1)
+  const alone = <A>(effect: Effect.Effect<A>) => pins.withPermit(effect)
+  let version = 0
+  let snapshot: ReadonlyArray<UpstreamTool> = []
+
+  const changed = () => {
+    version++
+    snapshot = [...entries.values()].flatMap((kept) => kept.tools)
+    for (const tell of hearers) tell()
+  }
+
+  /** Works out what a server offers now, and tells if it is something else. */
+  const refresh = (kept: Kept) => {
+    const { id, name, owner, spec } = kept.server
+    const shut = kept.scope === undefined || entries.get(id) !== kept
+    kept.offer = shut ? nothing : offerOf(kept.listed, kept.pins, spec?.allowedTools)
+    const signature = kept.offer.tools.map((tool) => `${tool.name} ${kept.pins.get(tool.name)!.digest}`).join("\n")
+    if (signature === kept.signature) return
+    kept.signature = signature
+    kept.tools = kept.offer.tools.map((tool) => ({
+      server: name,
+      owner,
+      reviewed: false,
+      tool: toolOf(name, tool, {
+        connection: () => (mayCall(kept, tool.name) ? kept.connection : undefined),
+        hide: (value) => hide(value, kept.revealed),
+      }),
+    }))
+    changed()
+  }
+
+  /** Asked again when a tool is called: what was listed may be held, forbidden or gone by then. */
+  const mayCall = (kept: Kept, tool: string): boolean =>
+    entries.get(kept.server.id) === kept &&
+    kept.scope !== undefined &&
+    isAllowed(kept.server.spec?.allowedTools, tool) &&
+    kept.offer.tools.some((one) => one.name === tool)
+
+  const adopt = Effect.fnUntraced(function* (kept: Kept, listed: ReadonlyArray<MCPTool>) {
+    const { id, name, owner, spec } = kept.server
+    const steps = stepsOf(listed, kept.pins, spec?.review ?? "hold")
+    if (steps.length > 0)
+      yield* journal.transact(
+        Effect.forEach(
+          steps,
+          Effect.fnUntraced(function* (step) {
+            yield* rows.write(id, step)
+            const body = { server: name, owner, tool: step.tool, digest: step.digest }
+            if (step.kind === "hold") yield* journal.append({ kind: "server.tool-held", body })
+            if (step.kind === "accept") yield* journal.append({ kind: "server.tool-accepted", body })
+          }),
+          { discard: true },
+        ),
+      )
+    kept.pins = (yield* rows.pins).get(id) ?? new Map()
+    kept.listed = listed
+    refresh(kept)
+  }, alone)
+
+  const earsOf = (kept: Kept): Ears => {
+    const { name, owner } = kept.server
+    const failed = Effect.fnUntraced(function* (why: string) {
+      const error = String(hide(why, kept.revealed)).slice(0, longestError)
+      const news = kept.status !== "error"
+      kept.status = "error"
+      kept.error = error
+      if (news) {
+        yield* Effect.logWarning(`MCP server "${name}" cannot be used: ${error}`)
+        yield* journal.transact(journal.append({ kind: "server.disconnected", body: { server: name, owner, error } }))
+      }
+      yield* Deferred.succeed(kept.first, undefined)
+    })
+    const connected = Effect.fnUntraced(function* (connection: MCPConnection) {
+      const details = yield* Effect.option(connection.details)
+      // Lost again in the meantime: that is told by itself.
+      if (Option.isNone(details)) return
+      const server = yield* connection.server
+      const { protocolVersion: protocol } = details.value
+      kept.connection = connection
+      yield* adopt(kept, yield* connection.tools)
+      const news = kept.status !== "connected"
+      Object.assign(kept, { status: "connected", version: server.version, protocol, error: undefined })
+      if (news)
+        yield* journal.transact(
+          journal.append({
+            kind: "server.connected",
+            body: { server: name, owner, version: server.version, protocol, tools: kept.tools.length },
+          }),
+        )
+      yield* Deferred.succeed(kept.first, undefined)
+    })
+    // A fault of ours in here must not end the keeping of the connection.
+    const safely = (telling: Effect.Effect<unknown>) =>
+      Effect.asVoid(Effect.catchCause(telling, (cause) => Effect.logError(`MCP server "${name}"`, cause)))
+    return {
+      connected: (connection) => safely(connected(connection)),
+      listed: (tools) => safely(adopt(kept, tools)),
+      lost: (why) => safely(failed(why)),
+    }
+  }
+
+  const launch = Effect.fnUntraced(function* (kept: Kept) {
+    const { name, spec } = kept.server
+    if (spec === undefined) return yield* Deferred.succeed(kept.first, undefined)
+    kept.scope = yield* Scope.make()
+    const staying = stayConnected({ name, spec, lookup, revealed: kept.revealed, eras }, earsOf(kept))
+    return yield* Effect.forkIn(staying, kept.scope)
+  })
+
+  /** Its tools are gone at once; what is given back ends the connection, and the program behind it. */
+  const end = (kept: Kept): Effect.Effect<void> => {
+    const own = kept.scope
+    if (own === undefined) return Effect.void
+    Object.assign(kept, { scope: undefined, connection: undefined, status: "disconnected", error: undefined })
+    refresh(kept)
+    return Scope.close(own, Exit.void)
+  }
+  const together = (all: ReadonlyArray<Effect.Effect<void>>) =>
+    Effect.forEach(all, (one) => one, { concurrency: "unbounded", discard: true })
+
+  /** Gives back what is still being ended, for whoever wants to wait for it. */
+  const reconcile = Effect.gen(function* () {
+    const servers = yield* rows.all
+    const now = new Map(servers.map((server) => [server.id, server]))
+    const ending: Array<Kept> = []
+    for (const [id, kept] of entries) {
+      if (now.get(id)?.revision === kept.server.revision) continue
+      entries.delete(id)
+      ending.push(kept)
+    }
+    for (const server of servers) if (!entries.has(server.id)) entries.set(server.id, fresh(server))
+    yield* Effect.flatMap(rows.pins, (pins) =>
+      Effect.sync(() => {
+        for (const [id, kept] of entries) kept.pins = pins.get(id) ?? new Map()
+      }),
+    ).pipe(alone)
+    for (const kept of entries.values()) {
+      if (stopped.has(nameKey(kept.server.name))) {
+        ending.push(kept)
+        yield* Deferred.succeed(kept.first, undefined)
+      } else if (kept.scope === undefined && kept.server.spec !== undefined) yield* launch(kept)
+      refresh(kept)
+    }
+    return yield* Effect.forkIn(Effect.uninterruptible(together(ending.map(end))), scope)
+  })
+
+  const asked = yield* Queue.unbounded<Deferred.Deferred<Fiber.Fiber<void>>>()
+  let open = false
+  const follow = Effect.suspend(() => {
+    if (!open) return Effect.void
+    const asker = Deferred.makeUnsafe<Fiber.Fiber<void>>()
+    Queue.offerUnsafe(asked, asker)
+    return Effect.flatMap(Deferred.await(asker), Fiber.join)
+  })
+  yield* Effect.addFinalizer(() => together([...entries.values()].map(end)))
+
+  return {
+    /** Connects what the rows say, and from then on follows them. */
+    open: Effect.gen(function* () {
+      open = true
+      yield* Effect.forkIn(
+        Effect.forever(
+          Effect.gen(function* () {
+            const asker = yield* Queue.take(asked)
+            yield* Deferred.done(asker, yield* Effect.exit(reconcile))
+          }),
+        ),
+        scope,
+      )
+      yield* follow
+    }),
+    /** Somebody changed the rows: to be called after the commit. */
+    nudge: () => void (open && Queue.offerUnsafe(asked, Deferred.makeUnsafe())),
+    /** The same, and waits until the connections are in line and what had to end has ended. */
+    follow,
+    entries,
+    stopped,
+    tools: () => snapshot,
+    version: () => version,
+    onChange: (tell: () => void) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => hearers.add(tell)),
+          () => Effect.sync(() => hearers.delete(tell)),
+        ),
+      ),
+    allowed: (server: string, tool: string, owner: PrincipalId | null) => {
+      const key = serverKey(server, owner)
+      const kept = [...entries.values()].find((one) => serverKey(one.server.name, one.server.owner) === key)
+      return kept !== undefined && mayCall(kept, tool)
+    },
+  }
+})

@@ -1,0 +1,122 @@
+/** Rows of MCP servers and of their pinned tools. How a server is reached is sealed: it may hold keys. */
+import { type MCPServerSpec, type MCPTransport, PrincipalId, Source } from "@stoa/contract"
+import { DateTime, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { nameKey } from "../access/Principals.ts"
+import type { Secrets } from "../access/Secrets.ts"
+import type { Pin, Step } from "./pins.ts"
+import { transportOf } from "./reach.ts"
+
+export interface Server {
+  readonly id: string
+  readonly name: string
+  readonly transport: MCPTransport
+  /** Undefined: sealed under another key than the present one. */
+  readonly spec: MCPServerSpec | undefined
+  readonly source: Source
+  readonly owner: PrincipalId | null
+  /** Rises with each change: a connection made for another one is made anew. */
+  readonly revision: number
+  readonly createdAt: DateTime.Utc
+}
+
+interface ServerRow extends Omit<Server, "spec" | "createdAt"> {
+  readonly spec: Uint8Array
+  readonly createdAt: string
+}
+
+/** Unique among the house's servers, and among each agent's own. */
+export const serverKey = (name: string, owner: PrincipalId | null): string => `${owner ?? ""}/${nameKey(name)}`
+
+const parseMoment = Schema.decodeSync(Schema.DateTimeUtcFromString)
+
+export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) => {
+  const label = (id: string) => `mcp-server/${id}`
+  const sealed = (id: string, spec: MCPServerSpec) => secrets.seal(label(id), Buffer.from(JSON.stringify(spec)))
+
+  const opened = (row: ServerRow) =>
+    Effect.try(
+      () => JSON.parse(Buffer.from(secrets.unseal(label(row.id), row.spec)).toString("utf8")) as MCPServerSpec,
+    ).pipe(
+      Effect.orElseSucceed(() => undefined),
+      Effect.map((spec): Server => ({ ...row, spec, createdAt: parseMoment(row.createdAt) })),
+    )
+
+  const all = Effect.gen(function* () {
+    const rows = yield* sql<ServerRow>`SELECT id, name, transport, spec, source, owner, revision, created_at
+      FROM mcp_servers ORDER BY name_key`
+    return yield* Effect.forEach(rows, opened)
+  }).pipe(Effect.orDie)
+
+  const insert = Effect.fnUntraced(function* (
+    server: Pick<Server, "id" | "name" | "source" | "owner"> & { readonly spec: MCPServerSpec },
+    request: { readonly key: string; readonly digest: string } | undefined,
+  ) {
+    const { id, name, owner, source, spec } = server
+    const row = {
+      id,
+      name,
+      nameKey: serverKey(name, owner),
+      transport: transportOf(spec),
+      spec: sealed(id, spec),
+      source,
+      owner,
+      requestKey: request?.key ?? null,
+      requestDigest: request?.digest ?? null,
+      revision: 1,
+      createdAt: DateTime.formatIso(yield* DateTime.now),
+    }
+    yield* sql`INSERT INTO mcp_servers ${sql.insert(row)}`
+  })
+
+  const update = Effect.fnUntraced(function* (id: string, name: string, spec: MCPServerSpec, elsewhere: boolean) {
+    const row = { name, transport: transportOf(spec), spec: sealed(id, spec) }
+    yield* sql`UPDATE mcp_servers SET ${sql.update(row)}, revision = revision + 1 WHERE id = ${id}`
+    // What another program says of its tools is no change of what this one said.
+    if (elsewhere) yield* sql`DELETE FROM mcp_tools WHERE server = ${id}`
+  }, Effect.orDie)
+
+  const remove = Effect.fnUntraced(function* (id: string) {
+    yield* sql`DELETE FROM mcp_tools WHERE server = ${id}`
+    yield* sql`DELETE FROM mcp_servers WHERE id = ${id}`
+  }, Effect.orDie)
+
+  /** The server an Idempotency-Key has made, and for which request. */
+  const requested = Effect.fnUntraced(function* (key: string) {
+    const rows = yield* sql<{ id: string; requestDigest: string }>`SELECT id, request_digest FROM mcp_servers
+      WHERE request_key = ${key}`
+    return rows[0]
+  }, Effect.orDie)
+
+  const pins = Effect.gen(function* () {
+    const rows = yield* sql<Pin & { readonly server: string }>`SELECT server, tool, state, digest, held_digest
+      FROM mcp_tools`
+    const byServer = new Map<string, Map<string, Pin>>()
+    for (const { server, ...pin } of rows) {
+      const mine = byServer.get(server) ?? new Map<string, Pin>()
+      byServer.set(server, mine.set(pin.tool, pin))
+    }
+    return byServer
+  }).pipe(Effect.orDie)
+
+  const write = Effect.fnUntraced(function* (server: string, { definition, digest, kind, tool }: Step) {
+    const at = { definition, digest, state: "active", heldDefinition: null, heldDigest: null }
+    const mine = sql`WHERE server = ${server} AND tool = ${tool}`
+    if (kind === "hold")
+      yield* sql`UPDATE mcp_tools SET ${sql.update({ state: "held", heldDefinition: definition, heldDigest: digest })} ${mine}`
+    else if (kind === "pin") {
+      const row = { server, tool, ...at, firstSeenAt: DateTime.formatIso(yield* DateTime.now) }
+      yield* sql`INSERT INTO mcp_tools ${sql.insert(row)} ON CONFLICT (server, tool) DO NOTHING`
+    } else yield* sql`UPDATE mcp_tools SET ${sql.update(at)} ${mine}`
+  }, Effect.orDie)
+
+  /** What is held becomes what is accepted; says its digest, or nothing where nothing was held. */
+  const accept = Effect.fnUntraced(function* (server: string, tool: string) {
+    const rows = yield* sql<{ digest: string }>`UPDATE mcp_tools SET state = 'active', definition = held_definition,
+      digest = held_digest, held_definition = NULL, held_digest = NULL
+      WHERE server = ${server} AND tool = ${tool} AND state = 'held' RETURNING digest`
+    return rows[0]?.digest
+  }, Effect.orDie)
+
+  return { all, insert, update, remove, requested, pins, write, accept }
+}

@@ -1,0 +1,95 @@
+/**
+ * Stays connected to one server for as long as its scope lives: tries until the server is there, then leaves keeping the
+ * connection to the client of `@stoa/tools`. It tells what happens and decides nothing.
+ */
+import { MCPConnectionError, type MCPServerSpec } from "@stoa/contract"
+import {
+  checkHost,
+  CurrentToolsConfig,
+  defaultMCPPorts,
+  defaultToolsConfig,
+  MCPClient,
+  type MCPConnection,
+  MCPPorts,
+  type MCPServerConfig,
+  type MCPTool,
+} from "@stoa/tools"
+import { Cause, Context, Effect, Exit, Layer, Random } from "effect"
+import { guardedFetch } from "./guardedFetch.ts"
+import { configOf, fill, type Lookup } from "./reach.ts"
+
+/** Told in turn: what it does is done before the connection is used further. */
+export interface Ears {
+  readonly connected: (connection: MCPConnection) => Effect.Effect<void>
+  readonly listed: (tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
+  readonly lost: (why: string) => Effect.Effect<void>
+}
+
+export interface Wanted {
+  readonly name: string
+  readonly spec: MCPServerSpec
+  readonly lookup: Lookup
+  readonly revealed: Set<string>
+  readonly eras: MCPPorts["eras"]
+}
+
+/** Between tries: doubled each time, up to a minute. */
+const firstMs = 1000
+const longestMs = 60_000
+
+/** A server of the first days refuses the newer transport in one of these ways. */
+const isOld = (cause: unknown): boolean => {
+  const status = (cause as { readonly data?: { readonly status?: number } } | undefined)?.data?.status
+  return status !== undefined && [400, 404, 405].includes(status)
+}
+
+const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec }: Wanted, ears: Ears) {
+  const config = yield* configOf(name, spec, lookup, revealed)
+  const refuse = (message: string) => new MCPConnectionError({ message, serverName: name, transport: config.transport })
+  const headers = Effect.mapError(fill(spec.headers ?? {}, lookup, revealed), ({ message }) => refuse(message))
+  const http = config.transport === "sse" || config.transport === "streamable-http"
+  const fetch = http ? yield* guardedFetch(spec.url!, headers, refuse) : defaultMCPPorts().fetch
+  // A socket has no fetch to guard; its host is looked at before each try.
+  if (config.transport === "websocket") {
+    const url = new URL(spec.url!.replace(/^ws/i, "http"))
+    yield* Effect.mapError(checkHost(url, [url.host]), ({ detail }) => refuse(detail))
+  }
+  let connection: MCPConnection | undefined
+  const ports: MCPPorts = {
+    ...defaultMCPPorts(),
+    eras,
+    fetch,
+    onTools: (_, tools) => (connection === undefined ? Effect.void : ears.listed(tools)),
+    onStatus: ({ status }) =>
+      status === "connected" && connection !== undefined
+        ? ears.connected(connection)
+        : ears.lost("the connection was lost; it is being looked for"),
+    onLog: (_, { data, level }) => Effect.logDebug(`${name} says (${level})`, data),
+  }
+  const layer = Layer.fresh(MCPClient.layer).pipe(
+    Layer.provide(Layer.succeed(MCPPorts, ports)),
+    Layer.provide(Layer.succeed(CurrentToolsConfig, defaultToolsConfig)),
+  )
+  const client = Context.get(yield* Layer.build(layer), MCPClient)
+  const guessed = spec.transport === undefined && config.transport === "streamable-http"
+  const older: MCPServerConfig = { ...config, transport: "sse" }
+  connection = yield* Effect.catchIf(
+    client.connect(config),
+    (error) => guessed && isOld(error.cause),
+    (error) => Effect.mapError(client.connect(older), () => error),
+  )
+  yield* ears.connected(connection)
+  return yield* Effect.never
+})
+
+export const stayConnected = Effect.fnUntraced(function* (wanted: Wanted, ears: Ears) {
+  for (let failures = 0; ; failures++) {
+    const exit = yield* Effect.exit(Effect.scoped(reach(wanted, ears)))
+    if (Exit.isSuccess(exit)) return
+    const { message } = Cause.squash(exit.cause) as { readonly message?: string }
+    yield* ears.lost(message ?? "it could not be reached")
+    const waitMs = Math.min(firstMs * 2 ** failures, longestMs)
+    // Servers that fell together should not be knocked at together.
+    yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))
+  }
+})
