@@ -12,7 +12,7 @@ const all = imported(petShop)
 const tool = (name: string): ToolForm => {
   const found = all.tools.find((one) => one.name === name)
   assert.isDefined(found, `${name} of ${all.tools.map((one) => one.name).join(", ")}`)
-  return found!
+  return found
 }
 const get = (operation: object, more: object = {}) => ({
   openapi: "3.1.0",
@@ -87,7 +87,7 @@ describe("an OpenAPI document", () => {
     assert.deepStrictEqual(Object.keys(inputSchema["properties"] as object), ["petId", "query_petId", "body"])
     assert.strictEqual(execution?.["url"], "https://eu.pets.example/v1/pets/{{input.petId}}")
     assert.deepStrictEqual(execution?.["query"], { petId: "{{input.query_petId?}}" })
-    assert.strictEqual((execution?.["headers"] as Record<string, string>)["Content-Type"], "application/vnd.pets+json")
+    assert.deepInclude(execution?.["headers"], { "Content-Type": "application/vnd.pets+json" })
     assert.strictEqual(execution?.["body"], "{{input.body?}}")
   })
 

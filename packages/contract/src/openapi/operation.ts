@@ -66,6 +66,15 @@ const schemaOf = (reading: Reading, input: Input): JsonObject => {
   return { ...base, $defs: defs }
 }
 
+/** A tool that says nothing of its body sends its whole input; this one has none, and says so with what is never there. */
+const bodyOf = ({ body, properties }: Input, method: string): { readonly body?: string } => {
+  if (body !== undefined) return { body }
+  if (method !== "POST" && method !== "PUT" && method !== "PATCH") return {}
+  let never = "body"
+  while (properties.has(never)) never += "_"
+  return { body: `{{input.${never}?}}` }
+}
+
 export const operationOf = (house: House, one: Operation, named: (base: string) => string): Made => {
   const { item, method, operation, path } = one
   const { root, schemas } = house
@@ -93,7 +102,7 @@ export const operationOf = (house: House, one: Operation, named: (base: string) 
       method,
       ...(input.headers.size === 0 ? {} : { headers: Object.fromEntries(input.headers) }),
       ...(input.query.size === 0 ? {} : { query: Object.fromEntries(input.query) }),
-      ...(input.body === undefined ? {} : { body: input.body }),
+      ...bodyOf(input, method),
     },
     ...claims[method],
   }

@@ -127,6 +127,8 @@ const addBody = (reading: Reading, input: Input, value: unknown, method: string)
   const key = input.properties.has("body") ? "requestBody" : "body"
   if (input.properties.has(key)) return refuse("its body has no name left")
   const given = inlined(reading.root, isObject(media) ? own(media, "schema") : undefined, reading.faults)
+  // An http tool sends a text as it is, without the quotes that would make it JSON.
+  if (typeOf(given) === "string") return refuse("its body is one JSON text")
   input.properties.set(key, reading.schemas.convert(given, reading.refs, reading.faults))
   if (required) input.required.add(key)
   input.body = placeholder(key, required)
@@ -135,11 +137,18 @@ const addBody = (reading: Reading, input: Input, value: unknown, method: string)
 }
 const headerValue = /^[\w.+/;= -]+$/
 
+/** Header names are the same in any case. */
+const slotOf = (parameter: JsonObject): string => {
+  const [where, name] = [own(parameter, "in"), own(parameter, "name")]
+  return JSON.stringify([where, where === "header" && typeof name === "string" ? name.toLowerCase() : name])
+}
+
 const isFilled = (parameter: JsonObject, { headers, query }: Filled): boolean => {
-  const name = String(own(parameter, "name"))
-  if (own(parameter, "in") === "query") return query.has(name)
-  // Header names are the same in any case.
-  return own(parameter, "in") === "header" && [...headers.keys()].some((it) => it.toLowerCase() === name.toLowerCase())
+  const slots = [
+    ...[...query.keys()].map((name) => slotOf({ in: "query", name })),
+    ...[...headers.keys()].map((name) => slotOf({ in: "header", name })),
+  ]
+  return slots.includes(slotOf(parameter))
 }
 
 export const inputOf = (reading: Reading, one: Operation, filled: Filled): Input => {
@@ -154,7 +163,7 @@ export const inputOf = (reading: Reading, one: Operation, filled: Filled): Input
   // An operation's own parameter stands for its path's of the same name and place.
   const merged = new Map<string, JsonObject>()
   for (const it of [...listed(reading, own(item, "parameters")), ...listed(reading, own(operation, "parameters"))])
-    if (!isFilled(it, filled)) merged.set(JSON.stringify([own(it, "in"), own(it, "name")]), it)
+    if (!isFilled(it, filled)) merged.set(slotOf(it), it)
   for (const [, name] of path.matchAll(/\{([^{}]*)\}/g))
     if (!merged.has(JSON.stringify(["path", name])))
       merged.set(JSON.stringify(["path", name]), { name, in: "path", schema: { type: "string" } })

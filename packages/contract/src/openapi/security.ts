@@ -76,6 +76,11 @@ export const securityOf = (
         faults.push(`asks for ${placed}`)
         continue
       }
+      const taken = [...shown.headers.keys()].map((it) => it.toLowerCase())
+      if (placed.header !== undefined && taken.includes(placed.header.toLowerCase())) {
+        faults.push(`asks for two things in header ${placed.header}`)
+        continue
+      }
       if (placed.header !== undefined) shown.headers.set(placed.header, placed.value)
       if (placed.query !== undefined) shown.query.set(placed.query, placed.value)
       const at = placed.header === undefined ? `query parameter ${placed.query}` : `header ${placed.header}`
