@@ -13,6 +13,7 @@ import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
 import { agents, people } from "./verbs/principals.ts"
 import { secrets } from "./verbs/secrets.ts"
 import { serve } from "./verbs/serve.ts"
+import { servers, serverUrl } from "./verbs/servers.ts"
 import { say, spaces } from "./verbs/spaces.ts"
 import { token } from "./verbs/token.ts"
 
@@ -32,6 +33,7 @@ const stoa = root.pipe(
     token,
     spaces,
     say,
+    servers,
     secrets,
     audit,
     events,
@@ -50,7 +52,7 @@ const failed = (error: unknown) =>
     process.exitCode = usage ? 2 : failureOf(error).exitCode
   })
 
-await Command.run(stoa, { version: "0.1.0" }).pipe(
+await Command.runWith(stoa, { version: "0.1.0" })(serverUrl(process.argv.slice(2))).pipe(
   Effect.catch(failed),
   Effect.catchDefect(failed),
   Effect.provide(Layer.merge(services, layerPresenter)),

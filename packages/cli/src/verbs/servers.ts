@@ -1,0 +1,129 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../Failure.ts"
+import { ask, list, root, show, talk } from "../root.ts"
+
+const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
+
+/** `KEY=value`; the value may hold more of them. */
+const pair = Effect.fnUntraced(function* (text: string, flag: string) {
+  const at = text.indexOf("=")
+  return at > 0
+    ? ([text.slice(0, at), text.slice(at + 1)] as const)
+    : yield* refused(`--${flag} ${text}: write it as NAME=VALUE.`)
+})
+const pairs = (texts: ReadonlyArray<string>, flag: string) =>
+  Effect.map(
+    Effect.forEach(texts, (text) => pair(text, flag)),
+    (all) => Object.fromEntries(all),
+  )
+
+const several = (name: string, words: string) =>
+  Flag.String(name).pipe(Flag.withDescription(words), Flag.between(0, 1000))
+
+/**
+ * `stoa servers add NAME --url U` is the server's address: whoever writes it there means that one. The house's own stands
+ * before the verb, or in STOA_URL.
+ */
+export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const options = args.includes("--") ? args.indexOf("--") : args.length
+  const verb = args.findIndex((arg, at) => at + 1 < options && arg === "servers" && args[at + 1] === "add")
+  return args.map((arg, at) =>
+    verb >= 0 && at > verb && at < options && /^--url(=|$)/.test(arg) ? arg.replace("--url", "--address") : arg,
+  )
+}
+
+const add = Command.make(
+  "add",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("Its name; it stands before each of its tools")),
+    program: Argument.String("command").pipe(
+      Argument.withDescription("After --: the program and its arguments"),
+      Argument.variadic(),
+    ),
+    address: Flag.String("address").pipe(
+      Flag.withDescription("Its address, in place of a program; --url, written here, is the same"),
+      Flag.optional,
+    ),
+    header: several("header", "NAME=VALUE, sent with each request; ${secret.NAME} is filled in by the house"),
+    env: several("env", "NAME=VALUE for the program; ${secret.NAME} is filled in by the house"),
+    allow: several("allow", "A tool that may be used; without it all may"),
+    transport: Flag.Literals("transport", ["http", "sse", "websocket"]).pipe(
+      Flag.withDescription("How to speak with the address"),
+      Flag.optional,
+    ),
+    review: Flag.Literals("review", ["hold", "trust"]).pipe(
+      Flag.withDescription("Whether a tool that changes is held until you accept it"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ address, allow, env, header, name, program, review, transport }) {
+    const [command, ...args] = program
+    if ((command === undefined) === Option.isNone(address))
+      return yield* refused("Say how to reach it: a program after --, or an address with --url.")
+    const headers = yield* pairs(header, "header")
+    const variables = yield* pairs(env, "env")
+    const made = yield* ask((stoa) =>
+      stoa.mcpServers.add({
+        name,
+        ...(command === undefined ? {} : { command, ...(args.length > 0 ? { args } : {}) }),
+        ...(Option.isSome(address) ? { url: address.value } : {}),
+        ...(header.length > 0 ? { headers } : {}),
+        ...(env.length > 0 ? { env: variables } : {}),
+        ...(allow.length > 0 ? { allowedTools: allow } : {}),
+        ...(Option.isSome(transport) ? { transport: transport.value } : {}),
+        ...(Option.isSome(review) ? { review: review.value } : {}),
+      }),
+    )
+    yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)
+  }),
+).pipe(
+  Command.withDescription("Add an MCP server: a program, or an address"),
+  Command.withExamples([
+    { command: "stoa servers add notes -- npx -y my-notes-server", description: "A program on this machine" },
+    {
+      command: "stoa servers add crm --url https://crm.example/mcp --header 'authorization=Bearer ${secret.CRM}'",
+      description: "An address, with a secret of the house",
+    },
+  ]),
+)
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { json } = yield* root
+    const { items } = yield* ask((stoa) => stoa.mcpServers.list())
+    yield* list(json ? items : items.map((one) => ({ ...one, tools: one.tools.length })), [
+      "name",
+      "status",
+      "transport",
+      "tools",
+      "held",
+      "error",
+    ])
+  }),
+).pipe(Command.withDescription("List the MCP servers and how they are"))
+
+const rm = Command.make(
+  "rm",
+  { server },
+  Effect.fn(function* ({ server }) {
+    yield* ask((stoa) => stoa.mcpServers.remove(server))
+    yield* talk(`${server} is gone`)
+  }),
+).pipe(Command.withDescription("Disconnect an MCP server and forget it"))
+
+const accept = Command.make(
+  "accept",
+  { server, tool: Argument.String("tool").pipe(Argument.withDescription("A tool of it that is held")) },
+  Effect.fn(function* ({ server, tool }) {
+    const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool))
+    yield* show(now, `${server}/${tool} may be called again`)
+  }),
+).pipe(Command.withDescription("Accept what a changed tool says of itself now"))
+
+export const servers = Command.make("servers").pipe(
+  Command.withDescription("MCP servers whose tools the house offers"),
+  Command.withSubcommands([add, ls, rm, accept]),
+)

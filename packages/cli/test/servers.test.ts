@@ -1,0 +1,86 @@
+/** MCP servers from a terminal, against a real house. */
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { type Ended, Home, type House } from "./houseProcess.ts"
+
+const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
+const home = new Home()
+let house: House
+beforeAll(async () => {
+  house = await home.start()
+})
+afterAll(() => home.remove())
+
+/** What HTTP says, without any client of ours. */
+const http = async (path: string): Promise<unknown> => {
+  const answer = await fetch(`${house.url}/api/v1/${path}`, { headers: { authorization: `Bearer ${house.token}` } })
+  return answer.json()
+}
+const json = (ended: Ended): unknown => {
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[^\n]+\n$/) })
+  return JSON.parse(ended.stdout)
+}
+const stoa = (...args: ReadonlyArray<string>) => home.stoa(...args)
+
+it("a program after -- is added, listed and removed; JSON is the HTTP object", async () => {
+  const added = json(
+    await stoa("servers", "add", "every", "--allow", "echo", "--json", "--", process.execPath, everything, "stdio"),
+  )
+  expect(added).toMatchObject({ name: "every", status: "connected", tools: ["echo"], held: [], missing: [] })
+  expect(added).toEqual(await http("mcp-servers/every"))
+  expect(json(await stoa("servers", "ls", "--json"))).toEqual(
+    ((await http("mcp-servers")) as { items: ReadonlyArray<unknown> }).items,
+  )
+  expect(await stoa("servers", "ls")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^name .*\nevery +connected +stdio +1 /),
+  })
+  expect(await stoa("servers", "accept", "every", "echo")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/no tool "echo" that waits for review/),
+  })
+  expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 0, stdout: "", stderr: "every is gone\n" })
+  expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 2 })
+})
+
+it("--url is the server's address there; nobody at it is a server that is kept and tried", async () => {
+  const added = json(
+    await stoa(
+      "servers",
+      "add",
+      "away",
+      "--url",
+      "http://127.0.0.1:9/mcp?key=hush",
+      "--header",
+      "x-api-key=a=very=secret",
+      "--transport",
+      "sse",
+      "--review",
+      "trust",
+      "--json",
+    ),
+  )
+  expect(added).toMatchObject({
+    status: "error",
+    transport: "sse",
+    url: "http://127.0.0.1:9/mcp",
+    review: "trust",
+    error: expect.stringMatching(/Failed to connect/),
+  })
+  expect(JSON.stringify(added)).not.toMatch(/hush|very=secret/)
+  expect(added).toMatchObject((await http("mcp-servers/away")) as object)
+  await stoa("servers", "rm", "away")
+})
+
+it("mistakes are exit 2 and a sentence", async () => {
+  const ended = await Promise.all([
+    stoa("servers", "add", "nothing"),
+    stoa("servers", "add", "both", "--url", "http://127.0.0.1:9/", "--", "cat"),
+    stoa("servers", "add", "a/b", "--", "cat"),
+    stoa("servers", "add", "head", "--url", "http://127.0.0.1:9/", "--header", "no-value"),
+    stoa("servers", "rm", "nowhere"),
+  ])
+  expect(ended.map((one) => [one.code, one.stdout])).toEqual(ended.map(() => [2, ""]))
+  expect(ended[0].stderr).toMatch(/a program after --, or an address with --url/)
+  expect(ended[2].stderr).toMatch(/letters, digits/)
+})
