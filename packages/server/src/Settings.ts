@@ -68,6 +68,13 @@ const table = {
   demo: setting("STOA_DEMO", "on for a new folder", "`on` or `off`: demo content. It comes with spaces.", (env) =>
     Config.option(Config.Literals(["on", "off"], env)),
   ),
+  openaiKey: setting("OPENAI_API_KEY", "absent", "Key for tools that make images with OpenAI.", secret),
+  openaiUrl: setting(
+    "OPENAI_BASE_URL",
+    "OpenAI's own",
+    "Another server that speaks as OpenAI does, such as `http://127.0.0.1:8080/v1`; it may be local.",
+    optional,
+  ),
   log: setting("STOA_LOG", "info", "`debug`, `info`, `warn`, `error` or `none`: one line an event on stderr.", (env) =>
     Config.Literals(["debug", "info", "warn", "error", "none"], env).pipe(Config.withDefault("info" as const)),
   ),
@@ -138,6 +145,8 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse(
       "DATABASE_URL is not a Postgres address. Give postgres://user:password@host/database, or unset it for SQLite.",
     )
+  if (Option.exists(settings.openaiUrl, (url) => !/^https?:$/.test(URL.parse(url)?.protocol ?? "")))
+    return yield* refuse("OPENAI_BASE_URL is not an address. Give one such as http://127.0.0.1:8080/v1, or unset it.")
   if (settings.runner === "cluster")
     return yield* refuse("STOA_RUNNER=cluster needs durable runs, which this version does not have yet. Use single.")
 })

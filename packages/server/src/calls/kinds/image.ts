@@ -1,0 +1,85 @@
+/** A tool that makes an image (S1-28). The image is kept as a file; the call's output says which, and how it was made. */
+import { ToolExecutionError } from "@stoa/contract"
+import { Effect } from "effect"
+import { imageModelOf, imageProviders } from "../../models/Image.ts"
+import { Models } from "../../models/Models.ts"
+import { Files } from "../../store/Files.ts"
+import type { Configured, Kind } from "../Kind.ts"
+import { fillText, houseParts, type Part, readText, type Report } from "./template.ts"
+
+type Tool = Configured<"image">
+type Input = Readonly<Record<string, unknown>>
+
+/** A prompt leaves the house and comes back in the answer: what is secret has no place in it. */
+const readPrompt = (tool: Tool, report: Report): ReadonlyArray<Part> | undefined => {
+  const { prompt } = tool.execution
+  if (prompt === undefined) return undefined
+  const parts = readText(prompt, "execution.prompt", report)
+  if (houseParts(parts).length > 0) report("execution.prompt", "holds input only, no variables or secrets of the house")
+  return parts
+}
+
+const faultsOf = (tool: Tool) => {
+  const issues: Array<{ readonly path: string; readonly message: string }> = []
+  const parts = readPrompt(tool, (path, message) => issues.push({ path, message }))
+  if (imageModelOf(tool.execution) === undefined)
+    issues.push({
+      path: "execution.provider",
+      message: `there is no image provider "${tool.execution.provider}"; there are ${imageProviders.join(", ")}`,
+    })
+  return { issues, parts }
+}
+
+/** What is asked for, or why there is nothing to ask. Without a prompt of its own it takes the input's. */
+const promptOf = (parts: ReadonlyArray<Part> | undefined, input: Input): { prompt: string } | { problem: string } => {
+  const problems: Array<string> = []
+  const given = [input["prompt"], input["description"]].find((it) => typeof it === "string" && it.trim() !== "")
+  const prompt = parts === undefined ? given : fillText(parts, { input, problems, house: () => "" })
+  if (problems.length > 0) return { problem: problems.join("; ") }
+  return typeof prompt === "string" && prompt.trim() !== "" ? { prompt } : { problem: 'there is no "input.prompt"' }
+}
+
+export const imageKind = Effect.gen(function* () {
+  const models = yield* Models
+  const files = yield* Files
+
+  const run = Effect.fnUntraced(function* (tool: Tool, prompt: string) {
+    const fail = (message: string) => new ToolExecutionError({ message, toolName: tool.form.name })
+    const { model, provider, quality, size } = tool.execution
+    const image = yield* models
+      .image({ provider, model, size, quality, prompt })
+      .pipe(Effect.mapError((fault) => fail(`${fault.message}.`)))
+    const file = yield* files
+      .put(image.bytes, image.mediaType)
+      .pipe(Effect.mapError((error) => fail(`The image was made and cannot be kept. ${error.message}`)))
+    return { file: file.id, mediaType: file.mediaType, size: file.size, provider, model: image.model, prompt }
+  })
+
+  const kind: Kind<"image"> = {
+    effects: "outside",
+    faults: (tool) => faultsOf(tool).issues,
+    handler: (tool) => {
+      const { issues, parts } = faultsOf(tool)
+      const [fault] = issues
+      return (input) => {
+        const asked = promptOf(parts, input)
+        const problem =
+          fault === undefined ? ("problem" in asked ? asked.problem : undefined) : `${fault.path}: ${fault.message}`
+        return "problem" in asked || problem !== undefined
+          ? new ToolExecutionError({ message: `Nothing was sent: ${problem}.`, toolName: tool.form.name })
+          : run(tool, asked.prompt)
+      }
+    },
+    preview: (tool, input) => {
+      const { provider, quality, size } = tool.execution
+      return {
+        provider,
+        model: imageModelOf(tool.execution) ?? null,
+        ...(size === undefined ? {} : { size }),
+        ...(quality === undefined ? {} : { quality }),
+        ...promptOf(faultsOf(tool).parts, input),
+      }
+    },
+  }
+  return kind
+})
