@@ -52,7 +52,7 @@ describe("an OpenAPI document", () => {
       execution: {
         url: "https://eu.pets.example/v1/pets",
         method: "GET",
-        headers: { "X-Shop-Key": "${secret.pet_shop_shopKey}", "X-Trace": "{{input.X-Trace?}}" },
+        headers: { "X-Shop-Key": "${secret.eu.pets.example_shopKey}", "X-Trace": "{{input.X-Trace?}}" },
         query: { limit: "{{input.limit?}}", tags: "{{input.tags?}}", "filter[status]": '{{input["filter[status]"]}}' },
       },
       riskLevel: "low",
@@ -106,19 +106,19 @@ describe("an OpenAPI document", () => {
     ])
   })
 
-  it("security is shown from secrets named after the API, and they are listed with where they go", () => {
+  it("security is shown from secrets named after their host, and they are listed with where they go", () => {
     assert.isUndefined(tool("getPet").execution?.["headers"])
     assert.deepStrictEqual(tool("patch_pets_petId").execution?.["headers"], {
-      Authorization: "Basic ${secret.pet_shop_login}",
+      Authorization: "Basic ${secret.eu.pets.example_login}",
     })
     const { headers, query } = tool("deletePet").execution ?? {}
     assert.deepStrictEqual(
       [headers, query],
-      [{ Authorization: "Bearer ${secret.pet_shop_token}" }, { key: "${secret.pet_shop_queryKey}" }],
+      [{ Authorization: "Bearer ${secret.eu.pets.example_token}" }, { key: "${secret.eu.pets.example_queryKey}" }],
     )
     assert.deepStrictEqual(
       all.needs.map(({ secret }) => secret),
-      ["pet_shop_shopKey", "pet_shop_login", "pet_shop_token", "pet_shop_queryKey"],
+      ["eu.pets.example_shopKey", "eu.pets.example_login", "eu.pets.example_token", "eu.pets.example_queryKey"],
     )
     assert.include(all.needs[0]?.why, "eu.pets.example")
     assert.deepStrictEqual(imported(petShop, { prefix: "zoo" }).needs[0]?.secret, "zoo_shopKey")
@@ -156,6 +156,8 @@ describe("an OpenAPI document", () => {
     assert.match(reasonsOf(relative)[0] ?? "", /baseUrl/)
     const { tools } = imported(relative, { baseUrl: "https://b.example/docs/v1/openapi.json" })
     assert.strictEqual(tools[0]?.execution?.["url"], "https://b.example/docs/api/x")
+    const silent = imported(get({}, { servers: [] }), { baseUrl: "https://b.example/v1/" })
+    assert.strictEqual(silent.tools[0]?.execution?.["url"], "https://b.example/v1/x")
     assert.match(reasonsOf(get({}, { servers: [{ url: "https://{where}.example" }] }))[0] ?? "", /no default for where/)
     assert.strictEqual(importOpenApi(relative, { baseUrl: "file:///etc" }).issues[0]?.path, "baseUrl")
   })
@@ -225,6 +227,24 @@ describe("an OpenAPI document that means harm", () => {
     })
     assert.deepStrictEqual(needs, [])
     assert.strictEqual(notes.length, 2)
+  })
+
+  it("a document cannot name the secret it is given: that is the host's, or the operator's word", () => {
+    const security = {
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      security: [{ token: [] }],
+    }
+    const secretsAt = (url: string) =>
+      imported(get({}, { ...security, info: { title: "Pet Shop" }, servers: [{ url }] })).needs.map(
+        ({ secret }) => secret,
+      )
+    assert.deepStrictEqual(secretsAt("https://eu.pets.example"), ["eu.pets.example_token"])
+    assert.deepStrictEqual(secretsAt("https://evil.example"), ["evil.example_token"])
+    assert.deepStrictEqual(secretsAt("http://127.0.0.1:80/a"), ["at_127.0.0.1_token"])
+    assert.deepStrictEqual(secretsAt("http://[::1]:81"), ["at____1__81_token"])
+    assert.deepStrictEqual(secretsAt(`https://${"a".repeat(60)}.pets.example`), [
+      `${"a".repeat(27)}.pets.example_token`,
+    ])
   })
 
   it("a schema that is only itself, or outside, skips its operation; one too large is left open", () => {

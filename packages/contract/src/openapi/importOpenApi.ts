@@ -13,9 +13,9 @@ import { schemasOf } from "./schemas.ts"
 import type { Need } from "./security.ts"
 
 export interface OpenApiOptions {
-  /** Where the document is served: relative servers are read from there. */
+  /** Where the document is served: a relative server is read from there, and without any server it is the server. */
   readonly baseUrl?: string | undefined
-  /** Before each name, with an underscore between; also in the names of its secrets. */
+  /** Before each name, with an underscore between; its secrets are named after it, or else after their host. */
   readonly prefix?: string | undefined
   /** Only these, by operationId or as `GET /path`. */
   readonly include?: ReadonlyArray<string> | undefined
@@ -130,11 +130,8 @@ export const importOpenApi = (document: unknown, options: OpenApiOptions = {}): 
     })
   if (issues.length > 0) return { tools: [], skipped: [], needs: [], notes: [], issues }
 
-  const info = own(root, "info")
-  const title = isObject(info) ? own(info, "title") : undefined
   const prefix = slug(options.prefix ?? "")
-  const api = prefix || slug(typeof title === "string" ? title : "") || "api"
-  const house = { root, schemas: schemasOf(root, version.startsWith("3.0")), baseUrl: options.baseUrl, api }
+  const house = { root, schemas: schemasOf(root, version.startsWith("3.0")), baseUrl: options.baseUrl, prefix }
   const tools = new Map<string, ToolForm>()
   const needs = new Map<string, Need>()
   const notes: Array<string> = []

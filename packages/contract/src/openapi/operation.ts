@@ -11,8 +11,8 @@ interface House {
   readonly root: JsonObject
   readonly schemas: Schemas
   readonly baseUrl: string | undefined
-  /** What its secrets are named after. */
-  readonly api: string
+  /** What the operator calls the API; may be empty. */
+  readonly prefix: string
 }
 
 type Made =
@@ -85,7 +85,7 @@ export const operationOf = (house: House, one: Operation, named: (base: string) 
   if (/\$\{|\{\{/.test(`${server.url}${path}`)) return { reason: "its address holds placeholders" }
   if (/[\s?#\\]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || /[{}]/.test(path.replace(/\{[^{}]*\}/g, "")))
     return { reason: "its path holds signs that no path has" }
-  const security = securityOf(root, operation, house.api, new URL(server.url).host)
+  const security = securityOf(root, operation, house.prefix, new URL(server.url).host)
   if ("fault" in security) return { reason: security.fault }
   const input = inputOf(reading, one, security)
   const inputSchema = schemaOf(reading, input)

@@ -15,12 +15,16 @@ export interface Shown {
   readonly needs: ReadonlyArray<Need>
 }
 
-/** One API's key must not be sent to another, so a secret is named after both. */
-const secretName = (api: string, scheme: string): string =>
-  `${api}_${scheme}`
-    .replace(/[^A-Za-z0-9_.-]+/g, "_")
-    .replace(/^[^A-Za-z]+/, "")
-    .slice(0, 64)
+/**
+ * Named after the host that gets it, or after what the operator calls the API: a document chooses neither, and so cannot
+ * ask for a secret that was meant for another one.
+ */
+const secretName = (prefix: string, host: string, scheme: string): string => {
+  // The end of a host is what its owner owns.
+  const owner = prefix || host.replace(/[^A-Za-z0-9.-]/g, "_").slice(-40)
+  const name = `${owner}_${scheme.replace(/[^A-Za-z0-9_.-]+/g, "_")}`.slice(0, 64)
+  return /^[A-Za-z]/.test(name) ? name : `at_${name}`.slice(0, 64)
+}
 
 type Placed = { readonly header?: string; readonly query?: string; readonly value: string; readonly what: string }
 
@@ -52,7 +56,7 @@ const place = (scheme: JsonObject, secret: string): Placed | string => {
 export const securityOf = (
   root: JsonObject,
   operation: JsonObject,
-  api: string,
+  prefix: string,
   host: string,
 ): Shown | { readonly fault: string } => {
   const nothing: Shown = { headers: new Map(), query: new Map(), needs: [] }
@@ -69,9 +73,8 @@ export const securityOf = (
     for (const name of Object.keys(alternative)) {
       const found = follow(root, own(schemes, name))
       const scheme = "fault" in found ? undefined : found.value
-      const secret = secretName(api, name)
-      const placed =
-        isObject(scheme) && secret !== "" ? place(scheme, secret) : `"${name.slice(0, 60)}", which is not described`
+      const secret = secretName(prefix, host, name)
+      const placed = isObject(scheme) ? place(scheme, secret) : `"${name.slice(0, 60)}", which is not described`
       if (typeof placed === "string") {
         faults.push(`asks for ${placed}`)
         continue

@@ -13,7 +13,8 @@ export const serverOf = (
 ): { readonly url: string } | { readonly fault: string } => {
   const server = levels.map(firstOf).find((one) => one !== undefined)
   const written = server === undefined ? undefined : own(server, "url")
-  const template = typeof written === "string" ? written : "/"
+  // A document that names no server is about the one it was asked for.
+  const template = typeof written === "string" ? written : (baseUrl ?? "/")
   const declared = server === undefined ? undefined : own(server, "variables")
   const variables = isObject(declared) ? declared : {}
   const missing: Array<string> = []
