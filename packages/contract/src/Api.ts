@@ -3,6 +3,8 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { EventsApi } from "./api/Events.ts"
 import { AllowListsApi } from "./api/AllowLists.ts"
 import { AuditApi } from "./api/Audit.ts"
+import { CallsApi, ResultsApi } from "./api/Calls.ts"
+import { DecisionsApi } from "./api/Decisions.ts"
 import { LimitsApi } from "./api/Limits.ts"
 import { SecretsApi } from "./api/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
@@ -10,15 +12,19 @@ import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi, MetricsApi } from "./api/House.ts"
 import { MCPServersApi } from "./api/MCPServers.ts"
 import { MessagesApi } from "./api/Messages.ts"
+import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
 import { withSummaries } from "./api/summaries.ts"
 import { SpacesApi } from "./api/Spaces.ts"
 import { TokensApi } from "./api/Tokens.ts"
+import { ToolsApi } from "./api/Tools.ts"
 
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi)
   .middleware(Authentication)
+  .add(ResultsApi)
   .middleware(Reading)
   .add(HealthApi)
   // Whoever sends a body with three faults wants to hear of three, and a misspelt field is a fault.

@@ -36,6 +36,8 @@ export class Call extends Schema.Class<Call>("Call")({
   /** Present when done. A large one is `{file,size,mediaType}`, and `outputFile` says so. */
   output: Schema.optionalKey(Schema.Json),
   outputFile: Schema.optionalKey(OutputFile),
+  /** What came with the output and is not part of it: an http answer's status and headers. */
+  meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   error: Schema.optionalKey(CallError),
   /** Present while it waits. */
   on: Schema.optionalKey(WaitsOn),
@@ -47,8 +49,14 @@ export class Call extends Schema.Class<Call>("Call")({
   settledAt: Schema.NullOr(Moment),
 }) {}
 
+const unsettled: ReadonlyArray<CallState> = ["received", "waiting", "running"]
+
+/** What answers a call: one that is over (200), and one that is not (202). */
+export const SettledCall = Call.check(Schema.makeFilter((call) => !unsettled.includes(call.state)))
+export const OpenCall = Call.check(Schema.makeFilter((call) => unsettled.includes(call.state)))
+
 /** How long a caller wants to be kept, in seconds. */
-export const Wait = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 300 }))
+const Wait = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 300 }))
 
 export const NewCall = Schema.Struct({
   input: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -64,7 +72,7 @@ export class CallPreview extends Schema.Class<CallPreview>("CallPreview")({
   dryRun: Schema.Literal(true),
   tool: Schema.String,
   input: Schema.Json,
-  verdict: Schema.Literals(["allow", "ask", "deny"]),
+  verdict: Schema.Literals(["allow", "ask"]),
   rule: Schema.String,
   /** Whether a person would be asked first. */
   asks: Schema.Boolean,

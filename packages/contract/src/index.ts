@@ -55,3 +55,4 @@ export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./toolDefinit
 export { importOpenApi, type OpenApiImport, type OpenApiOptions } from "./openapi/importOpenApi.ts"
 export { type Migrated, migrateTools } from "./toolMigration.ts"
 export { Authentication, Idempotency, Reading } from "./api/guards.ts"
+export { ImportReport, ToolView } from "./api/Tools.ts"

@@ -12,12 +12,23 @@ import { EgressRules } from "./access/EgressRules.ts"
 import { Environment } from "./access/Environment.ts"
 import { Grants } from "./access/Grants.ts"
 import { Limits } from "./access/Limits.ts"
+import { Pauses } from "./access/Pauses.ts"
 import { Principals } from "./access/Principals.ts"
 import { layerRetention } from "./access/Retention.ts"
 import { Rules } from "./access/Rules.ts"
 import { Secrets } from "./access/Secrets.ts"
 import { Tokens } from "./access/Tokens.ts"
+import { Address } from "./calls/Address.ts"
+import { Calls } from "./calls/Calls.ts"
+import { Catalogue } from "./calls/Catalogue.ts"
+import { Kinds } from "./calls/Kinds.ts"
+import { layerResume } from "./calls/Resume.ts"
+import { Tools } from "./calls/Tools.ts"
 import { Configuration } from "./Configuration.ts"
+import { Approvals } from "./decisions/Approvals.ts"
+import { Company } from "./decisions/Company.ts"
+import { DecisionLinks } from "./decisions/DecisionLinks.ts"
+import { Decisions } from "./decisions/Decisions.ts"
 import { doctorReport } from "./Doctor.ts"
 import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
@@ -26,6 +37,7 @@ import { routes } from "./doors/http/Routes.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
+import { Models } from "./models/Models.ts"
 import { Settings } from "./Settings.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
@@ -110,7 +122,15 @@ const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer).pip
 const access = (keys: Keys, file: string) =>
   Layer.mergeAll(Audit.reader, layerRetention).pipe(
     Layer.provideMerge(
-      Layer.mergeAll(Tokens.layer, Grants.layer, Limits.layer, Audit.layer, Environment.layer, EgressRules.layer),
+      Layer.mergeAll(
+        Tokens.layer,
+        Grants.layer,
+        Limits.layer,
+        Audit.layer,
+        Environment.layer,
+        EgressRules.layer,
+        Pauses.layer,
+      ),
     ),
     Layer.provideMerge(
       Layer.mergeAll(Principals.layer(file), AllowLists.layer(file), Rules.layer, Secrets.layer(keys.secret)),
@@ -118,9 +138,36 @@ const access = (keys: Keys, file: string) =>
     Layer.provideMerge(foundations),
   )
 
+/** Decisions stand beside spaces and must not call them; who is in a space is told to them here. */
+const company = Layer.effect(
+  Company,
+  Effect.map(Spaces, ({ membersOf, spacesOf }) =>
+    Company.of({
+      peopleOf: (space) =>
+        Effect.map(membersOf(space), (all) => all.filter((one) => one.kind === "person").map((one) => one.id)),
+      spacesOf,
+    }),
+  ),
+)
+
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
-  Layer.mergeAll(Spaces.layer, Messages.layer, Upstreams.layer(file)).pipe(Layer.provideMerge(access(keys, file)))
+  Decisions.reader.pipe(
+    Layer.provideMerge(Decisions.layer),
+    Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
+    Layer.provideMerge(Layer.mergeAll(Spaces.layer, Messages.layer, Upstreams.layer(file))),
+    Layer.provideMerge(access(keys, file)),
+  )
+
+/** The third floor: the one road, and what walks it. */
+const calls = (keys: Keys, file: string) =>
+  layerResume.pipe(
+    Layer.provideMerge(Calls.layer),
+    Layer.provideMerge(Tools.layer(file)),
+    Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
+    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer)),
+    Layer.provideMerge(rooms(keys, file)),
+  )
 
 /** Before any door opens: the admin can come in, and the file is in force. */
 const settled = (keys: Keys) =>
@@ -157,7 +204,11 @@ const upkeep = (keys: Keys) =>
       const configuration = yield* Configuration
       const server = yield* NodeServer
       const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
+      const { publicUrl } = yield* Settings
+      const address = yield* Address
+      yield* address.tell(Option.getOrElse(publicUrl, () => server.url))
       return Upkeep.of({
+        address: address.now,
         ready: () => (server.draining() ? "draining" : "ok"),
         reload: configuration.apply,
         doctor: Effect.provideContext(doctorReport, context),
@@ -209,7 +260,7 @@ const layerRooms = (keys: Keys) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) => {
       const mustExist = file !== "stoa.config.json"
-      return Configuration.layer({ file, mustExist }).pipe(Layer.provideMerge(rooms(keys, file)))
+      return Configuration.layer({ file, mustExist }).pipe(Layer.provideMerge(calls(keys, file)))
     }),
   )
 

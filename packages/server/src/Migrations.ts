@@ -1,5 +1,8 @@
 /** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
 import access from "./access/migrations/0002_access.ts"
+import pauses from "./access/migrations/0007_pauses.ts"
+import calls from "./calls/migrations/0006_calls.ts"
+import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
@@ -9,5 +12,8 @@ export const migrations: Migrations = {
   "0001_journal": journal,
   "0002_access": access,
   "0003_spaces": spaces,
+  "0004_decisions": decisions,
   "0005_upstreams": upstreams,
+  "0006_calls": calls,
+  "0007_pauses": pauses,
 }

@@ -66,7 +66,8 @@ export {
 export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 export * as Road from "./road.ts"
-export { validateWithSchema } from "./validateSchema.ts"
+export { digestOf } from "./schemaGuard.ts"
+export { checkValue, validateWithSchema } from "./validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
 export {
   checkHost,

@@ -73,7 +73,10 @@ const authorized = (agentId: string, name: string): Effect.Effect<boolean> =>
     ),
   )
 
-export const find = Effect.fnUntraced(function* (registry: Registry, call: Call) {
+/** Where tools are looked for: a registry, or one caller's view of several. */
+export type Shelf = Pick<Registry, "find" | "names">
+
+export const find = Effect.fnUntraced(function* (registry: Shelf, call: Call) {
   const tool = registry.find(call.toolName)
   if (tool !== undefined) return tool
   const names: Array<string> = []
@@ -231,6 +234,13 @@ const settledOf = (exit: Exit.Exit<unknown, ToolError>, executionTimeMs: number)
   return { state: "failed", error: { tag, message: error instanceof Error ? error.message : String(error) } }
 }
 
+/** The figures of a settled call (S4-31). */
+export const count = Effect.fnUntraced(function* (done: boolean, durationMs: number) {
+  yield* Metric.update(executions, 1)
+  yield* Metric.update(durations, Duration.millis(durationMs))
+  if (!done) yield* Metric.update(errors, 1)
+})
+
 /** Writes down how it ended, whichever way it ended: record, audit, event, figures (S4-28 … S4-31). */
 export const settle = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown, ToolError>) {
   const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - call.startedAt)
@@ -267,9 +277,7 @@ export const settle = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<u
           },
     ),
   )
-  yield* Metric.update(executions, 1)
-  yield* Metric.update(durations, Duration.millis(durationMs))
-  if (settled.state !== "done") yield* Metric.update(errors, 1)
+  yield* count(settled.state === "done", durationMs)
   return settled
 })
 

@@ -51,6 +51,13 @@ export const checkAgainst = (
     reviewed && !extentOf(value).large ? here(schema, value) : schemaThread.check(schema.digest, schema.schema, value),
   )
 
+/** Any value against any schema, under a deadline; a schema that cannot be used fits nothing. */
+export const checkValue = (schema: JsonSchema, value: unknown): Effect.Effect<SchemaFault | undefined> =>
+  prepareSchema("", "inputSchema", schema).pipe(
+    Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
+    Effect.catch((error) => Effect.succeed({ path: "", expected: error.expected, received: error.received })),
+  )
+
 /** Arguments as the schema's author wants them: nothing is dropped or filled in. */
 export const validateWithSchema = Effect.fnUntraced(function* (
   definition: ToolDefinition,

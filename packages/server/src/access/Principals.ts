@@ -61,6 +61,8 @@ export class Principals extends Context.Service<
     /** Leaves for good: its tokens stop at once, its name is free, its past stays. */
     readonly retire: (ref: string, by?: Source) => Effect.Effect<void, Missing | OwnedByFile | WrongState, Transaction>
     readonly declared: Effect.Effect<ReadonlyArray<Principal>>
+    /** The people who rule the house: they answer where nobody else may. */
+    readonly admins: Effect.Effect<ReadonlyArray<Principal>>
   }
 >()("server/access/Principals") {
   static readonly layer = (configFile: string) =>
@@ -183,7 +185,14 @@ export class Principals extends Context.Service<
           Effect.orDie,
         )
 
-        return Principals.of({ add, get, list, change, retire, declared })
+        // Roles are kept as a JSON text; a quoted word in it is a role.
+        const admins = sql`SELECT * FROM principals
+          WHERE kind = 'person' AND retired_at IS NULL AND roles LIKE '%"admin"%' ORDER BY name_key`.pipe(
+          Effect.map((rows) => rows.map(principalFromRow)),
+          Effect.orDie,
+        )
+
+        return Principals.of({ add, get, list, change, retire, declared, admins })
       }),
     )
 }

@@ -3,7 +3,7 @@ import { Missing, type Page, Secret, type SecretName, WrongState } from "@stoa/c
 import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal, type Transaction } from "../store/Journal.ts"
-import { seal, unseal } from "./cipher.ts"
+import { derive, seal, unseal } from "./cipher.ts"
 
 const decode = Schema.decodeUnknownSync(Secret)
 
@@ -20,6 +20,8 @@ export class Secrets extends Context.Service<
     /** For what must be kept for a while and is secret, such as the first answer to an idempotency key. */
     readonly seal: (label: string, bytes: Uint8Array) => Uint8Array
     readonly unseal: (label: string, bytes: Uint8Array) => Uint8Array
+    /** A key of its own for a purpose, always the same under the same house key. */
+    readonly derive: (label: string) => Redacted.Redacted
   }
 >()("server/access/Secrets") {
   static readonly layer = (key: Redacted.Redacted) =>
@@ -78,6 +80,7 @@ export class Secrets extends Context.Service<
           unreadable,
           seal: (label, bytes) => seal(key, label, bytes),
           unseal: (label, bytes) => unseal(key, label, bytes),
+          derive: (label) => derive(key, label),
         })
       }),
     )

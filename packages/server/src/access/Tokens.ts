@@ -55,6 +55,8 @@ export class Tokens extends Context.Service<
     readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
     /** The caller that a request without a token acts as, where a setting allows it. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
+    /** The caller of something that has waited, as it stands now: its rights are those of today. */
+    readonly again: (id: string, context: AccessContext) => Effect.Effect<Caller["Service"], Missing>
     /** The admin token comes from a setting or the data folder; this makes it known, and forgets the one before. */
     readonly keepAdmin: (token: Redacted.Redacted) => Effect.Effect<void>
   }
@@ -241,6 +243,12 @@ export class Tokens extends Context.Service<
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 
+      const again: Tokens["Service"]["again"] = Effect.fnUntraced(function* (id, context) {
+        const principal = yield* principals.get(id)
+        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: id })
+        return { principal, context, token: null, expiresAt: null, epoch: yield* epochNow }
+      })
+
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
         const hashed = hashOf(Redacted.value(token))
         yield* journal
@@ -272,7 +280,7 @@ export class Tokens extends Context.Service<
           .pipe(Effect.orDie)
       })
 
-      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, isAlive, standIn, keepAdmin })
+      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, isAlive, standIn, again, keepAdmin })
     }),
   )
 }

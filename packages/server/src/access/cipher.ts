@@ -1,5 +1,5 @@
 /** Sealing at rest: AES-256-GCM under the house's key. The name is sealed in, so that values cannot be swapped. */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 
 /** Any text of enough entropy may be the key; what is used is its digest. */
@@ -21,3 +21,7 @@ export const unseal = (key: Redacted.Redacted, name: string, sealed: Uint8Array)
   decipher.setAuthTag(bytes.subarray(13, 29))
   return Buffer.concat([decipher.update(bytes.subarray(29)), decipher.final()])
 }
+
+/** One key a purpose, so that what is signed for one is worth nothing for another. */
+export const derive = (key: Redacted.Redacted, label: string): Redacted.Redacted =>
+  Redacted.make(createHmac("sha256", keyOf(key)).update(`derive/${label}`).digest("hex"))

@@ -1,5 +1,5 @@
 /** What a kind of tool is to the road: a handler made from its configuration, and what may be said about running it. */
-import type { ToolConfiguration, ToolKind } from "@stoa/contract"
+import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
 import type { ToolHandler } from "@stoa/tools"
 import { Context, type Schema } from "effect"
 
@@ -13,6 +13,8 @@ export interface Kind<K extends ToolKind> {
   readonly effects: "none" | "outside"
   /** May return `Waits`: then the call is not settled, and goes on when what it waits for has come. */
   readonly handler: (tool: Configured<K>) => ToolHandler
+  /** What only the kind sees wrong in a configuration, by path. */
+  readonly faults?: (tool: Configured<K>) => ReadonlyArray<Issue>
   /** What would be sent, secrets left out; null where nothing leaves the house (G-33). */
   readonly preview: (tool: Configured<K>, input: Readonly<Record<string, unknown>>) => Schema.Json
 }
@@ -33,3 +35,9 @@ export class Waits {
  * taken out. Provided around each execution.
  */
 export const Revealed = Context.Reference<Set<string>>("server/calls/Revealed", { defaultValue: () => new Set() })
+
+/**
+ * What came with the output and is not part of it, such as an http answer's status and headers (X-61). A kind writes it;
+ * it is kept beside the output. Provided around each execution.
+ */
+export const Meta = Context.Reference<Map<string, Schema.Json>>("server/calls/Meta", { defaultValue: () => new Map() })

@@ -5,7 +5,7 @@
 // edge: node:http speaks callbacks.
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import { Context, Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import { refuse, StartError } from "../store/StartError.ts"
@@ -14,6 +14,8 @@ import { sendResponse } from "./Response.ts"
 
 /** How long running requests may take to finish once the house is closing. */
 const drainLimit = "10 seconds"
+
+export type Door = (request: http.IncomingMessage, response: http.ServerResponse) => void
 
 export class NodeServer extends Context.Service<
   NodeServer,
@@ -24,6 +26,11 @@ export class NodeServer extends Context.Service<
     readonly draining: () => boolean
     /** What must happen first when the house closes: streams say goodbye. */
     readonly beforeClose: (step: Effect.Effect<void>) => void
+    /**
+     * A door that reads node's requests itself, for a path and everything below it: it comes before the router, and guards
+     * itself. A request counts as running until its response is closed.
+     */
+    readonly take: (path: string, door: Door) => void
   }
 >()("server/doors/NodeServer") {
   static readonly layer = (options: {
@@ -33,10 +40,15 @@ export class NodeServer extends Context.Service<
     Layer.effectContext(
       Effect.gen(function* () {
         const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
-        const running = new Set<Fiber.Fiber<unknown, unknown>>()
+        const running = new Set<unknown>()
+        const taken: Array<{ readonly path: string; readonly door: Door }> = []
         const first: Array<Effect.Effect<void>> = []
         let closing = false
         let idle: Deferred.Deferred<void> | undefined
+        const finished = (request: unknown) => {
+          running.delete(request)
+          if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+        }
 
         // Between listening and serving the answer is "not yet", not silence.
         const notYet = (_: http.IncomingMessage, response: http.ServerResponse) => {
@@ -69,16 +81,20 @@ export class NodeServer extends Context.Service<
             const context = yield* Effect.context<never>()
             const handled = HttpEffect.toHandled(app, sendResponse, middleware)
             const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
+              const { url = "/" } = request
+              for (const { door, path } of taken) {
+                if (!url.startsWith(path) || !["", "/", "?"].includes(url.charAt(path.length))) continue
+                running.add(response)
+                response.on("close", () => finished(response))
+                return door(request, response)
+              }
               const asked = new NodeRequest(request, response)
               const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
                 handled,
               )
               if (fiber.pollUnsafe() !== undefined) return
               running.add(fiber)
-              fiber.addObserver(() => {
-                running.delete(fiber)
-                if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
-              })
+              fiber.addObserver(() => finished(fiber))
               response.on("close", () => {
                 if (!response.writableFinished) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
               })
@@ -97,6 +113,7 @@ export class NodeServer extends Context.Service<
             port,
             draining: () => closing,
             beforeClose: (step) => void first.push(step),
+            take: (path, door) => void taken.push({ path, door }),
           }),
         )
       }),

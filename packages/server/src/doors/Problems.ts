@@ -7,12 +7,14 @@ interface Failure {
   readonly message: string
 }
 
-export const problemResponse = (failure: Failure): HttpServerResponse.HttpServerResponse => {
+export const problemOf = (failure: Failure): { readonly status: number; readonly body: unknown } => {
   // An error is an instance of its schema, and that schema states its status.
   const status = statusOf(failure.constructor as never)
   const { _tag, ...fields } = failure
-  return HttpServerResponse.jsonUnsafe(
-    { ...fields, ...bodyOf(_tag, status, failure.message) },
-    { status, contentType: problemType },
-  )
+  return { status, body: { ...fields, ...bodyOf(_tag, status, failure.message) } }
+}
+
+export const problemResponse = (failure: Failure): HttpServerResponse.HttpServerResponse => {
+  const { body, status } = problemOf(failure)
+  return HttpServerResponse.jsonUnsafe(body, { status, contentType: problemType })
 }

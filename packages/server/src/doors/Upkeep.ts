@@ -5,6 +5,8 @@ import { Context, type Effect, type Stream } from "effect"
 export class Upkeep extends Context.Service<
   Upkeep,
   {
+    /** Where people reach the house. */
+    readonly address: () => string
     readonly ready: () => "ok" | "starting" | "draining"
     readonly reload: Effect.Effect<
       {

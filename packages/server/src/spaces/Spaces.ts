@@ -53,6 +53,9 @@ export class Spaces extends Context.Service<
     ) => Effect.Effect<void, WrongState, Transaction>
     readonly removeMember: (space: Space, member: Principal) => Effect.Effect<void, WrongState, Transaction>
     readonly markRead: (space: Space, member: Principal, seq: number) => Effect.Effect<void, Missing, Transaction>
+    readonly membersOf: (space: SpaceId) => Effect.Effect<ReadonlyArray<Pick<Principal, "id" | "kind">>>
+    /** The spaces a principal is in. */
+    readonly spacesOf: (principal: PrincipalId) => Effect.Effect<ReadonlyArray<SpaceId>>
     /** The spaces whose events a principal may see now: its own, and the public ones. */
     readonly visibleTo: (principal: PrincipalId) => Effect.Effect<ReadonlySet<string>>
   }
@@ -246,7 +249,17 @@ export class Spaces extends Context.Service<
         return new Set(rows.map((row) => row.id))
       }, Effect.orDie)
 
-      return Spaces.of({ add, get, list, change, addMember, removeMember, markRead, visibleTo })
+      const membersOf: Spaces["Service"]["membersOf"] = Effect.fnUntraced(function* (space: SpaceId) {
+        return yield* sql<Pick<Principal, "id" | "kind">>`SELECT p.id, p.kind FROM members m
+          JOIN principals p ON p.id = m.principal WHERE m.space = ${space} AND p.retired_at IS NULL ORDER BY p.name_key`
+      }, Effect.orDie)
+
+      const spacesOf: Spaces["Service"]["spacesOf"] = Effect.fnUntraced(function* (principal: PrincipalId) {
+        const rows = yield* sql<{ space: SpaceId }>`SELECT space FROM members WHERE principal = ${principal}`
+        return rows.map((row) => row.space)
+      }, Effect.orDie)
+
+      return Spaces.of({ add, get, list, change, addMember, removeMember, markRead, membersOf, spacesOf, visibleTo })
     }),
   )
 }

@@ -3,6 +3,7 @@
  * values of the query and in the fragment, and each value is encoded for its place, so that it stays one segment or one
  * value whatever it says. Pure.
  */
+import type { Schema } from "effect"
 import {
   type Filling,
   type Part,
@@ -89,11 +90,10 @@ export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report
 export const houseInUrl = ({ fragment = [], query = [], segments }: UrlTemplate): ReadonlyArray<FromHouse> =>
   [...segments, ...query.map(({ value = [] }) => value), fragment].flatMap(houseParts)
 
-/** How a value is written for its place. */
-export type Encode = (text: string) => string
+const holdable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
 /** Every part of one segment, value or fragment; undefined when nothing stood there at all. */
-const filled = (parts: ReadonlyArray<Part>, filling: Filling, encode: (part: Part) => Encode, inPath: boolean) => {
+const filled = (parts: ReadonlyArray<Part>, filling: Filling, inPath: boolean) => {
   let absent = parts.length > 0
   let text = ""
   for (const part of parts) {
@@ -110,38 +110,44 @@ const filled = (parts: ReadonlyArray<Part>, filling: Filling, encode: (part: Par
       filling.problems.push(
         `"${nameOf(part)}" is ${said === "" ? "empty" : said.slice(0, 40)}, which no path can hold; give text, a number or a boolean`,
       )
-    else if (said.includes("\0") || !said.isWellFormed())
-      filling.problems.push(`"${nameOf(part)}" has characters that no address can hold`)
-    else text += encode(part)(said)
+    else if (!holdable(said)) filling.problems.push(`"${nameOf(part)}" has characters that no address can hold`)
+    else text += encodeURIComponent(said)
   }
   return absent ? undefined : text
 }
 
-const fillQuery = (query: NonNullable<UrlTemplate["query"]>, filling: Filling, encode: (part: Part) => Encode) =>
+const fillQuery = (query: NonNullable<UrlTemplate["query"]>, filling: Filling) =>
   query.flatMap(({ key, value }) => {
     if (value === undefined) return [key]
-    const text = filled(value, filling, encode, false)
+    const text = filled(value, filling, false)
     return text === undefined ? [] : [`${key}=${text}`]
   })
 
+/**
+ * A pair of the query that an object states rather than the address: nothing for what is absent or null, a pair for each
+ * item of a list, JSON for an object.
+ */
+export const pairsOf = (key: string, value: Schema.Json | undefined, problems: Array<string>): ReadonlyArray<string> =>
+  (Array.isArray(value) ? (value as ReadonlyArray<Schema.Json>) : [value ?? undefined]).flatMap((one) => {
+    if (one === undefined) return []
+    const text = textOf(one)
+    if (holdable(text)) return [`${encodeURIComponent(key)}=${encodeURIComponent(text)}`]
+    problems.push(`the query's "${key}" would have characters that no address can hold`)
+    return []
+  })
+
 /** The address for one call; with a problem in `filling` it is not to be used. */
-export const fillUrl = (
-  template: UrlTemplate,
-  filling: Filling,
-  encode: (part: Part) => Encode = () => encodeURIComponent,
-): string => {
+export const fillUrl = (template: UrlTemplate, filling: Filling, more: ReadonlyArray<string> = []): string => {
   const segments = template.segments.map((parts) => {
-    const text = filled(parts, filling, encode, true) ?? ""
+    const text = filled(parts, filling, true) ?? ""
     // Written "." and filled in ".": only now it is one that would climb.
     if (dots.test(text)) filling.problems.push(`a part of the path would be "${text}", which would lead elsewhere`)
     return text
   })
-  const query = template.query === undefined ? [] : fillQuery(template.query, filling, encode)
-  const fragment = template.fragment === undefined ? undefined : filled(template.fragment, filling, encode, false)
-  const text = `${template.origin}${segments.join("/")}${query.length === 0 ? "" : `?${query.join("&")}`}${
-    fragment === undefined ? "" : `#${fragment}`
-  }`
-  return text
+  const query = [...(template.query === undefined ? [] : fillQuery(template.query, filling)), ...more]
+  const fragment = template.fragment === undefined ? undefined : filled(template.fragment, filling, false)
+  const after = `${query.length === 0 ? "" : `?${query.join("&")}`}${fragment === undefined ? "" : `#${fragment}`}`
+  return `${template.origin}${segments.join("/")}${after}`
 }
 
 /** A last look: is it still the place that was configured? Nothing should get here that says no. */

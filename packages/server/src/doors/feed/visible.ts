@@ -25,8 +25,10 @@ export const leaveBy = (viewer: Viewer, event: Event): void => {
     viewer.spaces.delete(event.body.space)
 }
 
+/** Whom an event names: the one it is about, and the one who is asked to approve. */
 const concerns = (event: Event, principal: PrincipalId): boolean =>
-  "principal" in event.body && event.body.principal === principal
+  ("principal" in event.body && event.body.principal === principal) ||
+  ("approver" in event.body && event.body.approver === principal)
 
 export const maySee = (viewer: Viewer, event: Event): boolean => {
   if (viewer.all) return true

@@ -7,15 +7,20 @@ import { problemResponse } from "../Problems.ts"
 import { eventsHandlers } from "./handlers/Events.ts"
 import { allowListsHandlers } from "./handlers/AllowLists.ts"
 import { auditHandlers } from "./handlers/Audit.ts"
+import { callsHandlers, resultsHandlers } from "./handlers/Calls.ts"
+import { decisionsHandlers } from "./handlers/Decisions.ts"
 import { limitsHandlers } from "./handlers/Limits.ts"
 import { secretsHandlers } from "./handlers/Secrets.ts"
 import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
 import { healthHandlers, houseHandlers, metricsHandlers } from "./handlers/House.ts"
 import { mcpServersHandlers } from "./handlers/MCPServers.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
+import { pausesHandlers } from "./handlers/Pauses.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
+import { toolsHandlers } from "./handlers/Tools.ts"
+import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
 import { pages } from "./pages.ts"
@@ -35,6 +40,11 @@ const handlers = Layer.mergeAll(
   eventsHandlers,
   spacesHandlers,
   messagesHandlers,
+  toolsHandlers,
+  callsHandlers,
+  resultsHandlers,
+  decisionsHandlers,
+  pausesHandlers,
   mcpServersHandlers,
 )
 
@@ -49,5 +59,6 @@ const elsewhere = HttpRouter.add(
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   pages,
+  decisionPage,
   elsewhere,
 ).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency]))

@@ -31,16 +31,24 @@ export const hostsOf = ({ host, port, publicUrl }: GuardOptions): ReadonlySet<st
   return new Set([...own, ...(publicUrl === undefined ? [] : [publicUrl.host])].map((name) => name.toLowerCase()))
 }
 
-const hasBody = (request: HttpServerRequest.HttpServerRequest): boolean =>
+/** What of a request the refusals look at. */
+interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly headers: { readonly [name: string]: string | undefined }
+}
+
+const hasBody = (request: Asked): boolean =>
   HttpMethod.hasBody(request.method as "POST") &&
   (request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0")
 
-export const guard = (options: GuardOptions) => {
+/** Why a request is turned away before anybody reads it; undefined when it is not. Doors that come before the router ask too. */
+export const refusals = (options: GuardOptions) => {
   const hosts = hostsOf(options)
   // Behind 0.0.0.0 every name of the machine is ours; only the Origin then tells a foreign page apart.
   const anyHost = options.host === "0.0.0.0" || options.host === "::"
 
-  const refusal = (request: HttpServerRequest.HttpServerRequest) => {
+  const refusal = (request: Asked) => {
     const { headers } = request
     const path = request.url.split("?")[0]!
     if (options.draining() && path !== "/healthz" && path !== "/readyz")
@@ -63,6 +71,11 @@ export const guard = (options: GuardOptions) => {
     return parsed.host === host.toLowerCase() || parsed.host === options.publicUrl?.host.toLowerCase()
   }
 
+  return refusal
+}
+
+export const guard = (options: GuardOptions) => {
+  const refusal = refusals(options)
   return <E, R>(app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest

@@ -1,0 +1,121 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { CallPreview, NewCall, OpenCall, SettledCall } from "../Call.ts"
+import {
+  BadInput,
+  Missing,
+  NameTaken,
+  OwnedByFile,
+  ToolAuthorizationError,
+  ToolNotFoundError,
+  ToolValidationError,
+  TooManyRequests,
+  WrongState,
+} from "../Errors.ts"
+import { pageOfMany, pageQuery } from "../Page.ts"
+import { Issue, problem } from "../Problem.ts"
+import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, ToolSource, Visibility } from "../Tool.ts"
+import { ToolForm } from "../ToolConfiguration.ts"
+import { ListedSet } from "../Toolset.ts"
+import { Idempotency, made } from "./guards.ts"
+
+/** A tool as those who may call it see it. */
+export class ToolView extends Schema.Class<ToolView>("ToolView")({
+  name: Schema.String,
+  wireName: Schema.String,
+  description: Schema.String,
+  inputSchema: JsonSchema,
+  outputSchema: Schema.optionalKey(JsonSchema),
+  executionType: ExecutionType,
+  source: ToolSource,
+  /** The set it belongs to: a toolset, `configured` or `upstream`. */
+  set: ListedSet,
+  visibility: Visibility,
+  riskLevel: RiskLevel,
+  requiresApproval: Schema.Boolean,
+  annotations: ToolAnnotations,
+  customUI: Schema.optionalKey(Schema.String),
+}) {}
+
+/** Whatever was sent: it is read by the room, which names every fault by its path. */
+const AnyForm = Schema.Record(Schema.String, Schema.Json).annotate({ identifier: "ToolFormSent" })
+
+/** By name or wire name; a `/` is percent-encoded. */
+const ref = { name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)) }
+
+const Import = Schema.Struct({
+  /** An OpenAPI 3.0 or 3.1 document, as JSON. */
+  document: Schema.Record(Schema.String, Schema.Json),
+  /** Where the API is, if the document does not say. */
+  baseUrl: Schema.optionalKey(Schema.String),
+  /** Put before every name. */
+  prefix: Schema.optionalKey(Schema.String),
+  /** Only these operations. */
+  include: Schema.optionalKey(Schema.Array(Schema.String)),
+})
+
+export class ImportReport extends Schema.Class<ImportReport>("ImportReport")({
+  dryRun: Schema.Boolean,
+  tools: Schema.Array(ToolForm),
+  skipped: Schema.Array(Schema.Struct({ operation: Schema.String, reason: Schema.String })),
+  /** Secrets the tools will ask for. */
+  needs: Schema.Array(Schema.Struct({ secret: Schema.String, why: Schema.String })),
+  issues: Schema.Array(Issue),
+}) {}
+
+const refusals = [
+  problem(ToolNotFoundError),
+  problem(ToolAuthorizationError),
+  problem(ToolValidationError),
+  problem(TooManyRequests),
+  problem(WrongState),
+  problem(Missing),
+  problem(BadInput),
+] as const
+
+export class ToolsApi extends HttpApiGroup.make("tools")
+  .add(
+    HttpApiEndpoint.get("list", "/tools", {
+      query: { ...pageQuery, set: Schema.optionalKey(ListedSet) },
+      success: pageOfMany(ToolView),
+    }),
+    HttpApiEndpoint.get("get", "/tools/:name", { params: ref, success: ToolView, error: problem(Missing) }),
+    HttpApiEndpoint.get("form", "/tools/:name/form", { params: ref, success: ToolForm, error: problem(Missing) }),
+    HttpApiEndpoint.get("signingKey", "/tools/:name/signing-key", {
+      params: ref,
+      success: Schema.Struct({ key: Schema.String }),
+      error: [problem(Missing), problem(WrongState)],
+    }),
+    HttpApiEndpoint.post("add", "/tools", {
+      payload: AnyForm,
+      success: made(ToolView),
+      error: [problem(NameTaken), problem(BadInput)],
+    }).middleware(Idempotency),
+    HttpApiEndpoint.post("import", "/tools/import", {
+      query: { dryRun: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+      payload: Import,
+      success: ImportReport,
+      error: [problem(NameTaken), problem(BadInput)],
+    }),
+    HttpApiEndpoint.put("change", "/tools/:name", {
+      params: ref,
+      payload: AnyForm,
+      success: ToolView,
+      error: [problem(Missing), problem(BadInput), problem(OwnedByFile), problem(NameTaken)],
+    }),
+    HttpApiEndpoint.delete("remove", "/tools/:name", {
+      params: ref,
+      success: HttpApiSchema.NoContent,
+      error: [problem(Missing), problem(OwnedByFile)],
+    }),
+    HttpApiEndpoint.post("call", "/tools/:name/call", {
+      params: ref,
+      headers: {
+        "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))),
+      },
+      payload: NewCall,
+      success: [SettledCall, OpenCall.pipe(HttpApiSchema.status(202)), CallPreview],
+      error: refusals,
+    }),
+  )
+  .prefix("/api/v1") {}

@@ -1,0 +1,108 @@
+/** The kill switch (G-12). What is paused makes and takes no calls; the room that runs calls hears of it by the journal. */
+import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { currentCause } from "../store/Correlation.ts"
+import { Journal, type Transaction } from "../store/Journal.ts"
+import { Principals } from "./Principals.ts"
+import { rightsChanged } from "./Rights.ts"
+
+const decode = Schema.decodeUnknownSync(Pause)
+
+/** What a call touches: any of these paused, and it does not run. */
+export interface Touched {
+  readonly principal: Principal
+  readonly tool: string
+  readonly server: string | undefined
+}
+
+/** Pure: the subject that stops this call, if one does. */
+export const pausedBy = (paused: ReadonlySet<string>, { principal, server, tool }: Touched): string | undefined =>
+  paused.size === 0
+    ? undefined
+    : [
+        "everything",
+        `agents/${principal.id}`,
+        `tools/${tool.toLowerCase()}`,
+        ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
+      ].find((subject) => paused.has(subject))
+
+export class Pauses extends Context.Service<
+  Pauses,
+  {
+    readonly list: Effect.Effect<Page<Pause>>
+    /** The paused subjects, in lower case, as they stand in this epoch of rights. */
+    readonly at: (epoch: number) => Effect.Effect<ReadonlySet<string>>
+    readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput, Transaction>
+    readonly lift: (subject: string) => Effect.Effect<void, Missing, Transaction>
+  }
+>()("server/access/Pauses") {
+  static readonly layer = Layer.effect(
+    Pauses,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const principals = yield* Principals
+      const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      let known: { readonly epoch: number; readonly subjects: ReadonlySet<string> } | undefined
+
+      const all = Effect.map(
+        Effect.orDie(sql`SELECT subject, reason, by_principal, created_at FROM pauses ORDER BY subject`),
+        (rows) => rows.map(({ byPrincipal, ...row }) => decode({ ...row, by: byPrincipal })),
+      )
+
+      // Kept by id, so that a new name does not set it free; shown by name, which is what people read.
+      const kept = Effect.fnUntraced(function* (subject: string) {
+        if (!subject.startsWith("agents/")) return { key: subject.toLowerCase(), shown: subject }
+        const { id, name } = yield* principals.get(subject.slice("agents/".length))
+        return { key: `agents/${id}`, shown: `agents/${name}` }
+      })
+      const shown = Effect.fnUntraced(function* (pause: Pause) {
+        const { shown: subject } = yield* Effect.orElseSucceed(kept(pause.subject), () => ({ shown: pause.subject }))
+        return new Pause({ ...pause, subject })
+      })
+
+      const at: Pauses["Service"]["at"] = (epoch) =>
+        known?.epoch === epoch
+          ? Effect.succeed(known.subjects)
+          : Effect.map(all, (pauses) => {
+              const subjects = new Set(pauses.map((one) => one.subject.toLowerCase()))
+              known = { epoch, subjects }
+              return subjects
+            })
+
+      const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* ({ reason = "", subject }) {
+        const { key, shown: name } = yield* Effect.mapError(
+          kept(subject),
+          (error) => new BadInput({ issues: [{ path: "subject", message: error.message }] }),
+        )
+        const createdAt = yield* DateTime.now
+        const { actor } = yield* currentCause
+        const row = { subject: key, reason, byPrincipal: actor, createdAt: DateTime.formatIso(createdAt) }
+        const rows = yield* Effect.orDie(
+          sql`INSERT INTO pauses ${sql.insert(row)} ON CONFLICT (subject) DO NOTHING RETURNING subject`,
+        )
+        if (rows.length > 0) {
+          yield* journal.append({ kind: "pause.set", body: { subject: key, reason } })
+          yield* changed
+        }
+        return new Pause({ subject: name, reason, by: actor, createdAt })
+      })
+
+      const lift: Pauses["Service"]["lift"] = Effect.fn("Pauses.lift")(function* (subject) {
+        const { key } = yield* kept(subject)
+        const rows = yield* Effect.orDie(sql`DELETE FROM pauses WHERE subject = ${key} RETURNING subject`)
+        if (rows[0] === undefined) return yield* new Missing({ noun: "pause", ref: subject })
+        yield* journal.append({ kind: "pause.lifted", body: { subject: key } })
+        yield* changed
+      })
+
+      const list = Effect.map(
+        Effect.flatMap(all, (pauses) => Effect.forEach(pauses, shown)),
+        (items): Page<Pause> => ({ items, next: null }),
+      )
+
+      return Pauses.of({ list, at, set, lift })
+    }),
+  )
+}

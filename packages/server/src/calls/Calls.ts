@@ -1,0 +1,251 @@
+/**
+ * The one road to execution, with the store between its steps. Doors and runs call it; kinds are called by it. It never
+ * sleeps: a call settles or it waits, and what waits is a row.
+ */
+import {
+  type BadInput,
+  type CallId,
+  CallPreview,
+  type CallResult,
+  type CallState,
+  Caller,
+  type Forbidden,
+  Missing,
+  type Page,
+  type PageQuery,
+  type Principal,
+  type Space,
+  ToolAuthorizationError,
+  ToolNotFoundError,
+  ToolValidationError,
+  type TooManyRequests,
+  WrongState,
+} from "@stoa/contract"
+import { type Call as Begun, digestOf } from "@stoa/tools"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { currentCause, newId } from "../store/Correlation.ts"
+import { Journal } from "../store/Journal.ts"
+import { pageFrom, pageOf } from "../store/Pages.ts"
+import { makeAsking } from "./asking.ts"
+import { everything, type Face } from "./Catalogue.ts"
+import { errorOf, makeRecord, type NewRow, unseen } from "./record.ts"
+import { makeReturning } from "./returning.ts"
+import type { CallRow } from "./rows.ts"
+import { makeRunning, measure, type Progress, Taken } from "./running.ts"
+import { makeWalk, type Reached } from "./walk.ts"
+import { makeWatch } from "./watch.ts"
+
+export type { CallRow } from "./rows.ts"
+export { callFrom } from "./rows.ts"
+
+/** What a call may ask for. */
+export interface CallRequest {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly space?: Space
+  /** The same key is the same call: a retry finds the first one and its result. */
+  readonly key?: string
+  readonly face?: Face
+  /** How long to stay with a call that runs, in milliseconds. */
+  readonly wait?: number
+  /** Stay with one that waits, too. */
+  readonly stay?: boolean
+  readonly progress?: Progress
+}
+
+export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
+
+/** Who looks at calls: their maker, and whoever may look everywhere. */
+export interface CallReader {
+  readonly principal: Principal
+  readonly all: boolean
+}
+
+const usualWait = 30_000
+
+export class Calls extends Context.Service<
+  Calls,
+  {
+    readonly call: (request: CallRequest) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState, Caller>
+    readonly preview: (request: CallRequest) => Effect.Effect<CallPreview, Refused | TooManyRequests, Caller>
+    readonly get: (id: string, reader: CallReader) => Effect.Effect<CallRow, Missing>
+    readonly list: (
+      reader: CallReader,
+      query: PageQuery & { readonly state?: CallState; readonly tool?: string },
+    ) => Effect.Effect<Page<CallRow>>
+    /** Returns when it has settled, or as it stands when the time is up. */
+    readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow>
+    readonly cancel: (id: string, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
+    /** `by` is a member, or nobody where the door has checked a signature. */
+    readonly result: (
+      id: string,
+      by: Principal | null,
+      result: CallResult,
+    ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden>
+    readonly resume: (call: CallId, decision: string) => Effect.Effect<void>
+    readonly expire: (call: string) => Effect.Effect<void>
+    readonly halt: (subject: string) => Effect.Effect<void>
+    readonly recover: Effect.Effect<number>
+  }
+>()("server/calls/Calls") {
+  static readonly layer = Layer.effect(
+    Calls,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const record = yield* makeRecord
+      const walk = yield* makeWalk
+      const watch = makeWatch(record)
+      const running = yield* makeRunning(record, yield* makeAsking, watch)
+      const returning = yield* makeReturning(record, running, watch)
+
+      const begin = Effect.fnUntraced(function* (request: CallRequest, { principal }: Caller["Service"]) {
+        const id = newId<CallId>("call")
+        const begun: Begun = {
+          id,
+          toolName: request.tool,
+          arguments: request.input,
+          agentId: principal.id,
+          sessionId: request.space?.id ?? "",
+          correlationId: (yield* currentCause).correlationId,
+          idempotencyKey: request.key ?? id,
+          startedAt: yield* Clock.currentTimeMillis,
+        }
+        return begun
+      })
+
+      const rowOf = (begun: Begun, reached: Reached, caller: Caller["Service"], digest: string): NewRow => ({
+        id: begun.id as CallId,
+        principal: caller.principal.id,
+        context: caller.context,
+        idempotencyKey: begun.idempotencyKey,
+        tool: reached.tool,
+        input: JSON.stringify(begun.arguments),
+        digest,
+        fingerprint: reached.fingerprint,
+        space: begun.sessionId === "" ? null : begun.sessionId,
+        rule: reached.rule,
+        correlationId: begun.correlationId,
+        createdAt: DateTime.formatIso(DateTime.makeUnsafe(begun.startedAt)),
+      })
+
+      /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
+      const stay = (row: CallRow, { stay: patient, wait = usualWait }: CallRequest): Effect.Effect<CallRow> =>
+        wait > 0 && (row.state === "running" || (row.state === "waiting" && patient === true))
+          ? watch.settled(row.id, wait)
+          : Effect.succeed(row)
+
+      /** A retry finds the first call and its result, or the refusal it met. */
+      const again = Effect.fnUntraced(function* (row: CallRow, digest: string, request: CallRequest) {
+        if (row.digest !== digest)
+          return yield* new WrongState({
+            detail: "This idempotency key was used for another call. Take a new key for a new call.",
+          })
+        if (row.state === "refused" && row.onKind === null) return yield* Effect.fail(refusalFrom(row))
+        return yield* stay(row, request)
+      })
+
+      /** Refused before anything ran: written down all the same. */
+      const refuse = Effect.fnUntraced(function* (row: NewRow, refusal: Refused) {
+        const ending = { step: "refuse", error: errorOf(refusal) } as const
+        const written = yield* journal.transact(record.whole(row, ending, unseen()))
+        if (written === undefined) return yield* Effect.fail(new Taken())
+        yield* measure(written)
+        return yield* Effect.fail(refusal)
+      })
+
+      const first = Effect.fnUntraced(function* (
+        request: CallRequest,
+        begun: Begun,
+        caller: Caller["Service"],
+        digest: string,
+      ) {
+        const reached: Reached = { tool: request.tool, rule: null, fingerprint: null }
+        const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
+        const walked = yield* Effect.exit(walk(caller, begun, options, reached))
+        if (Exit.isFailure(walked)) {
+          const refusal = Cause.squash(walked.cause)
+          if (!isRefusal(refusal)) return yield* Effect.failCause(walked.cause)
+          return yield* refuse(rowOf(begun, reached, caller, digest), refusal)
+        }
+        const row = rowOf(walked.value.call, reached, caller, digest)
+        const { progress, wait = usualWait } = request
+        if (walked.value.asks) return yield* stay(yield* running.askFirst(row, walked.value, caller), request)
+        switch (walked.value.listed.effects) {
+          case "none":
+            return yield* stay(yield* running.runThenRecord(row, walked.value, caller, progress), request)
+          case "store":
+            return yield* running.runInside(row, walked.value, progress)
+          case "outside":
+            return yield* running.recordThenRun(row, walked.value, caller, wait, progress)
+        }
+      })
+
+      const call: Calls["Service"]["call"] = Effect.fn("Calls.call")(function* (request) {
+        const caller = yield* Caller
+        const { principal } = caller
+        const digest = request.key === undefined ? "" : digestOf([request.tool, request.input, request.space?.id])
+        const before = request.key === undefined ? undefined : yield* record.byKey(principal.id, request.key)
+        if (before !== undefined) return yield* again(before, digest, request)
+        const begun = yield* begin(request, caller)
+        return yield* Effect.catchTag(first(request, begun, caller, digest), "Taken", () =>
+          Effect.flatMap(record.byKey(principal.id, begun.idempotencyKey), (row) => again(row!, digest, request)),
+        )
+      })
+
+      const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
+        const caller = yield* Caller
+        const reached: Reached = { tool: request.tool, rule: null, fingerprint: null }
+        const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
+        const { asks, call, listed } = yield* walk(caller, yield* begin(request, caller), options, reached)
+        return new CallPreview({
+          dryRun: true,
+          tool: listed.tool.definition.name,
+          input: call.arguments as Schema.Json,
+          verdict: asks ? "ask" : "allow",
+          rule: reached.rule ?? "",
+          asks,
+          sends: listed.preview?.(call.arguments) ?? null,
+        })
+      })
+
+      const get: Calls["Service"]["get"] = Effect.fn("Calls.get")(function* (id, { all, principal }) {
+        const row = yield* record.byId(id)
+        if (row === undefined || (!all && row.principal !== principal.id))
+          return yield* new Missing({ noun: "call", ref: id })
+        return row
+      })
+
+      const list: Calls["Service"]["list"] = Effect.fn("Calls.list")(function* ({ all, principal }, query) {
+        const { after, limit } = pageFrom(query)
+        const where = [sql`id > ${after}`]
+        if (!all) where.push(sql`principal = ${principal.id}`)
+        if (query.state !== undefined) where.push(sql`state = ${query.state}`)
+        if (query.tool !== undefined) where.push(sql`tool = ${query.tool}`)
+        const rows = yield* Effect.orDie(
+          sql<CallRow>`SELECT * FROM calls WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
+        )
+        return pageOf(
+          rows,
+          limit,
+          (row) => row,
+          (row) => row.id,
+        )
+      })
+
+      return Calls.of({ call, preview, get, list, settled: watch.settled, ...returning })
+    }),
+  )
+}
+
+const isRefusal = (error: unknown): error is Refused =>
+  error instanceof ToolNotFoundError || error instanceof ToolAuthorizationError || error instanceof ToolValidationError
+
+/** The refusal a call met, as it was told the first time. */
+const refusalFrom = (row: CallRow): Refused => {
+  const { tag, ...fields } = JSON.parse(row.error!) as { readonly tag: string }
+  const given = fields as never
+  if (tag === "ToolNotFoundError") return new ToolNotFoundError(given)
+  return tag === "ToolValidationError" ? new ToolValidationError(given) : new ToolAuthorizationError(given)
+}

@@ -1,0 +1,229 @@
+/**
+ * The tools there are, and which of them a caller has: the intersection of its toolsets, the allow list of its context and
+ * its grants. Asked at listing and again at calling. Whoever brings tools (configuration, upstream servers, hosts,
+ * toolsets) offers them here; nothing here knows a tool by its name.
+ */
+import type {
+  AccessContext,
+  ApprovalRule,
+  Caller,
+  Judgement,
+  ListedSet,
+  PrincipalId,
+  ToolsetName,
+  ToolValidationError,
+} from "@stoa/contract"
+import { toolNames } from "@stoa/contract"
+import { CurrentToolsConfig, type RegisteredTool, Registry, type Road, type Tool } from "@stoa/tools"
+import { Context, Effect, Layer, type Schema } from "effect"
+import { AllowLists } from "../access/AllowLists.ts"
+import { Grants } from "../access/Grants.ts"
+
+/** What the road must know of a tool besides its definition. */
+export interface Traits {
+  /**
+   * `none`: running it twice harms nobody; recorded and settled in one commit. `store`: all it does is in our database, so
+   * that it runs inside the transaction that records it. `outside`: recorded before it runs, and never run twice.
+   */
+  readonly effects: "none" | "store" | "outside"
+  /** What would be sent, secrets left out (G-33). */
+  readonly preview?: (input: Readonly<Record<string, unknown>>) => Schema.Json
+  readonly approval?: ApprovalRule
+  /** People act on it, so there must be a place where they see it (S1-19). */
+  readonly interactive?: boolean
+  /** The upstream server it comes from. */
+  readonly server?: string
+  /** Whose tool it is, where it is not everybody's. */
+  readonly owner?: PrincipalId
+  /** Reviewed definitions are checked in place; a stranger's under a deadline. */
+  readonly reviewed?: boolean
+}
+
+export interface Listed extends Traits {
+  readonly tool: RegisteredTool
+  readonly set: ListedSet
+}
+
+/** Which tools a face shows: everything the caller has, one set, or one upstream server. */
+export type Face =
+  | { readonly kind: "all" }
+  /** `anyway`: whatever toolsets the principal has (X-59). */
+  | { readonly kind: "set"; readonly set: ListedSet; readonly anyway?: true }
+  | { readonly kind: "server"; readonly server: string }
+
+export const everything: Face = { kind: "all" }
+
+interface Shelf {
+  readonly set: ListedSet
+  readonly owner: PrincipalId | undefined
+  readonly registry: Registry
+  readonly traits: Map<string, Traits>
+}
+
+const isToolset = (set: ListedSet): set is ToolsetName => set in toolNames
+
+export class Catalogue extends Context.Service<
+  Catalogue,
+  {
+    readonly offer: (set: ListedSet, tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+    readonly withdraw: (set: ListedSet, name: string, owner?: PrincipalId) => Effect.Effect<void>
+    /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
+    readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
+    /** What the caller may call, in a stable order. */
+    readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Listed>>
+    /** May the caller run it: the grants alone. */
+    readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
+    /** Rises with every tool that comes, goes or changes. */
+    readonly version: () => number
+    /** Told after each change, for as long as the scope lives. */
+    readonly onChange: (hear: () => void) => () => void
+  }
+>()("server/calls/Catalogue") {
+  static readonly layer = Layer.effect(
+    Catalogue,
+    Effect.gen(function* () {
+      const allowLists = yield* AllowLists
+      const grants = yield* Grants
+      const config = yield* CurrentToolsConfig
+      const shelves = new Map<string, Shelf>()
+      const listeners = new Set<() => void>()
+      let version = 0
+
+      const changed = () => {
+        version++
+        for (const hear of listeners) hear()
+      }
+
+      const shelfKey = (set: ListedSet, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
+      const shelfOf = (set: ListedSet, owner: PrincipalId | undefined): Shelf => {
+        const key = shelfKey(set, owner)
+        const known = shelves.get(key)
+        if (known !== undefined) return known
+        const made: Shelf = { set, owner, registry: new Registry(config), traits: new Map() }
+        shelves.set(key, made)
+        return made
+      }
+
+      const offer: Catalogue["Service"]["offer"] = Effect.fnUntraced(function* (set, tool, traits) {
+        const shelf = shelfOf(set, traits.owner)
+        const { name } = tool.definition
+        const before = shelf.registry.find(name)
+        // Offered again it takes its own place; if it is refused the one before stays.
+        if (before?.definition.name === name) shelf.registry.remove(name)
+        yield* shelf.registry
+          .add(tool, traits.reviewed === undefined ? {} : { reviewed: traits.reviewed })
+          .pipe(
+            Effect.tapError(() =>
+              before === undefined ? Effect.void : Effect.ignore(shelf.registry.add(before, before)),
+            ),
+          )
+        shelf.traits.set(name, traits)
+        changed()
+      })
+
+      const withdraw: Catalogue["Service"]["withdraw"] = (set, name, owner) =>
+        Effect.sync(() => {
+          const shelf = shelves.get(shelfKey(set, owner))
+          if (shelf === undefined || !shelf.registry.remove(name)) return
+          shelf.traits.delete(name)
+          changed()
+        })
+
+      // Lists are rights: within one epoch they do not change.
+      const lists = new Map<string, { readonly epoch: number; readonly tools: ReadonlySet<string> }>()
+      const allowed = Effect.fnUntraced(function* (set: ListedSet, context: AccessContext, epoch: number) {
+        const key = `${set} ${context}`
+        const known = lists.get(key)
+        if (known?.epoch === epoch) return known.tools
+        const tools = new Set((yield* allowLists.get(set, context)).tools)
+        lists.set(key, { epoch, tools })
+        return tools
+      })
+
+      /** The shelves a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
+      const open = ({ principal }: Caller["Service"], face: Face): ReadonlyArray<Shelf> => {
+        const mine = [...shelves.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
+        const of = (set: ListedSet) => mine.filter((one) => one.set === set)
+        switch (face.kind) {
+          case "set":
+            return of(face.set)
+          case "server":
+            return of("upstream")
+          case "all":
+            return [...of("configured"), ...of("upstream"), ...principal.toolsets.flatMap((set) => of(set))]
+        }
+      }
+
+      const view: Catalogue["Service"]["view"] = Effect.fnUntraced(function* (caller, face) {
+        const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlySet<string> }> = []
+        for (const shelf of open(caller, face)) {
+          const anyway = face.kind === "set" && face.anyway === true
+          if (isToolset(shelf.set) && !anyway && !caller.principal.toolsets.includes(shelf.set)) continue
+          on.push({ shelf, tools: yield* allowed(shelf.set, caller.context, caller.epoch) })
+        }
+        const listed = (shelf: Shelf, tool: RegisteredTool): Listed => ({
+          ...shelf.traits.get(tool.definition.name)!,
+          tool,
+          set: shelf.set,
+        })
+        const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
+          (tools.has("*") || tools.has(name)) &&
+          (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
+        return {
+          get: (name) => {
+            for (const { shelf, tools } of on) {
+              const tool = shelf.registry.find(name)
+              if (tool !== undefined && shows(shelf, tools, tool.definition.name)) return listed(shelf, tool)
+            }
+            return undefined
+          },
+          all: () => {
+            const seen = new Set<string>()
+            const found: Array<Listed> = []
+            for (const { shelf, tools } of on)
+              for (const name of shelf.registry.names())
+                if (shows(shelf, tools, name) && !seen.has(name)) {
+                  seen.add(name)
+                  found.push(listed(shelf, shelf.registry.find(name)!))
+                }
+            return found
+          },
+        }
+      })
+
+      const judge: Catalogue["Service"]["judge"] = (caller, name) => grants.judge(caller, "execute", `tools/${name}`)
+
+      const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, face) {
+        const found = (yield* view(caller, face)).all()
+        const may: Array<Listed> = []
+        for (const one of found) if ((yield* judge(caller, one.tool.definition.name)).verdict !== "deny") may.push(one)
+        return may
+      })
+
+      return Catalogue.of({
+        offer,
+        withdraw,
+        view,
+        list,
+        judge,
+        version: () => version,
+        onChange: (hear) => {
+          listeners.add(hear)
+          return () => void listeners.delete(hear)
+        },
+      })
+    }),
+  )
+}
+
+/** One caller's tools on one face. */
+export interface View {
+  readonly get: (name: string) => Listed | undefined
+  readonly all: () => ReadonlyArray<Listed>
+}
+
+/** The view as the road looks for tools in it. */
+export const shelfOf = (view: View): Road.Shelf => ({
+  find: (name) => view.get(name)?.tool,
+  names: () => view.all().map((one) => one.tool.definition.name),
+})

@@ -1,0 +1,93 @@
+/** What a call asks of people and of the outside, written in the transaction that makes it wait. */
+import type { CallId, Caller, SpaceId, WaitsOn } from "@stoa/contract"
+import { type Call as Begun, Road } from "@stoa/tools"
+import { DateTime, Effect, type Schema } from "effect"
+import { Principals } from "../access/Principals.ts"
+import { Decisions } from "../decisions/Decisions.ts"
+import type { Transaction } from "../store/Journal.ts"
+import { Timers } from "../store/Timers.ts"
+import type { Listed } from "./Catalogue.ts"
+import type { Waits } from "./Kind.ts"
+import type { NewRow } from "./record.ts"
+import type { Walked } from "./walk.ts"
+
+/** An approval that nobody gives is a no after a day. */
+const approvalTime = 24 * 3600
+/** The purpose of the timers that end a wait. */
+export const waitPurpose = "call"
+
+export const makeAsking = Effect.gen(function* () {
+  const decisions = yield* Decisions
+  const principals = yield* Principals
+  const timers = yield* Timers
+
+  /** What an approval or a form is asked with. */
+  const question = (listed: Listed, call: Begun, caller: Caller["Service"], space: SpaceId | null) => {
+    const { definition, fingerprint } = listed.tool
+    return {
+      askedBy: caller.principal.id,
+      call: {
+        id: call.id as CallId,
+        tool: definition.name,
+        input: call.arguments as Schema.Json,
+        riskLevel: definition.riskLevel,
+      },
+      digest: Road.digestOfCall(listed.tool, call),
+      fingerprint,
+      policy: caller.epoch,
+      space,
+    }
+  }
+
+  const approverOf = Effect.fnUntraced(function* (listed: Listed) {
+    const named = listed.approval?.approver
+    if (named === undefined) return {}
+    // One who has left approves nothing any more; the admins do.
+    const found = yield* Effect.option(principals.get(named))
+    return found._tag === "Some" && found.value.retiredAt === null ? { approver: found.value.id } : {}
+  })
+
+  const ask = Effect.fnUntraced(function* (row: NewRow, { call, listed }: Walked, caller: Caller["Service"]) {
+    const { definition } = listed.tool
+    const id = yield* decisions.ask({
+      ...question(listed, call, caller, row.space as SpaceId | null),
+      ...(yield* approverOf(listed)),
+      kind: "approval",
+      question: `${caller.principal.name} wants to run ${definition.name} (${definition.riskLevel} risk).`,
+      ...(definition.inputSchema === undefined ? {} : { schema: definition.inputSchema }),
+      ...(listed.approval?.people === undefined ? {} : { people: listed.approval.people }),
+      milliseconds: (listed.approval?.expiresInSeconds ?? approvalTime) * 1000,
+    })
+    return { kind: "decision", id } as const
+  })
+
+  /** What a call waits for that is answered from outside: a form in its space, or a callback by a time. */
+  const awaits = Effect.fnUntraced(function* (
+    waits: Waits,
+    listed: Listed,
+    call: Begun,
+    caller: Caller["Service"],
+    space: SpaceId | null,
+  ): Effect.fn.Return<WaitsOn, never, Transaction> {
+    if (waits.kind === "callback") {
+      const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: waits.milliseconds })
+      yield* timers.set({ purpose: waitPurpose, key: call.id, dueAt, payload: { call: call.id } })
+      return { kind: "callback", id: call.id }
+    }
+    const { definition } = listed.tool
+    const id = yield* decisions.ask({
+      ...question(listed, call, caller, space),
+      ...(yield* approverOf(listed)),
+      kind: "form",
+      fingerprint: null,
+      question: definition.description,
+      ...(definition.outputSchema === undefined ? {} : { schema: definition.outputSchema }),
+      ...(definition.inputSchema === undefined ? {} : { form: definition.inputSchema }),
+      ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
+      milliseconds: waits.milliseconds,
+    })
+    return { kind: "client", id }
+  })
+
+  return { ask, awaits }
+})

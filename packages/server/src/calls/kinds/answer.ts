@@ -1,0 +1,69 @@
+/** What an HTTP answer says, as JSON: parsed where it is JSON, text where it is text, base64 where it is neither. Pure. */
+import type { EgressResponse } from "@stoa/tools"
+import type { Schema } from "effect"
+
+/** The headers worth knowing. Never a cookie or anything else that opens a door. */
+const kept = [
+  "content-type",
+  "etag",
+  "last-modified",
+  "link",
+  "location",
+  "retry-after",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "x-request-id",
+]
+
+export const headersOf = ({ headers }: Pick<EgressResponse, "headers">): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name].slice(0, 1000)] as const])),
+  )
+
+const binary = /^(image|audio|video|font)\/(?!svg)|octet-stream|\/(zip|gzip|pdf|wasm)\b/i
+
+const decoderOf = (label: string): TextDecoder | undefined => {
+  try {
+    return new TextDecoder(label)
+  } catch {
+    return undefined
+  }
+}
+
+/** In the charset the answer names. */
+export const wordsOf = ({ body, headers }: Pick<EgressResponse, "body" | "headers">): string => {
+  const charset = /charset\s*=\s*"?([\w-]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8"
+  return (decoderOf(charset) ?? new TextDecoder()).decode(body)
+}
+
+/** Deeper than anybody means, and deep enough to break what walks it. */
+const deepest = 200
+const tooDeep = (value: unknown): boolean => {
+  let level: ReadonlyArray<unknown> = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepest) return true
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []))
+  }
+  return false
+}
+
+const parsed = (text: string): Schema.Json | undefined => {
+  try {
+    const value = JSON.parse(text) as Schema.Json
+    return tooDeep(value) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
+
+export const dataOf = (answer: Pick<EgressResponse, "body" | "headers">): Schema.Json => {
+  const type = answer.headers["content-type"] ?? ""
+  if (answer.body.length === 0) return null
+  const charset = /charset\s*=\s*"?utf-?16/i.test(type)
+  if (binary.test(type) || (answer.body.includes(0) && !charset))
+    return { mediaType: type.split(";")[0]!.trim(), base64: Buffer.from(answer.body).toString("base64") }
+  const text = wordsOf(answer)
+  // What says nothing of itself is JSON if it can be read as such.
+  return type === "" || /[/+]json\b/i.test(type) ? (parsed(text) ?? text) : text
+}

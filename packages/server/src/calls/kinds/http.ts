@@ -1,0 +1,188 @@
+/**
+ * A tool that is one HTTP request (S1-23). Its output is the body of the answer, parsed where it is JSON; status and
+ * headers ride beside it in `meta`. An answer outside 2xx is a failed call. Input goes where the configuration puts it
+ * and nowhere else: what no place takes is not sent, but for a POST, PUT or PATCH without a body, which sends all of it.
+ */
+import { createHash } from "node:crypto"
+import { ToolExecutionError } from "@stoa/contract"
+import { type CallContext, Egress, type EgressFault, type EgressResponse } from "@stoa/tools"
+import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
+import { EgressRules } from "../../access/EgressRules.ts"
+import { type Configured, type Kind, Meta } from "../Kind.ts"
+import { dataOf, headersOf, wordsOf } from "./answer.ts"
+import {
+  fillRequest,
+  isSafe,
+  readRequestTemplate,
+  type RequestTemplate,
+  showRequest,
+  whereOf,
+} from "./requestTemplate.ts"
+import { hide, makeReveal, type Values } from "./reveal.ts"
+import { nameOf } from "./template.ts"
+
+const usualBytes = 1 << 20
+/** An answer that asks for more patience than this is not waited for. */
+const longestPause = 20_000
+
+type Tool = Configured<"http">
+
+const read = (tool: Tool) => {
+  const issues: Array<{ readonly path: string; readonly message: string }> = []
+  const template = readRequestTemplate(tool.execution, (path, message) => issues.push({ path, message }))
+  return { template, issues }
+}
+
+const hex = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** Which call this is, for whoever is called: one key for one call, and the trace it belongs to. */
+const ownHeaders = (method: string, context: CallContext): Readonly<Record<string, string>> => {
+  const { callId, correlationId, idempotencyKey } = context
+  const key = /^[\u0021-\u007e]{1,255}$/.test(idempotencyKey) ? idempotencyKey : hex(idempotencyKey)
+  const traced = /^(?!0{32})[0-9a-f]{32}$/.test(correlationId)
+  return {
+    ...(isSafe(method) ? {} : { "idempotency-key": key }),
+    ...(traced ? { traceparent: `00-${correlationId}-${hex(callId).slice(0, 16)}-01` } : {}),
+  }
+}
+
+const formOf = (body: Readonly<Record<string, Schema.Json>>): string => {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(body))
+    for (const one of Array.isArray(value) ? (value as ReadonlyArray<Schema.Json>) : [value])
+      if (one !== null) form.append(name, typeof one === "string" ? one : JSON.stringify(one))
+  return form.toString()
+}
+
+/** Text is sent as it is; everything else as JSON, or as a form where the headers say so. */
+const written = (body: Schema.Json, type: string | undefined): { readonly type: string; readonly text: string } => {
+  if (typeof body === "string") return { type: type ?? "text/plain; charset=utf-8", text: body }
+  if (type !== undefined && /x-www-form-urlencoded/i.test(type) && typeof body === "object" && body !== null)
+    return { type, text: formOf(body as Readonly<Record<string, Schema.Json>>) }
+  return { type: type ?? "application/json", text: JSON.stringify(body) }
+}
+
+const retryAfter = Effect.fnUntraced(function* (answer: EgressResponse) {
+  const said = answer.headers["retry-after"]
+  if (said === undefined) return undefined
+  if (/^\d{1,9}$/.test(said)) return Number(said) * 1000
+  const until = DateTime.make(said)
+  if (Option.isNone(until)) return undefined
+  return Math.max(0, DateTime.toEpochMillis(until.value) - (yield* Clock.currentTimeMillis))
+})
+
+/** How long to wait before trying again; undefined: not again. */
+const pauseAfter = Effect.fnUntraced(function* (
+  outcome: Result.Result<EgressResponse, ToolExecutionError>,
+  attempt: number,
+): Effect.fn.Return<number | undefined> {
+  const usual = 250 * 2 ** attempt
+  if (Result.isFailure(outcome))
+    return (outcome.failure.cause as EgressFault | undefined)?.reason === "connection" ? usual : undefined
+  const { status } = outcome.success
+  if (![429, 502, 503, 504].includes(status)) return undefined
+  const asked = yield* retryAfter(outcome.success)
+  const pause = status === 429 ? asked : (asked ?? usual)
+  return pause !== undefined && pause <= longestPause ? pause : undefined
+})
+
+/** The egress fault again, with nothing revealed in it. */
+const told = (error: ToolExecutionError, where: string, values: Values): ToolExecutionError => {
+  const detail = error.message.slice(error.message.indexOf(" failed: ") + " failed: ".length)
+  const reason = (error.cause as EgressFault | undefined)?.reason
+  return new ToolExecutionError({
+    message: `${where} failed: ${hide(detail, values)}`,
+    toolName: error.toolName,
+    ...(reason === undefined ? {} : { cause: { reason, url: where } }),
+  })
+}
+
+const excerpt = (answer: EgressResponse, values: Values): string => {
+  const words = hide(wordsOf(answer), values)
+    .replaceAll(/[\s\p{C}]+/gu, " ")
+    .trim()
+  return words === "" ? "" : `: ${words.length > 500 ? `${words.slice(0, 500)}…` : words}`
+}
+
+/** The output, or why there is none. */
+const settle = Effect.fnUntraced(function* (answer: EgressResponse, toolName: string, where: string, values: Values) {
+  const { status } = answer
+  const meta = yield* Meta
+  meta.set("status", status)
+  meta.set("headers", headersOf(answer))
+  const fail = (message: string) => new ToolExecutionError({ message: `${where} ${message}`, toolName })
+  if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerpt(answer, values)}`)
+  if (answer.truncated) return yield* fail("gave a longer answer than this tool takes (execution.maxBytes)")
+  return dataOf(answer)
+})
+
+export const httpKind = Effect.gen(function* () {
+  const reveal = yield* makeReveal
+  const rules = yield* EgressRules
+
+  const run = Effect.fnUntraced(function* (
+    tool: Tool,
+    template: RequestTemplate,
+    input: Readonly<Record<string, unknown>>,
+    context: CallContext,
+  ) {
+    const toolName = tool.form.name
+    const { method } = template
+    const values = yield* reveal(toolName, template.house)
+    const problems: Array<string> = []
+    const request = fillRequest(template, { input, problems, house: (place) => values.get(nameOf(place))! })
+    if (problems.length > 0)
+      return yield* new ToolExecutionError({ message: `Nothing was sent: ${problems.join("; ")}.`, toolName })
+    const where = whereOf(template, input)
+    const body = request.body === undefined ? undefined : written(request.body, request.headers["content-type"])
+    const egress = yield* Egress
+    const send = rules.within(
+      egress.fetch({
+        toolName,
+        url: request.url,
+        method,
+        headers: {
+          ...ownHeaders(method, context),
+          ...(body === undefined ? {} : { "content-type": body.type }),
+          ...request.headers,
+        },
+        ...(body === undefined ? {} : { body: body.text }),
+        // Cut rather than refused, so that the status of a long answer is known.
+        cut: true,
+        maxBytes: tool.execution.maxBytes ?? usualBytes,
+      }),
+    )
+    const retries = isSafe(method) ? (tool.execution.retries ?? 0) : 0
+    for (let attempt = 0; ; attempt++) {
+      const outcome = yield* Effect.result(send)
+      const pause = attempt < retries ? yield* pauseAfter(outcome, attempt) : undefined
+      if (pause !== undefined) {
+        yield* Effect.sleep(pause)
+        continue
+      }
+      if (Result.isFailure(outcome)) return yield* told(outcome.failure, where, values)
+      return yield* settle(outcome.success, toolName, where, values)
+    }
+  })
+
+  const kind: Kind<"http"> = {
+    effects: "outside",
+    faults: (tool) => read(tool).issues,
+    handler: (tool) => {
+      const { issues, template } = read(tool)
+      const [fault] = issues
+      return (input, context) =>
+        template === undefined || fault !== undefined
+          ? new ToolExecutionError({
+              message: `"${tool.form.name}" is configured wrongly, and nothing was sent: ${fault?.path} ${fault?.message}`,
+              toolName: tool.form.name,
+            })
+          : run(tool, template, input, context)
+    },
+    preview: (tool, input) => {
+      const { template } = read(tool)
+      return template === undefined ? null : showRequest(template, input)
+    },
+  }
+  return kind
+})

@@ -1,0 +1,58 @@
+/**
+ * Where secrets and variables become values: at the call, for the places its configuration names, and nowhere else.
+ * Whatever is revealed is told to `Revealed`, in each form it may come back in.
+ */
+import { ToolExecutionError } from "@stoa/contract"
+import { Effect, Redacted } from "effect"
+import { Environment } from "../../access/Environment.ts"
+import { Secrets } from "../../access/Secrets.ts"
+import { Revealed } from "../Kind.ts"
+import { type FromHouse, nameOf } from "./template.ts"
+
+/** By name: `secret.KEY` to its value. */
+export type Values = ReadonlyMap<string, string>
+
+/** As it is, in an address, in JSON. */
+const formsOf = (value: string): ReadonlyArray<string> => [
+  ...new Set([value, encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)]),
+]
+
+/** Takes revealed values out of a text, and says what stood there. */
+export const hide = (text: string, values: Values): string => {
+  const forms = [...values].flatMap(([name, value]) => formsOf(value).map((form) => ({ name, form })))
+  // The longest first: a value may be part of another.
+  return forms
+    .toSorted((one, other) => other.form.length - one.form.length)
+    .reduce((hidden, { form, name }) => hidden.replaceAll(form, () => `\${${name}}`), text)
+}
+
+/** Built with the house's services, asked at each call. */
+export const makeReveal = Effect.gen(function* () {
+  const secrets = yield* Secrets
+  const environment = yield* Environment
+
+  const read = ({ from, name }: FromHouse): Effect.Effect<Redacted.Redacted, string> =>
+    from === "env"
+      ? Effect.mapError(environment.read(name), (error) => error.message)
+      : Effect.mapError(secrets.reveal(name), (error) =>
+          error._tag === "Missing"
+            ? `The secret "${name}" is not set. An operator sets it with "stoa secrets set ${name}".`
+            : error.message,
+        )
+
+  return Effect.fnUntraced(function* (
+    toolName: string,
+    places: ReadonlyArray<FromHouse>,
+  ): Effect.fn.Return<Values, ToolExecutionError> {
+    const revealed = yield* Revealed
+    const values = new Map<string, string>()
+    for (const place of places) {
+      const value = Redacted.value(
+        yield* Effect.mapError(read(place), (message) => new ToolExecutionError({ message, toolName })),
+      )
+      values.set(nameOf(place), value)
+      for (const form of formsOf(value)) revealed.add(form)
+    }
+    return values
+  })
+})

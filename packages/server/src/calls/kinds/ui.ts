@@ -1,0 +1,12 @@
+/** A tool that people act on (executionType `space`): nothing runs here; a member's client submits the result (S1-08). */
+import { Effect } from "effect"
+import { type Kind, Waits } from "../Kind.ts"
+
+/** People take their time, but not for ever (S1-83). */
+const usual = 10 * 60_000
+
+export const uiKind: Kind<"ui"> = {
+  effects: "none",
+  handler: (tool) => () => Effect.succeed(new Waits("client", tool.execution.timeout ?? usual)),
+  preview: () => null,
+}

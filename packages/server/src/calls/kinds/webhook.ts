@@ -1,0 +1,154 @@
+/**
+ * A tool whose work another service does (executionType `external`, S1-07): the call is posted to it, signed, and its
+ * answer is the result; 202 says that the result comes later, by a signed callback.
+ */
+import { type Executions, type Issue, ToolExecutionError } from "@stoa/contract"
+import { type CallContext, Egress, type EgressResponse } from "@stoa/tools"
+import { Clock, Effect, Redacted } from "effect"
+import { EgressRules } from "../../access/EgressRules.ts"
+import { Address } from "../Address.ts"
+import { type Configured, type Kind, Meta, Revealed, Waits } from "../Kind.ts"
+import { makeSigningKey, sign, signatureHeader } from "../Signatures.ts"
+import { dataOf, headersOf, wordsOf } from "./answer.ts"
+import { fillHeaders, type HeaderTemplates, readHeaderTemplates } from "./requestTemplate.ts"
+import { hide, makeReveal } from "./reveal.ts"
+import { type FromHouse, houseParts, nameOf, readText, type Report } from "./template.ts"
+import { fillUrl, houseInUrl, readUrlTemplate, sameShape, type UrlTemplate } from "./urlTemplate.ts"
+
+type Tool = Configured<"webhook">
+
+/** An answer by callback may take an hour, unless the tool says otherwise. */
+const usualCallback = 3_600_000
+const mostBytes = 1 << 20
+
+interface WebhookTemplate {
+  readonly url: UrlTemplate
+  readonly headers: HeaderTemplates
+  readonly house: ReadonlyArray<FromHouse>
+}
+
+const read = (
+  execution: Executions["webhook"],
+): { template: WebhookTemplate | undefined; issues: ReadonlyArray<Issue> } => {
+  const issues: Array<Issue> = []
+  const report: Report = (path, message) => issues.push({ path, message })
+  const path = "execution.webhookUrl"
+  const url = readUrlTemplate(readText(execution.webhookUrl, path, report), path, report)
+  const headers = readHeaderTemplates(execution.headers ?? {}, "execution.headers", report)
+  if (url === undefined) return { template: undefined, issues }
+  return {
+    template: { url, headers, house: [...houseInUrl(url), ...headers.flatMap(([, parts]) => houseParts(parts))] },
+    issues,
+  }
+}
+
+/** What the service gets: which tool, which call, what was asked (S1-30), and where a later answer goes. */
+const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, context: CallContext, address: string): string =>
+  JSON.stringify({
+    tool: tool.form.name,
+    callId: context.callId,
+    input,
+    principal: context.agentId,
+    callback: `${address}/api/v1/calls/${context.callId}/result`,
+  })
+
+export const webhookKind = Effect.gen(function* () {
+  const address = yield* Address
+  const reveal = yield* makeReveal
+  const rules = yield* EgressRules
+  const signingKey = yield* makeSigningKey
+
+  const settle = Effect.fnUntraced(function* (tool: Tool, answer: EgressResponse, where: string) {
+    const { status } = answer
+    const meta = yield* Meta
+    meta.set("status", status)
+    meta.set("headers", headersOf(answer))
+    if (status === 202) return new Waits("callback", tool.execution.callbackTimeout ?? usualCallback)
+    const fail = (message: string) =>
+      new ToolExecutionError({ message: `${where} ${message}`, toolName: tool.form.name })
+    if (status < 200 || status > 299) {
+      const words = wordsOf(answer)
+        .replaceAll(/[\s\p{C}]+/gu, " ")
+        .trim()
+        .slice(0, 500)
+      return yield* fail(`answered ${status}${words === "" ? "" : `: ${words}`}`)
+    }
+    if (answer.truncated) return yield* fail(`gave a longer answer than ${mostBytes} bytes`)
+    return dataOf(answer)
+  })
+
+  const run = Effect.fnUntraced(function* (
+    tool: Tool,
+    template: WebhookTemplate,
+    input: Readonly<Record<string, unknown>>,
+    context: CallContext,
+  ) {
+    const toolName = tool.form.name
+    const values = yield* reveal(toolName, template.house)
+    const problems: Array<string> = []
+    const filling = { input, problems, house: (place: FromHouse) => values.get(nameOf(place))! }
+    const url = fillUrl(template.url, filling)
+    const headers = fillHeaders(template.headers, filling)
+    if (problems.length === 0 && !sameShape(template.url, url)) problems.push("the address would lead elsewhere")
+    if (problems.length > 0)
+      return yield* new ToolExecutionError({ message: `Nothing was sent: ${problems.join("; ")}.`, toolName })
+    const key = yield* Effect.mapError(
+      signingKey(toolName, tool.execution.signingSecret),
+      (error) => new ToolExecutionError({ message: error.message, toolName }),
+    )
+    ;(yield* Revealed).add(Redacted.value(key))
+    const body = bodyOf(tool, input, context, address.now())
+    const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const egress = yield* Egress
+    const method = tool.execution.method ?? "POST"
+    const where = `${method} ${hide(url, values)
+      .replace(/[?#].*$/s, "")
+      .slice(0, 500)}`
+    const answer = yield* rules
+      .within(
+        egress.fetch({
+          toolName,
+          url,
+          method,
+          headers: {
+            "content-type": "application/json",
+            "idempotency-key": context.callId,
+            "stoa-call": context.callId,
+            [signatureHeader]: sign(key, seconds, context.callId, body),
+            ...headers,
+          },
+          body,
+          cut: true,
+          maxBytes: mostBytes,
+        }),
+      )
+      .pipe(
+        Effect.mapError(
+          (error) => new ToolExecutionError({ message: hide(error.message, values), toolName: error.toolName }),
+        ),
+      )
+    return yield* settle(tool, answer, where)
+  })
+
+  const kind: Kind<"webhook"> = {
+    effects: "outside",
+    faults: (tool) => read(tool.execution).issues,
+    handler: (tool) => {
+      const { template } = read(tool.execution)
+      return (input, context) =>
+        template === undefined
+          ? new ToolExecutionError({
+              message: "It is configured wrongly, and nothing was sent",
+              toolName: tool.form.name,
+            })
+          : run(tool, template, input, context)
+    },
+    preview: (tool, input) => ({
+      method: tool.execution.method ?? "POST",
+      url: tool.execution.webhookUrl,
+      headers: { ...tool.execution.headers, [signatureHeader]: "t=…,v1=…" },
+      body: { tool: tool.form.name, input: input as never },
+    }),
+  }
+  return kind
+})

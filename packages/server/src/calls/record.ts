@@ -1,0 +1,255 @@
+/**
+ * What is written of a call: one row, and its events in the same transaction. Every change of state is one guarded UPDATE,
+ * so that of two who would settle a call one does, and the other learns of it.
+ */
+import {
+  type CallError,
+  type CallId,
+  type FileId,
+  type PrincipalId,
+  ToolExecutionError,
+  type WaitsOn,
+} from "@stoa/contract"
+import { DateTime, Effect, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Files, largestFile } from "../store/Files.ts"
+import { Journal } from "../store/Journal.ts"
+import { from, settledBy, type Step } from "./lifecycle.ts"
+import { redact } from "./redact.ts"
+import type { CallRow } from "./rows.ts"
+
+/** Larger than this, a result is kept as a file and carried by reference (G-30). */
+const largestOutput = 64 * 1024
+
+/** What a call has come across: secrets to take out, and what came beside its output. */
+export interface Seen {
+  readonly revealed: Set<string>
+  readonly meta: Map<string, Schema.Json>
+}
+export const unseen = (): Seen => ({ revealed: new Set(), meta: new Map() })
+
+export type Ending =
+  | { readonly step: "finish"; readonly output: unknown }
+  | { readonly step: Exclude<Step, "wait" | "start" | "finish">; readonly error: CallError & Record<string, unknown> }
+
+/** A call as it is first written down. */
+export type NewRow = Omit<
+  CallRow,
+  | "state"
+  | "onKind"
+  | "onId"
+  | "message"
+  | "output"
+  | "outputFile"
+  | "outputSize"
+  | "meta"
+  | "error"
+  | "owner"
+  | "settledAt"
+>
+
+export const makeRecord = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const files = yield* Files
+
+  const event = (row: { readonly id: CallId; readonly tool: string; readonly principal: PrincipalId }) => ({
+    call: row.id,
+    tool: row.tool,
+    principal: row.principal,
+  })
+
+  /** The columns an ending fills. */
+  const columnsOf = Effect.fnUntraced(function* (ending: Ending, tool: string, seen: Seen) {
+    const settledAt = DateTime.formatIso(yield* DateTime.now)
+    const meta = seen.meta.size === 0 ? null : redact(JSON.stringify(Object.fromEntries(seen.meta)), seen.revealed)
+    const none = {
+      meta,
+      output: null,
+      outputFile: null as FileId | null,
+      outputSize: null as number | null,
+      error: null,
+    }
+    const failed = (step: Exclude<Step, "wait" | "start" | "finish">, error: CallError & Record<string, unknown>) => ({
+      ...none,
+      state: settledBy[step],
+      settledAt,
+      error: redact(JSON.stringify(error), seen.revealed),
+    })
+    if (ending.step !== "finish") return failed(ending.step, ending.error)
+    const text = textOf(ending.output)
+    if (text === undefined || Buffer.byteLength(text) > largestFile)
+      return failed("fail", {
+        tag: "ToolExecutionError",
+        message:
+          text === undefined
+            ? `The result of "${tool}" is not JSON, and was not kept`
+            : `The result of "${tool}" is larger than ${largestFile} bytes, and was not kept`,
+      })
+    const output = redact(text, seen.revealed)
+    const size = Buffer.byteLength(output)
+    if (size <= largestOutput) return { ...none, state: settledBy.finish, settledAt, output }
+    const { id } = yield* Effect.orDie(files.put(Buffer.from(output), "application/json"))
+    return { ...none, state: settledBy.finish, settledAt, outputFile: id, outputSize: size }
+  })
+
+  const settledEvent = (
+    row: Pick<CallRow, "id" | "tool" | "principal" | "space" | "rule" | "createdAt">,
+    columns: Columns,
+  ) =>
+    journal.append({
+      kind: "call.settled",
+      actor: row.principal,
+      ...(row.space === null ? {} : { space: row.space }),
+      body: {
+        ...event(row),
+        state: columns.state,
+        error: columns.error === null ? null : brief(columns.error),
+        rule: row.rule,
+        durationMs: Math.max(0, Date.parse(columns.settledAt) - Date.parse(row.createdAt)),
+      },
+    })
+  type Columns = Effect.Success<ReturnType<typeof columnsOf>>
+
+  const received = (row: NewRow) =>
+    journal.append({
+      kind: "call.received",
+      actor: row.principal,
+      ...(row.space === null ? {} : { space: row.space }),
+      body: event(row),
+    })
+
+  /** Writes a new call in the state given; nothing, where the same key was there before. */
+  const insert = Effect.fnUntraced(function* (row: Omit<CallRow, "message">) {
+    const rows = yield* Effect.orDie(
+      sql`INSERT INTO calls ${sql.insert(row as never)} ON CONFLICT (principal, idempotency_key) DO NOTHING RETURNING id`,
+    )
+    return rows.length > 0
+  })
+
+  const empty = {
+    onKind: null,
+    onId: null,
+    output: null,
+    outputFile: null,
+    outputSize: null,
+    meta: null,
+    error: null,
+    owner: null,
+    settledAt: null,
+  }
+
+  /** A call that has begun: it runs in this process, or waits. */
+  const open = Effect.fnUntraced(function* (
+    row: NewRow,
+    state: { readonly state: "running"; readonly owner: string } | { readonly state: "waiting"; readonly on: WaitsOn },
+  ) {
+    const where =
+      state.state === "running"
+        ? { state: state.state, owner: state.owner }
+        : { state: state.state, onKind: state.on.kind, onId: state.on.id }
+    if (!(yield* insert({ ...row, ...empty, ...where }))) return false
+    yield* received(row)
+    if (state.state === "waiting")
+      yield* journal.append({
+        kind: "call.waiting",
+        actor: row.principal,
+        ...(row.space === null ? {} : { space: row.space }),
+        body: { ...event(row), on: state.on },
+      })
+    return true
+  })
+
+  /** A call that is over as soon as it is known: refused, or run without leaving a trace. One commit. */
+  const whole = Effect.fnUntraced(function* (row: NewRow, ending: Ending, seen: Seen) {
+    const columns = yield* columnsOf(ending, row.tool, seen)
+    const made: Omit<CallRow, "message"> = { ...row, ...empty, ...columns }
+    if (!(yield* insert(made))) return undefined
+    yield* received(row)
+    yield* settledEvent(row, columns)
+    return { ...made, message: null } as CallRow
+  })
+
+  /** Settles a call that was open; nothing, where it is settled already. */
+  const settle = Effect.fnUntraced(function* (id: string, ending: Ending, seen: Seen) {
+    const [known] = yield* Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE id = ${id}`)
+    if (known === undefined || !from(ending.step).includes(known.state)) return undefined
+    const columns = yield* columnsOf(ending, known.tool, seen)
+    // A result that cannot be kept fails the call, and from the same states.
+    const rows = yield* Effect.orDie(
+      sql<CallRow>`UPDATE calls SET ${sql.update({ ...columns, owner: null } as never)}
+        WHERE id = ${id} AND ${sql.in("state", from(ending.step))} RETURNING *`,
+    )
+    if (rows[0] === undefined) return undefined
+    yield* settledEvent(rows[0], columns)
+    return rows[0]
+  })
+
+  /** From waiting to running, in this process; nothing, where somebody else was first. */
+  const start = Effect.fnUntraced(function* (id: string, owner: string, input: string | undefined) {
+    const rows = yield* Effect.orDie(
+      sql<CallRow>`UPDATE calls SET ${sql.update({ state: "running", owner, ...(input === undefined ? {} : { input }) } as never)}
+        WHERE id = ${id} AND state = 'waiting' RETURNING *`,
+    )
+    return rows[0]
+  })
+
+  /** From running to waiting for something else. */
+  const park = Effect.fnUntraced(function* (id: string, on: WaitsOn) {
+    const rows = yield* Effect.orDie(
+      sql<CallRow>`UPDATE calls SET state = 'waiting', owner = NULL, on_kind = ${on.kind}, on_id = ${on.id}
+        WHERE id = ${id} AND state = 'running' RETURNING *`,
+    )
+    const row = rows[0]
+    if (row === undefined) return undefined
+    yield* journal.append({
+      kind: "call.waiting",
+      actor: row.principal,
+      ...(row.space === null ? {} : { space: row.space }),
+      body: { ...event(row), on },
+    })
+    return row
+  })
+
+  const byId = Effect.fnUntraced(function* (id: string) {
+    return (yield* Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE id = ${id}`))[0]
+  })
+  const byKey = Effect.fnUntraced(function* (principal: string, key: string) {
+    return (yield* Effect.orDie(
+      sql<CallRow>`SELECT * FROM calls WHERE principal = ${principal} AND idempotency_key = ${key}`,
+    ))[0]
+  })
+
+  return { open, whole, settle, start, park, byId, byKey }
+})
+
+/** An error in the journal is its tag and a sentence; the row has all of it. */
+const brief = (error: string): CallError => {
+  const { message, tag } = JSON.parse(error) as CallError
+  return { tag, message: message.slice(0, 1000) }
+}
+
+const textOf = (output: unknown): string | undefined => {
+  try {
+    // What gives nothing gives null: JSON has no other word for it.
+    return output === undefined ? "null" : JSON.stringify(output)
+  } catch {
+    return undefined
+  }
+}
+
+/** A failure as it is kept: its tag, its sentence, and its own fields. */
+export const errorOf = (error: unknown): CallError & Record<string, unknown> => {
+  if (error instanceof ToolExecutionError) return { tag: error._tag, message: error.message, toolName: error.toolName }
+  const {
+    _tag: tag,
+    cause: _cause,
+    message,
+    ...fields
+  } = { ...(error as object), message: (error as Error).message } as {
+    _tag?: string
+    cause?: unknown
+    message: string
+  }
+  return { tag: tag ?? "ToolExecutionError", message, ...fields }
+}

@@ -1,0 +1,244 @@
+/** How a call that waits goes on or ends: by a decision, a result from outside, the clock, or somebody who stops it. */
+import {
+  BadInput,
+  type CallId,
+  type CallResult,
+  type CorrelationId,
+  Missing,
+  type Principal,
+  type SpaceId,
+  WrongState,
+} from "@stoa/contract"
+import { type Call as Begun, checkValue, Road } from "@stoa/tools"
+import { Cause, Effect, Exit } from "effect"
+import { SqlClient } from "effect/sql"
+import { Tokens } from "../access/Tokens.ts"
+import { type Bound, Decisions } from "../decisions/Decisions.ts"
+import { causedBy } from "../store/Correlation.ts"
+import { Journal } from "../store/Journal.ts"
+import { Catalogue, everything } from "./Catalogue.ts"
+import { isSettled } from "./lifecycle.ts"
+import { type Ending, errorOf, type makeRecord, unseen } from "./record.ts"
+import type { CallRow } from "./rows.ts"
+import { type makeRunning, measure, unknownOutcome } from "./running.ts"
+import { makeWalk, type Reached } from "./walk.ts"
+import type { makeWatch } from "./watch.ts"
+
+const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
+
+export const makeReturning = Effect.fnUntraced(function* (
+  record: Effect.Success<typeof makeRecord>,
+  running: Effect.Success<ReturnType<typeof makeRunning>>,
+  watch: ReturnType<typeof makeWatch>,
+) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const decisions = yield* Decisions
+  const tokens = yield* Tokens
+  const catalogue = yield* Catalogue
+  const walk = yield* makeWalk
+
+  const settle = Effect.fnUntraced(function* (id: string, ending: Ending) {
+    const row = yield* journal.transact(record.settle(id, ending, unseen()))
+    if (row !== undefined) yield* measure(row)
+    yield* watch.tell(row)
+    return row
+  })
+
+  /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
+  const goOn = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
+    const caller = yield* Effect.option(tokens.again(row.principal, row.context))
+    if (caller._tag === "None") return yield* settle(row.id, refused("Whoever made this call has left the house"))
+    const stored: Begun = {
+      id: row.id,
+      toolName: row.tool,
+      arguments: JSON.parse(row.input) as Begun["arguments"],
+      agentId: row.principal,
+      sessionId: row.space ?? "",
+      correlationId: row.correlationId,
+      idempotencyKey: row.idempotencyKey,
+      startedAt: Date.parse(row.createdAt),
+    }
+    const edited = bound.value === null ? stored.arguments : (JSON.parse(bound.value) as Begun["arguments"])
+    const reached: Reached = { tool: row.tool, rule: row.rule, fingerprint: row.fingerprint }
+    const options = { face: everything, hasSpace: row.space !== null, counted: false }
+    const walked = yield* Effect.exit(walk(caller.value, { ...stored, arguments: edited }, options, reached))
+    if (Exit.isFailure(walked))
+      return yield* settle(row.id, { step: "refuse", error: errorOf(Cause.squash(walked.cause)) })
+    const { listed } = walked.value
+    // What was approved is this tool as it was shown, with these arguments, for this principal: anything else is not.
+    if (listed.tool.fingerprint !== row.fingerprint || Road.digestOfCall(listed.tool, stored) !== bound.digest)
+      return yield* settle(
+        row.id,
+        refused(
+          `"${row.tool}" has changed since it was approved, and did not run. Call it again to have the new one approved`,
+        ),
+      )
+    const input = bound.value === null ? undefined : bound.value
+    const started = yield* journal.transact(record.start(row.id, running.me, input))
+    if (started === undefined) return undefined
+    yield* running.launch(row.id, walked.value, caller.value, row.space as SpaceId | null)
+    return undefined
+  })
+
+  /** A decision was closed: the call it was asked for goes on or ends. Bears repeats. */
+  const resume = Effect.fn("Calls.resume")(function* (id: CallId, decision: string) {
+    const row = yield* record.byId(id)
+    const bound = yield* decisions.bound(decision)
+    if (row === undefined || bound === undefined || row.state !== "waiting" || row.onId !== decision) return
+    // What it does from here on is its maker's doing, under the correlation it began with.
+    const cause = {
+      correlationId: row.correlationId as CorrelationId,
+      actor: row.principal,
+      provenance: "tool" as const,
+    }
+    yield* causedBy(cause, outcome(row, bound))
+  })
+
+  const outcome = (row: CallRow, bound: Bound): Effect.Effect<unknown> => {
+    if (bound.kind === "approval" && bound.verdict === "approve") return goOn(row, bound)
+    if (bound.verdict === "submit") return settle(row.id, { step: "finish", output: JSON.parse(bound.value ?? "null") })
+    const said = bound.note === null ? "" : `: ${bound.note}`
+    if (bound.state === "canceled")
+      return settle(row.id, {
+        step: "cancel",
+        error: { tag: "Canceled", message: "The question it waited for was withdrawn" },
+      })
+    if (bound.kind === "approval")
+      return settle(
+        row.id,
+        refused(
+          bound.state === "expired"
+            ? `"${row.tool}" needs approval, and nobody answered in time, which is a no`
+            : `"${row.tool}" needs approval and was not approved${said}`,
+        ),
+      )
+    return bound.state === "expired"
+      ? settle(row.id, {
+          step: "expire",
+          error: { tag: "ToolTimeoutError", message: `Nobody answered "${row.tool}" in time` },
+        })
+      : settle(row.id, {
+          step: "fail",
+          error: { tag: "ToolExecutionError", message: `"${row.tool}" was declined${said}` },
+        })
+  }
+
+  const cancel = Effect.fn("Calls.cancel")(function* (id: string, reason: string) {
+    const before = yield* record.byId(id)
+    if (before === undefined) return yield* new Missing({ noun: "call", ref: id })
+    const row = yield* journal.transact(
+      Effect.gen(function* () {
+        const settled = yield* record.settle(
+          id,
+          { step: "cancel", error: { tag: "Canceled", message: reason } },
+          unseen(),
+        )
+        if (settled !== undefined && before.onId !== null) yield* decisions.cancel(before.onId, reason)
+        return settled
+      }),
+    )
+    if (row === undefined)
+      return yield* new WrongState({ detail: `This call is ${(yield* watch.now(id)).state} already, and stays so.` })
+    yield* watch.tell(row)
+    yield* running.interrupt(id)
+    return row
+  })
+
+  const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
+    const caller = yield* Effect.option(tokens.again(row.principal, row.context))
+    if (caller._tag === "None") return
+    const listed = (yield* catalogue.view(caller.value, everything)).get(row.tool)
+    const schema = listed?.tool.definition.outputSchema
+    const fault = schema === undefined ? undefined : yield* checkValue(schema, output)
+    if (fault !== undefined)
+      return yield* new BadInput({
+        issues: [
+          {
+            path: fault.path === "" ? "output" : `output.${fault.path}`,
+            message: `should be ${fault.expected}, and is ${fault.received}`,
+          },
+        ],
+      })
+  })
+
+  /** A result from outside. A form is answered by it: the two are one act. */
+  const result = Effect.fn("Calls.result")(function* (id: string, by: Principal | null, given: CallResult) {
+    const row = yield* record.byId(id)
+    if (row === undefined) return yield* new Missing({ noun: "call", ref: id })
+    if (row.state !== "waiting" || (row.onKind !== "client" && row.onKind !== "callback"))
+      return yield* new WrongState({
+        detail: isSettled(row.state)
+          ? `This call is ${row.state} already: a result is taken once.`
+          : `This call does not wait for a result (it is ${row.state}${row.onKind === null ? "" : `, on a ${row.onKind}`}).`,
+      })
+    const failure =
+      given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
+    if (failure === undefined) yield* fitsOutput(row, given.output)
+    const ending: Ending =
+      failure === undefined
+        ? { step: "finish", output: given.output }
+        : { step: "fail", error: { tag: "ToolExecutionError", message: failure } }
+    const settled = yield* journal.transact(
+      Effect.gen(function* () {
+        if (row.onKind === "client") {
+          if (by === null) return yield* new Missing({ noun: "call", ref: id })
+          yield* decisions.answer(
+            row.onId!,
+            by,
+            failure === undefined
+              ? { verdict: "submit", value: given.output ?? null }
+              : { verdict: "deny", note: failure.slice(0, 2000) },
+          )
+        }
+        const done = yield* record.settle(id, ending, unseen())
+        return done ?? (yield* new WrongState({ detail: "This call was settled meanwhile: a result is taken once." }))
+      }),
+    )
+    yield* measure(settled)
+    yield* watch.tell(settled)
+    return settled
+  })
+
+  /** The time for what it waits for is over. */
+  const expire = Effect.fn("Calls.expire")(function* (id: string) {
+    const row = yield* record.byId(id)
+    if (row?.state !== "waiting" || row.onKind !== "callback") return
+    yield* settle(id, {
+      step: "expire",
+      error: { tag: "ToolTimeoutError", message: `No result of "${row.tool}" came in time` },
+    })
+  })
+
+  /** Ends what is under way and was paused: one principal's, one tool's, one server's, or everything. */
+  const halt = Effect.fn("Calls.halt")(function* (subject: string) {
+    const [noun, name = ""] = [subject.slice(0, subject.indexOf("/")), subject.slice(subject.indexOf("/") + 1)]
+    const which =
+      subject === "everything"
+        ? sql`1 = 1`
+        : noun === "agents"
+          ? sql`principal = ${name}`
+          : noun === "tools"
+            ? sql`lower(tool) = ${name}`
+            : sql`lower(tool) LIKE ${`${name.replaceAll("_", "\\_").replaceAll("%", "\\%")}/%`} ESCAPE ${"\\"}`
+    const rows = yield* Effect.orDie(
+      sql<{ id: string }>`SELECT id FROM calls WHERE state IN ('received', 'waiting', 'running') AND ${which}`,
+    )
+    for (const { id } of rows) yield* Effect.ignore(cancel(id, `Stopped: ${subject} was paused`))
+  })
+
+  /** After a restart: what ran when the process died is failed, outcome unknown, and never run again. */
+  const recover = Effect.gen(function* () {
+    const rows = yield* Effect.orDie(
+      sql<CallRow>`SELECT * FROM calls WHERE state IN ('received', 'running') AND (owner IS NULL OR owner <> ${running.me})`,
+    )
+    for (const row of rows)
+      yield* causedBy(
+        { correlationId: row.correlationId as CorrelationId, actor: row.principal, provenance: "house" },
+        settle(row.id, { step: "fail", error: unknownOutcome }),
+      )
+    return rows.length
+  }).pipe(Effect.withSpan("Calls.recover"))
+
+  return { resume, cancel, result, expire, halt, recover }
+})

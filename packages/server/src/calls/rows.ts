@@ -1,0 +1,58 @@
+/** Rows of calls as values. */
+import { type AccessContext, Call, type CallError, type CallState, type PrincipalId } from "@stoa/contract"
+import { Schema } from "effect"
+
+export interface CallRow {
+  readonly id: Call["id"]
+  readonly principal: PrincipalId
+  readonly context: AccessContext
+  readonly idempotencyKey: string
+  readonly tool: string
+  readonly input: string
+  readonly digest: string
+  readonly fingerprint: string | null
+  readonly state: CallState
+  readonly onKind: "decision" | "client" | "callback" | "run" | null
+  readonly onId: string | null
+  readonly space: string | null
+  readonly message: string | null
+  readonly output: string | null
+  readonly outputFile: string | null
+  readonly outputSize: number | null
+  readonly meta: string | null
+  readonly error: string | null
+  readonly rule: string | null
+  readonly correlationId: string
+  readonly owner: string | null
+  readonly createdAt: string
+  readonly settledAt: string | null
+}
+
+const decode = Schema.decodeUnknownSync(Call)
+
+export const callFrom = (row: CallRow): Call => {
+  const { error, onId, onKind, output, outputFile, outputSize, state } = row
+  const file =
+    outputFile === null ? undefined : { file: outputFile, size: outputSize ?? 0, mediaType: "application/json" }
+  return decode({
+    id: row.id,
+    tool: row.tool,
+    state,
+    input: JSON.parse(row.input) as unknown,
+    ...(state !== "done" ? {} : { output: file ?? (output === null ? null : (JSON.parse(output) as unknown)) }),
+    ...(file === undefined ? {} : { outputFile: file }),
+    ...(row.meta === null ? {} : { meta: JSON.parse(row.meta) as unknown }),
+    ...(error === null ? {} : { error: errorFrom(error) }),
+    ...(state === "waiting" && onKind !== null && onId !== null ? { on: { kind: onKind, id: onId } } : {}),
+    principal: row.principal,
+    space: row.space,
+    rule: row.rule,
+    createdAt: row.createdAt,
+    settledAt: row.settledAt,
+  })
+}
+
+export const errorFrom = (text: string): CallError => {
+  const { message, tag } = JSON.parse(text) as CallError
+  return { tag, message }
+}

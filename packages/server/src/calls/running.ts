@@ -1,0 +1,169 @@
+/** The three ways a call runs, by what it changes: nothing, our own database, or something outside. */
+import type { CallId, Caller, SpaceId } from "@stoa/contract"
+import { type Call as Begun, Road } from "@stoa/tools"
+import { Cause, Clock, Effect, Exit, Fiber } from "effect"
+import { newId } from "../store/Correlation.ts"
+import { Journal } from "../store/Journal.ts"
+import type { makeAsking } from "./asking.ts"
+import type { Listed } from "./Catalogue.ts"
+import { Meta, Revealed, Waits } from "./Kind.ts"
+import { type Ending, errorOf, type makeRecord, type NewRow, type Seen, unseen } from "./record.ts"
+import type { CallRow } from "./rows.ts"
+import type { Walked } from "./walk.ts"
+import type { makeWatch } from "./watch.ts"
+
+export type Progress = Parameters<typeof Road.execute>[2]
+
+/** The same key came twice at once: the other one was first. */
+export class Taken {
+  readonly _tag = "Taken"
+}
+
+/** Said of a call that was cut off: it is never run again by itself. */
+export const unknownOutcome = {
+  tag: "ToolExecutionError",
+  message: "The house stopped while this ran. Whether it had an effect is not known; look before you call it again",
+}
+
+/** A settled call in the figures. */
+export const measure = (row: CallRow): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Road.count(row.state === "done", Math.max(0, now - Date.parse(row.createdAt))),
+  )
+
+export const makeRunning = Effect.fnUntraced(function* (
+  record: Effect.Success<typeof makeRecord>,
+  asking: Effect.Success<typeof makeAsking>,
+  watch: ReturnType<typeof makeWatch>,
+) {
+  const journal = yield* Journal
+  const scope = yield* Effect.scope
+  const me = newId("own")
+  // Fibers of this process: to interrupt what runs. That it runs is in its row.
+  const running = new Map<string, Fiber.Fiber<unknown>>()
+
+  const execute = (listed: Listed, call: Begun, seen: Seen, progress: Progress) =>
+    Effect.provideService(
+      Effect.provideService(Road.execute(listed.tool, call, progress), Revealed, seen.revealed),
+      Meta,
+      seen.meta,
+    )
+
+  const endingOf = (exit: Exit.Exit<unknown, unknown>): Ending => {
+    if (Exit.isSuccess(exit)) return { step: "finish", output: exit.value }
+    // Whoever cancels a call settles it first: what is interrupted otherwise was cut off by the end of the house.
+    if (Cause.hasInterruptsOnly(exit.cause)) return { step: "fail", error: unknownOutcome }
+    return { step: "fail", error: errorOf(Cause.squash(exit.cause)) }
+  }
+
+  const openOr = (row: NewRow, on: Parameters<typeof record.open>[1]) =>
+    Effect.flatMap(record.open(row, on), (first) => (first ? Effect.void : Effect.fail(new Taken())))
+
+  /** Nothing outside changes: it runs first, and one commit records and settles it. */
+  const runThenRecord = Effect.fnUntraced(function* (
+    row: NewRow,
+    { call, listed }: Walked,
+    caller: Caller["Service"],
+    progress: Progress,
+  ) {
+    const seen = unseen()
+    const exit = yield* Effect.exit(execute(listed, call, seen, progress))
+    if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
+      const waits = exit.value
+      yield* journal.transact(
+        Effect.gen(function* () {
+          const on = yield* asking.awaits(waits, listed, call, caller, row.space as SpaceId | null)
+          yield* openOr(row, { state: "waiting", on })
+        }),
+      )
+      return yield* watch.now(row.id)
+    }
+    const written = yield* journal.transact(record.whole(row, endingOf(exit), seen))
+    if (written === undefined) return yield* Effect.fail(new Taken())
+    yield* measure(written)
+    return written
+  })
+
+  /** All it does is in our database: record, effect and outcome are one transaction, so that it happens once or not at all. */
+  const runInside = Effect.fnUntraced(function* (row: NewRow, { call, listed }: Walked, progress: Progress) {
+    const written = yield* journal.transact(
+      Effect.gen(function* () {
+        const seen = unseen()
+        // What a failed handler has written is undone; that it failed is written down.
+        const exit = yield* Effect.exit(journal.transact(execute(listed, call, seen, progress)))
+        const made = yield* record.whole(row, endingOf(exit), seen)
+        return made ?? (yield* Effect.fail(new Taken()))
+      }),
+    )
+    yield* measure(written)
+    return written
+  })
+
+  /** Runs in the background of whoever asked, who may go away; settles however it ends. */
+  const launch = Effect.fnUntraced(function* (
+    id: CallId,
+    { call, listed }: Pick<Walked, "call" | "listed">,
+    caller: Caller["Service"],
+    space: SpaceId | null,
+    progress?: Progress,
+  ) {
+    const seen = unseen()
+    const finish = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
+      if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
+        const waits = exit.value
+        return yield* journal.transact(
+          Effect.gen(function* () {
+            return yield* record.park(id, yield* asking.awaits(waits, listed, call, caller, space))
+          }),
+        )
+      }
+      const row = yield* journal.transact(record.settle(id, endingOf(exit), seen))
+      if (row !== undefined) yield* measure(row)
+      return row
+    })
+    const body = Effect.uninterruptibleMask((restore) =>
+      Effect.exit(restore(execute(listed, call, seen, progress))).pipe(
+        Effect.flatMap(finish),
+        Effect.flatMap(watch.tell),
+        Effect.ensuring(Effect.sync(() => running.delete(id))),
+        Effect.catchCause((cause) => Effect.logError(`Call ${id} could not be settled`, cause)),
+      ),
+    )
+    const fiber = yield* Effect.forkIn(body, scope)
+    running.set(id, fiber)
+  })
+
+  /** Something outside may change: it is recorded before it runs. */
+  const recordThenRun = Effect.fnUntraced(function* (
+    row: NewRow,
+    walked: Walked,
+    caller: Caller["Service"],
+    wait: number,
+    progress: Progress,
+  ) {
+    yield* journal.transact(openOr(row, { state: "running", owner: me }))
+    const { heard, leave } = watch.listen(row.id)
+    yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
+    return yield* heard.pipe(
+      Effect.timeoutOrElse({ duration: wait, orElse: () => watch.now(row.id) }),
+      Effect.ensuring(leave),
+    )
+  })
+
+  /** Asks somebody first: the row waits for the answer, and nothing has run. */
+  const askFirst = Effect.fnUntraced(function* (row: NewRow, walked: Walked, caller: Caller["Service"]) {
+    yield* journal.transact(
+      Effect.flatMap(asking.ask(row, walked, caller), (on) => openOr(row, { state: "waiting", on })),
+    )
+    return yield* watch.now(row.id)
+  })
+
+  /** Interrupts the handler of a call that runs here. Its row is settled by whoever stops it. */
+  const interrupt = (id: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const fiber = running.get(id)
+      return fiber === undefined ? Effect.void : Effect.asVoid(Effect.forkIn(Fiber.interrupt(fiber), scope))
+    })
+
+  return { me, askFirst, runThenRecord, runInside, recordThenRun, launch, interrupt }
+})

@@ -1,0 +1,83 @@
+/** The steps before anything is written or run: find, judge, validate, and whether somebody must be asked. */
+import { type Caller, type Judgement, ToolAuthorizationError, ToolValidationError } from "@stoa/contract"
+import { type Call as Begun, type Identity, IdentityPort, Road } from "@stoa/tools"
+import { Effect } from "effect"
+import { Limits } from "../access/Limits.ts"
+import { Pauses, pausedBy } from "../access/Pauses.ts"
+import { Approvals } from "../decisions/Approvals.ts"
+import { Catalogue, type Face, type Listed, shelfOf } from "./Catalogue.ts"
+
+/** How far a call came: what its row says, however it ends. */
+export interface Reached {
+  tool: string
+  rule: string | null
+  fingerprint: string | null
+}
+
+export interface Walked {
+  readonly listed: Listed
+  readonly call: Begun
+  readonly asks: boolean
+}
+
+export const makeWalk = Effect.gen(function* () {
+  const catalogue = yield* Catalogue
+  const pauses = yield* Pauses
+  const limits = yield* Limits
+  const approvals = yield* Approvals
+
+  return Effect.fnUntraced(function* (
+    caller: Caller["Service"],
+    begun: Begun,
+    options: { readonly face: Face; readonly hasSpace: boolean; readonly counted: boolean },
+    reached: Reached,
+  ) {
+    const view = yield* catalogue.view(caller, options.face)
+    let judged: Judgement | undefined
+    const identity: Identity = {
+      authorize: (_, resource) =>
+        Effect.flatMap(catalogue.judge(caller, resource.slice("tools/".length)), (judgement) => {
+          judged = judgement
+          return judgement.verdict === "deny" ? Effect.fail(judgement) : Effect.void
+        }),
+    }
+    const tool = yield* Effect.provideService(Road.find(shelfOf(view), begun), IdentityPort, identity)
+    const { name } = tool.definition
+    const listed = view.get(name)!
+    // From here on the tool has one name, whichever of its two it was called by.
+    const named = { ...begun, toolName: name }
+    reached.tool = name
+    reached.fingerprint = tool.fingerprint
+    const { principal } = caller
+    const paused = pausedBy(yield* pauses.at(caller.epoch), { principal, tool: name, server: listed.server })
+    if (paused !== undefined) {
+      reached.rule = `paused:${paused}`
+      return yield* new ToolAuthorizationError({
+        message: `"${name}" does not run now: ${paused === "everything" ? "everything" : paused} is paused. Try again when an admin has lifted the pause`,
+        toolName: name,
+        agentId: principal.id,
+      })
+    }
+    if (options.counted) yield* limits.take(caller, `tools/${name}`)
+    yield* Effect.provideService(Road.judge(tool, named), IdentityPort, identity).pipe(
+      Effect.ensuring(Effect.sync(() => void (reached.rule = judged?.rule ?? null))),
+    )
+    const call = { ...named, arguments: yield* Road.validate(tool, named) }
+    if (listed.interactive === true && !options.hasSpace)
+      return yield* new ToolValidationError({
+        message: `People act on "${name}", so it needs a space where they see it. Call it again with "space"`,
+        toolName: name,
+        parameter: "space",
+        expected: "a space you are in",
+        received: "none",
+      })
+    const needed = judged?.verdict === "ask" || (yield* Road.needsApproval(tool))
+    const standing =
+      needed && listed.approval?.people !== 2
+        ? yield* approvals.standing(principal.id, name, tool.fingerprint)
+        : undefined
+    if (standing !== undefined) reached.rule = `approval:${standing.id}`
+    const walked: Walked = { listed, call, asks: needed && standing === undefined }
+    return walked
+  })
+})

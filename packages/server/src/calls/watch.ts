@@ -1,0 +1,49 @@
+/** Staying with a call until it settles. What is held here is only who listens; the call itself is its row. */
+import { Deferred, Effect } from "effect"
+import { isSettled } from "./lifecycle.ts"
+import type { makeRecord } from "./record.ts"
+import type { CallRow } from "./rows.ts"
+
+export const makeWatch = (record: Effect.Success<typeof makeRecord>) => {
+  const watchers = new Map<string, Set<Deferred.Deferred<CallRow>>>()
+
+  /** Whoever stays with it hears of it. */
+  const tell = (row: CallRow | undefined): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (row === undefined) return
+      for (const one of watchers.get(row.id) ?? []) Deferred.doneUnsafe(one, Effect.succeed(row))
+    })
+
+  /** Listens from now on: begun before what is waited for, nothing is missed. */
+  const listen = (id: string) => {
+    const done = Deferred.makeUnsafe<CallRow>()
+    const all = watchers.get(id) ?? new Set()
+    watchers.set(id, all.add(done))
+    const leave = Effect.sync(() => {
+      all.delete(done)
+      if (all.size === 0) watchers.delete(id)
+    })
+    return { heard: Deferred.await(done), leave }
+  }
+
+  const now = (id: string) => Effect.map(record.byId(id), (row) => row!)
+
+  /** Returns when it has settled, or as it stands when the time is up. */
+  const settled = Effect.fn("Calls.settled")(function* (id: string, milliseconds: number) {
+    const { heard, leave } = listen(id)
+    // The row is asked too: another process may be the one that settles it.
+    const asked = Effect.gen(function* () {
+      for (;;) {
+        const row = yield* now(id)
+        if (isSettled(row.state)) return row
+        yield* Effect.sleep("1 second")
+      }
+    })
+    return yield* Effect.raceFirst(heard, asked).pipe(
+      Effect.timeoutOrElse({ duration: milliseconds, orElse: () => now(id) }),
+      Effect.ensuring(leave),
+    )
+  })
+
+  return { tell, listen, settled, now }
+}

@@ -1,0 +1,93 @@
+/** Approvals from now on: this principal, this tool, as the tool was defined when it was given. Revocable at any time. */
+import { Approval, Missing, type Page, type PageQuery, type Principal, type PrincipalId } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../store/Correlation.ts"
+import { Journal, type Transaction } from "../store/Journal.ts"
+import { pageFrom, pageOf } from "../store/Pages.ts"
+
+const decode = Schema.decodeUnknownSync(Approval)
+
+/** Who looks: admins see everybody's. */
+interface Reader {
+  readonly principal: Principal
+  readonly all: boolean
+}
+
+export class Approvals extends Context.Service<
+  Approvals,
+  {
+    readonly keep: (given: {
+      readonly principal: PrincipalId
+      readonly tool: string
+      readonly fingerprint: string
+      readonly decision: string
+      readonly by: PrincipalId
+    }) => Effect.Effect<void, never, Transaction>
+    /** One that fits. A tool that was defined anew is another tool. */
+    readonly standing: (
+      principal: PrincipalId,
+      tool: string,
+      fingerprint: string,
+    ) => Effect.Effect<Approval | undefined>
+    readonly list: (reader: Reader, query: PageQuery) => Effect.Effect<Page<Approval>>
+    readonly revoke: (id: string, by: Reader) => Effect.Effect<void, Missing, Transaction>
+  }
+>()("server/decisions/Approvals") {
+  static readonly layer = Layer.effect(
+    Approvals,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const columns = sql`id, principal, tool, decision, given_by, created_at`
+
+      const keep: Approvals["Service"]["keep"] = Effect.fn("Approvals.keep")(function* (given) {
+        const { by, decision, fingerprint, principal, tool } = given
+        const id = newId<Approval["id"]>("apv")
+        const createdAt = DateTime.formatIso(yield* DateTime.now)
+        const row = { id, principal, tool, fingerprint, decision, givenBy: by, createdAt }
+        yield* Effect.orDie(sql`INSERT INTO approvals ${sql.insert(row)}`)
+        yield* journal.append({ kind: "approval.given", actor: by, body: { approval: id, principal, tool } })
+      })
+
+      const standing: Approvals["Service"]["standing"] = Effect.fnUntraced(function* (principal, tool, fingerprint) {
+        const rows = yield* Effect.orDie(
+          sql`SELECT ${columns} FROM approvals WHERE principal = ${principal} AND tool = ${tool}
+            AND fingerprint = ${fingerprint} AND revoked_at IS NULL`,
+        )
+        return rows[0] === undefined ? undefined : decode(rows[0])
+      })
+
+      // Whoever gave it or has it may give it up; admins may take it from anybody.
+      const whose = ({ all, principal: { id } }: Reader) =>
+        all ? sql`1 = 1` : sql`(principal = ${id} OR given_by = ${id})`
+
+      const list: Approvals["Service"]["list"] = Effect.fn("Approvals.list")(function* (reader, query) {
+        const { after, limit } = pageFrom(query)
+        const rows = yield* Effect.orDie(
+          sql`SELECT ${columns} FROM approvals WHERE revoked_at IS NULL AND ${whose(reader)} AND id > ${after}
+            ORDER BY id LIMIT ${limit + 1}`,
+        )
+        return pageOf(
+          rows,
+          limit,
+          (row) => decode(row),
+          (one) => one.id,
+        )
+      })
+
+      const revoke: Approvals["Service"]["revoke"] = Effect.fn("Approvals.revoke")(function* (id, by) {
+        const now = DateTime.formatIso(yield* DateTime.now)
+        const rows = yield* Effect.orDie(
+          sql`UPDATE approvals SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL AND ${whose(by)}
+            RETURNING ${columns}`,
+        )
+        if (rows[0] === undefined) return yield* new Missing({ noun: "approval", ref: id })
+        const { principal, tool } = decode(rows[0])
+        yield* journal.append({ kind: "approval.revoked", body: { approval: id as Approval["id"], principal, tool } })
+      })
+
+      return Approvals.of({ keep, standing, list, revoke })
+    }),
+  )
+}

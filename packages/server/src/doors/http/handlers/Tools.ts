@@ -1,0 +1,119 @@
+import { Api, Caller, Forbidden, importOpenApi, ImportReport, Missing, ToolView } from "@stoa/contract"
+import { inputSchemaOf } from "@stoa/tools"
+import { Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Grants } from "../../../access/Grants.ts"
+import { callFrom, Calls } from "../../../calls/Calls.ts"
+import { Catalogue, everything, type Face, type Listed } from "../../../calls/Catalogue.ts"
+import { makeKeyOfTool } from "../../../calls/Signatures.ts"
+import { Tools } from "../../../calls/Tools.ts"
+import { mayPost } from "../../../spaces/Messages.ts"
+import { Spaces } from "../../../spaces/Spaces.ts"
+import { pageFrom, pageOf } from "../../../store/Pages.ts"
+import { makeViewer } from "../viewer.ts"
+
+const viewOf = ({ set, tool: { definition, wireName } }: Listed): ToolView =>
+  new ToolView({
+    name: definition.name,
+    wireName,
+    description: definition.description,
+    inputSchema: inputSchemaOf(definition),
+    ...(definition.outputSchema === undefined ? {} : { outputSchema: definition.outputSchema }),
+    executionType: definition.executionType ?? "gateway",
+    source: definition.source,
+    set,
+    visibility: definition.visibility ?? "hidden",
+    riskLevel: definition.riskLevel,
+    requiresApproval: definition.requiresApproval,
+    annotations: definition.annotations ?? {},
+    ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
+  })
+
+export const toolsHandlers = HttpApiBuilder.group(
+  Api,
+  "tools",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const catalogue = yield* Catalogue
+    const tools = yield* Tools
+    const calls = yield* Calls
+    const spaces = yield* Spaces
+    const viewer = yield* makeViewer
+    const keyOfTool = yield* makeKeyOfTool
+
+    const configured: Face = { kind: "set", set: "configured" }
+    /** A tool that was just configured, as it is now. */
+    const shown = Effect.fnUntraced(function* (name: string) {
+      return viewOf((yield* catalogue.view({ ...(yield* Caller), context: "internal" }, configured)).get(name)!)
+    })
+
+    const spaceOf = Effect.fnUntraced(function* (ref: string | undefined) {
+      if (ref === undefined) return {}
+      const who = yield* viewer
+      const space = yield* spaces.get(ref, who)
+      if (!mayPost(space, who.principal.id))
+        return yield* new Forbidden({ action: "call tools in", resource: `spaces/${space.name}`, rule: "members only" })
+      return { space }
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const face: Face = query.set === undefined ? everything : { kind: "set", set: query.set }
+        const all = (yield* catalogue.list(yield* Caller, face)).map(viewOf)
+        const { after, limit } = pageFrom(query)
+        const sorted = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((one) => one.name > after)
+        return pageOf(
+          sorted.slice(0, limit + 1),
+          limit,
+          (one) => one,
+          (one) => one.name,
+        )
+      }),
+      get: Effect.fnUntraced(function* ({ params: { name } }) {
+        const found = (yield* catalogue.list(yield* Caller, everything)).find(
+          ({ tool }) => tool.definition.name === name || tool.wireName === name,
+        )
+        return found === undefined ? yield* new Missing({ noun: "tool", ref: name }) : viewOf(found)
+      }),
+      form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
+      signingKey: Effect.fnUntraced(function* ({ params: { name } }) {
+        yield* require("admin", `tools/${name}`)
+        return { key: Redacted.value(yield* keyOfTool(name)) }
+      }),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        yield* require("admin", `tools/${String(payload["name"])}`)
+        return yield* shown((yield* tools.add(payload)).name)
+      }),
+      import: Effect.fnUntraced(function* ({ payload: { document, ...options }, query }) {
+        yield* require("admin", "tools/*")
+        const dryRun = query.dryRun === "true"
+        const report = importOpenApi(document, options)
+        const issues = [...report.issues]
+        for (const form of report.tools)
+          for (const { message, path } of yield* tools.faults(form))
+            issues.push({ path: `${form.name}.${path}`, message })
+        // All or nothing: half an API is worse than none.
+        if (!dryRun && issues.length === 0) yield* tools.addAll(report.tools)
+        return new ImportReport({ ...report, issues, dryRun: dryRun || issues.length > 0 })
+      }),
+      change: Effect.fnUntraced(function* ({ params: { name }, payload }) {
+        yield* require("admin", `tools/${name}`)
+        const form = { ...payload, name: payload["name"] ?? name }
+        yield* tools.change(name, form).pipe(Effect.catchTag("Missing", () => tools.add(form)))
+        return yield* shown(name)
+      }),
+      remove: ({ params: { name } }) => Effect.andThen(require("admin", `tools/${name}`), tools.remove(name)),
+      call: Effect.fnUntraced(function* ({ headers, params: { name }, payload: { dryRun, input, space, wait } }) {
+        const key = headers["idempotency-key"]
+        const request = {
+          tool: name,
+          input: input ?? {},
+          ...(yield* spaceOf(space)),
+          ...(key === undefined ? {} : { key }),
+          ...(wait === undefined ? {} : { wait: wait * 1000, stay: true }),
+        }
+        return dryRun === true ? yield* calls.preview(request) : callFrom(yield* calls.call(request))
+      }),
+    })
+  }),
+)
