@@ -1,12 +1,14 @@
-/** A tool that answers by itself (executionType `internal`): its configured output, or a fixed acknowledgement (S1-32). */
+/** A tool that answers by itself: its configured `output` to the letter, places and all, or a fixed acknowledgement (S1-32). */
 import { Effect } from "effect"
 import type { Kind } from "../Kind.ts"
 
-/** Said by a tool that has nothing else to say. */
-const acknowledged = { ok: true }
+const acknowledgement = { ok: true }
 
 export const staticKind: Kind<"static"> = {
   effects: "none",
-  handler: (tool) => () => Effect.succeed(tool.execution.output === undefined ? acknowledged : tool.execution.output),
+  handler: ({ execution: { output = acknowledgement } }) => {
+    const answer = Effect.succeed(output)
+    return () => answer
+  },
   preview: () => null,
 }
