@@ -149,7 +149,7 @@ export class Upstreams extends Context.Service<
               yield* noticed
             }),
           )
-          yield* pool.follow
+          yield* pool.followed
         })
 
         const accept: Upstreams["Service"]["accept"] = Effect.fn("Upstreams.accept")(function* (ref, tool) {
@@ -186,7 +186,7 @@ export class Upstreams extends Context.Service<
           accept,
           declare,
           declared: Effect.map(rows.all, (all) => all.filter((one) => one.source === "file").length),
-          stop: (name) => Effect.suspend(() => (pool.stopped.add(nameKey(name)), pool.follow)),
+          stop: (name) => Effect.suspend(() => (pool.stopped.add(nameKey(name)), Effect.asVoid(pool.followed))),
           start: (name) => Effect.suspend(() => (pool.stopped.delete(nameKey(name)), pool.follow)),
           open: pool.open,
           tools: pool.tools,

@@ -6,6 +6,7 @@ import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, type MCPConnection, type MCPTool, type Tool } from "@stoa/tools"
 import { Deferred, Effect, Exit, Fiber, Option, Queue, Scope, Semaphore } from "effect"
 import { nameKey } from "../access/Principals.ts"
+import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { isAllowed, type Offer, offerOf, type Pin, stepsOf } from "./pins.ts"
 import { hide, type Lookup, plainSecrets, shownUrl } from "./reach.ts"
@@ -97,6 +98,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const hearers = new Set<() => void>()
   const pins = yield* Semaphore.make(1)
   const alone = <A>(effect: Effect.Effect<A>) => pins.withPermit(effect)
+  const closings = new Set<Fiber.Fiber<void>>()
   let version = 0
   let snapshot: ReadonlyArray<UpstreamTool> = []
 
@@ -186,9 +188,12 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         )
       yield* Deferred.succeed(kept.first, undefined)
     })
-    // A fault of ours in here must not end the keeping of the connection.
+    // A fault of ours in here must not end the keeping of the connection; and nobody asked for what it tells.
     const safely = (telling: Effect.Effect<unknown>) =>
-      Effect.asVoid(Effect.catchCause(telling, (cause) => Effect.logError(`MCP server "${name}"`, cause)))
+      Effect.catchCause(telling, (cause) => Effect.logError(`MCP server "${name}"`, cause)).pipe(
+        Effect.provideService(Correlation, undefined),
+        Effect.asVoid,
+      )
     return {
       connected: (connection) => safely(connected(connection)),
       listed: (tools) => safely(adopt(kept, tools)),
@@ -208,14 +213,19 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const end = (kept: Kept): Effect.Effect<void> => {
     const own = kept.scope
     if (own === undefined) return Effect.void
-    Object.assign(kept, { scope: undefined, connection: undefined, status: "disconnected", error: undefined })
+    Object.assign(kept, {
+      scope: undefined,
+      connection: undefined,
+      listed: [],
+      status: "disconnected",
+      error: undefined,
+    })
     refresh(kept)
     return Scope.close(own, Exit.void)
   }
   const together = (all: ReadonlyArray<Effect.Effect<void>>) =>
     Effect.forEach(all, (one) => one, { concurrency: "unbounded", discard: true })
 
-  /** Gives back what is still being ended, for whoever wants to wait for it. */
   const reconcile = Effect.gen(function* () {
     const servers = yield* rows.all
     const now = new Map(servers.map((server) => [server.id, server]))
@@ -238,16 +248,20 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       } else if (kept.scope === undefined && kept.server.spec !== undefined) yield* launch(kept)
       refresh(kept)
     }
-    return yield* Effect.forkIn(Effect.uninterruptible(together(ending.map(end))), scope)
+    for (const closing of ending.map(end)) {
+      const fiber = yield* Effect.forkIn(Effect.uninterruptible(closing), scope)
+      closings.add(fiber)
+      fiber.addObserver(() => closings.delete(fiber))
+    }
   })
 
-  const asked = yield* Queue.unbounded<Deferred.Deferred<Fiber.Fiber<void>>>()
+  const asked = yield* Queue.unbounded<Deferred.Deferred<void>>()
   let open = false
   const follow = Effect.suspend(() => {
     if (!open) return Effect.void
-    const asker = Deferred.makeUnsafe<Fiber.Fiber<void>>()
+    const asker = Deferred.makeUnsafe<void>()
     Queue.offerUnsafe(asked, asker)
-    return Effect.flatMap(Deferred.await(asker), Fiber.join)
+    return Deferred.await(asker)
   })
   yield* Effect.addFinalizer(() => together([...entries.values()].map(end)))
 
@@ -268,8 +282,13 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     }),
     /** Somebody changed the rows: to be called after the commit. */
     nudge: () => void (open && Queue.offerUnsafe(asked, Deferred.makeUnsafe())),
-    /** The same, and waits until the connections are in line and what had to end has ended. */
+    /** The same, and waits until the connections are in line. */
     follow,
+    /** And until what had to end has ended, with the programs behind it. */
+    followed: Effect.andThen(
+      follow,
+      Effect.suspend(() => Fiber.awaitAll([...closings])),
+    ),
     entries,
     stopped,
     tools: () => snapshot,
