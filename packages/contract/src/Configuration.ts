@@ -3,8 +3,9 @@ import { Schema } from "effect"
 import { ToolName } from "./AllowList.ts"
 import { Action, ResourcePattern, Verdict } from "./Grant.ts"
 import { Limit } from "./Limit.ts"
-import { MCPServerName, MCPServerSpec, OwnMCPServer } from "./MCPServerSpec.ts"
+import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./MCPServerSpec.ts"
 import { Name, PrincipalRef, Role } from "./Principal.ts"
+import { ToolForm } from "./ToolConfiguration.ts"
 import { ListedSet, ToolsetName } from "./Toolset.ts"
 
 const declared = {
@@ -74,11 +75,13 @@ export const Configuration = Schema.Struct({
   $schema: Schema.optionalKey(Schema.String),
   people: Schema.optionalKey(Schema.Array(DeclaredPerson).check(Schema.isMaxLength(10_000))),
   agents: Schema.optionalKey(Schema.Array(DeclaredAgent).check(Schema.isMaxLength(10_000))),
+  /** Seed 001's form. */
+  tools: Schema.optionalKey(Schema.Array(ToolForm).check(Schema.isMaxLength(1000))),
   allowLists: Schema.optionalKey(AllowListsSection),
   policies: Schema.optionalKey(Schema.Array(Policy).check(Schema.isMaxLength(1000))),
   limits: Schema.optionalKey(Schema.Array(Limit).check(Schema.isMaxLength(1000))),
   /** The house's MCP servers, by name. */
-  mcpServers: Schema.optionalKey(Schema.Record(MCPServerName, MCPServerSpec)),
+  mcpServers: Schema.optionalKey(Schema.Record(MCPServerName, DeclaredMCPServer)),
   /** The environment variables that tools may read, as `${env.NAME}`. */
   env: Schema.optionalKey(Schema.Array(EnvName).check(Schema.isMaxLength(1000))),
   egress: Schema.optionalKey(EgressSection),
@@ -86,7 +89,7 @@ export const Configuration = Schema.Struct({
 export type Configuration = typeof Configuration.Type
 
 /** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
-export const laterSections = ["spaces", "tools", "models"] as const
+export const laterSections = ["spaces", "models"] as const
 
 /** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
 export const configurationSchema = (): Readonly<Record<string, unknown>> => {

@@ -14,6 +14,7 @@ import {
   ListedSet,
   NewPrincipal,
   Role,
+  specOf,
 } from "@stoa/contract"
 import { Context, Effect, Layer, Schema } from "effect"
 import * as jsonc from "jsonc-parser"
@@ -21,6 +22,7 @@ import { AllowLists, unknownNames } from "./access/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "./access/Principals.ts"
 import { defaultRoles } from "./access/policy.ts"
 import { Rules } from "./access/Rules.ts"
+import { Tools } from "./calls/Tools.ts"
 import { Journal } from "./store/Journal.ts"
 import { type DeclaredServer, Upstreams } from "./upstreams/Upstreams.ts"
 
@@ -80,6 +82,11 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
         issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
+  const tools = new Set<string>()
+  for (const [place, { name }] of (declared.tools ?? []).entries()) {
+    if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is there twice` })
+    tools.add(name)
+  }
   return [...issues, ...serverFaults(declared)]
 }
 
@@ -95,9 +102,9 @@ const principalsOf = (declared: Declared) => [
 
 /** The house's servers, and each agent's own with the agent's name. */
 const serversOf = (declared: Declared) => [
-  ...Object.entries(declared.mcpServers ?? {}).map(([name, spec]) => ({
+  ...Object.entries(declared.mcpServers ?? {}).map(([name, server]) => ({
     name,
-    spec,
+    spec: specOf(server),
     agent: undefined,
     path: `mcpServers.${name}`,
   })),
@@ -137,7 +144,18 @@ export class Configuration extends Context.Service<
         const allowLists = yield* AllowLists
         const rules = yield* Rules
         const upstreams = yield* Upstreams
+        const tools = yield* Tools
         const faulty = (issues: ReadonlyArray<Issue>) => new ConfigFaulty({ file, issues })
+
+        /** Tools say what is wrong with them better than a list of everything they might have been. */
+        const toolFaults = Effect.fnUntraced(function* (value: unknown) {
+          const given = (value as { readonly tools?: unknown } | null)?.tools
+          const issues: Array<Issue> = []
+          for (const [place, form] of (Array.isArray(given) ? given : []).entries())
+            for (const { message, path } of yield* tools.faults(form))
+              issues.push({ path: ["tools", place, path].filter((part) => part !== "").join("."), message })
+          return issues
+        })
 
         const load = Effect.gen(function* () {
           const text = yield* Effect.try({
@@ -146,7 +164,7 @@ export class Configuration extends Context.Service<
           })
           const { issues, value } = parse(text)
           if (issues.length > 0) return yield* faulty(issues)
-          const unbuilt = later(value)
+          const unbuilt = [...later(value), ...(yield* toolFaults(value))]
           if (unbuilt.length > 0) return yield* faulty(unbuilt)
           const declared = yield* Effect.mapError(decode(value), (error) => faulty(issuesOf(error)))
           const found = faults(declared)
@@ -250,14 +268,21 @@ export class Configuration extends Context.Service<
           return yield* Effect.mapError(upstreams.declare(wanted), (issue) => faulty([issue]))
         })
 
+        const applyTools = (declared: Declared) =>
+          Effect.mapError(tools.declare(declared.tools ?? []), ({ name }) =>
+            faulty([
+              { path: `tools: ${name}`, message: "a tool made at run time has this name; rename one of the two" },
+            ]),
+          )
+
         const apply = Effect.gen(function* () {
           const declared = (yield* exists) ? yield* load : yield* absent
-          return yield* journal.transact(
+          const applied = yield* journal.transact(
             Effect.gen(function* () {
               const done = yield* applyPrincipals(declared)
               done.changed.push(...(yield* applyLists(declared)))
-              const servers = yield* applyServers(declared)
-              for (const key of ["added", "changed", "retired"] as const) done[key].push(...servers[key])
+              for (const more of [yield* applyServers(declared), yield* applyTools(declared)])
+                for (const key of ["added", "changed", "retired"] as const) done[key].push(...more[key])
               if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")
               if (yield* rules.replace("limit", declared.limits ?? [])) done.changed.push("limits")
               if (yield* rules.replace("env", declared.env ?? [])) done.changed.push("env")
@@ -269,6 +294,8 @@ export class Configuration extends Context.Service<
               return applied
             }),
           )
+          yield* tools.refresh
+          return applied
         }).pipe(Effect.withSpan("Configuration.apply"))
 
         return Configuration.of({ file, apply })

@@ -109,8 +109,24 @@ for (const store of ["sqlite", "postgres"] as const)
           ],
           [{ limits: [{ principal: "*", resource: "http", count: 0, seconds: 1 }] }, "limits.0.count"],
           [{ spaces: [] }, "spaces"],
-          [{ tools: [] }, "tools"],
-          [{ mcpServers: {} }, "mcpServers"],
+          [
+            { tools: [{ name: "t", description: "d", inputSchema: {}, executionType: "waiting" }] },
+            "tools.0.executionType",
+          ],
+          [
+            {
+              tools: [
+                {
+                  name: "t",
+                  description: "d",
+                  inputSchema: {},
+                  executionType: "gateway",
+                  execution: { url: "http://{{input.host}}/" },
+                },
+              ],
+            },
+            "tools.0.execution.url",
+          ],
           [{ models: {} }, "models"],
           [{ env: ["FINE", "STOA_SECRET_KEY"] }, "env.1"],
           [{ env: ["DATABASE_URL"] }, "env.0"],

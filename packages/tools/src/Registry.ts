@@ -60,7 +60,11 @@ export class Registry {
 
   readonly add = (
     tool: Tool,
-    options: { readonly reviewed?: boolean } = {},
+    options: {
+      readonly reviewed?: boolean
+      /** Of what stands behind the definition, where that may change without it: a url, a server. */
+      readonly behind?: string
+    } = {},
   ): Effect.Effect<void, ToolValidationError> =>
     Effect.gen({ self: this }, function* () {
       const definition = yield* this.#check(tool.definition)
@@ -80,7 +84,7 @@ export class Registry {
         ...tool,
         definition,
         wireName,
-        fingerprint: digestOf(definition),
+        fingerprint: options.behind === undefined ? digestOf(definition) : digestOf([definition, options.behind]),
         reviewed,
       })
       this.#wire.set(wireName, name)

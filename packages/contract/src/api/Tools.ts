@@ -60,6 +60,8 @@ export class ImportReport extends Schema.Class<ImportReport>("ImportReport")({
   skipped: Schema.Array(Schema.Struct({ operation: Schema.String, reason: Schema.String })),
   /** Secrets the tools will ask for. */
   needs: Schema.Array(Schema.Struct({ secret: Schema.String, why: Schema.String })),
+  /** Optional things that were left out. */
+  notes: Schema.Array(Schema.String),
   issues: Schema.Array(Issue),
 }) {}
 

@@ -22,7 +22,7 @@ import {
   WrongState,
 } from "@stoa/contract"
 import { type Call as Begun, digestOf } from "@stoa/tools"
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, type Schema } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
@@ -202,7 +202,7 @@ export class Calls extends Context.Service<
         return new CallPreview({
           dryRun: true,
           tool: listed.tool.definition.name,
-          input: call.arguments as Schema.Json,
+          input: call.arguments,
           verdict: asks ? "ask" : "allow",
           rule: reached.rule ?? "",
           asks,

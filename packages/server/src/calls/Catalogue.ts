@@ -5,7 +5,6 @@
  */
 import type {
   AccessContext,
-  ApprovalRule,
   Caller,
   Judgement,
   ListedSet,
@@ -15,34 +14,12 @@ import type {
 } from "@stoa/contract"
 import { toolNames } from "@stoa/contract"
 import { CurrentToolsConfig, type RegisteredTool, Registry, type Road, type Tool } from "@stoa/tools"
-import { Context, Effect, Layer, type Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { AllowLists } from "../access/AllowLists.ts"
 import { Grants } from "../access/Grants.ts"
-
-/** What the road must know of a tool besides its definition. */
-export interface Traits {
-  /**
-   * `none`: running it twice harms nobody; recorded and settled in one commit. `store`: all it does is in our database, so
-   * that it runs inside the transaction that records it. `outside`: recorded before it runs, and never run twice.
-   */
-  readonly effects: "none" | "store" | "outside"
-  /** What would be sent, secrets left out (G-33). */
-  readonly preview?: (input: Readonly<Record<string, unknown>>) => Schema.Json
-  readonly approval?: ApprovalRule
-  /** People act on it, so there must be a place where they see it (S1-19). */
-  readonly interactive?: boolean
-  /** The upstream server it comes from. */
-  readonly server?: string
-  /** Whose tool it is, where it is not everybody's. */
-  readonly owner?: PrincipalId
-  /** Reviewed definitions are checked in place; a stranger's under a deadline. */
-  readonly reviewed?: boolean
-}
-
-export interface Listed extends Traits {
-  readonly tool: RegisteredTool
-  readonly set: ListedSet
-}
+import { Upstreams } from "../upstreams/Upstreams.ts"
+import type { Listed, Traits } from "./Traits.ts"
+import { makeUpstreamShelf } from "./upstreamShelf.ts"
 
 /** Which tools a face shows: everything the caller has, one set, or one upstream server. */
 export type Face =
@@ -59,6 +36,11 @@ interface Shelf {
   readonly registry: Registry
   readonly traits: Map<string, Traits>
 }
+
+const optionsOf = ({ behind, reviewed }: Traits | { behind?: never; reviewed?: never } = {}) => ({
+  ...(behind === undefined ? {} : { behind }),
+  ...(reviewed === undefined ? {} : { reviewed }),
+})
 
 const isToolset = (set: ListedSet): set is ToolsetName => set in toolNames
 
@@ -84,6 +66,8 @@ export class Catalogue extends Context.Service<
     Effect.gen(function* () {
       const allowLists = yield* AllowLists
       const grants = yield* Grants
+      const upstreams = yield* Upstreams
+      const runFork = Effect.runForkWith(yield* Effect.context<never>())
       const config = yield* CurrentToolsConfig
       const shelves = new Map<string, Shelf>()
       const listeners = new Set<() => void>()
@@ -111,10 +95,12 @@ export class Catalogue extends Context.Service<
         // Offered again it takes its own place; if it is refused the one before stays.
         if (before?.definition.name === name) shelf.registry.remove(name)
         yield* shelf.registry
-          .add(tool, traits.reviewed === undefined ? {} : { reviewed: traits.reviewed })
+          .add(tool, optionsOf(traits))
           .pipe(
             Effect.tapError(() =>
-              before === undefined ? Effect.void : Effect.ignore(shelf.registry.add(before, before)),
+              before === undefined
+                ? Effect.void
+                : Effect.ignore(shelf.registry.add(before, optionsOf(shelf.traits.get(name)))),
             ),
           )
         shelf.traits.set(name, traits)
@@ -154,7 +140,15 @@ export class Catalogue extends Context.Service<
         }
       }
 
+      const upToDate = makeUpstreamShelf(upstreams, {
+        offer: (tool, traits) => offer("upstream", tool, traits),
+        withdraw: (name, owner) => withdraw("upstream", name, owner),
+      })
+      // Whoever listens hears of servers' tools too, without having asked for anything.
+      yield* upstreams.onChange(() => runFork(upToDate))
+
       const view: Catalogue["Service"]["view"] = Effect.fnUntraced(function* (caller, face) {
+        yield* upToDate
         const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlySet<string> }> = []
         for (const shelf of open(caller, face)) {
           const anyway = face.kind === "set" && face.anyway === true

@@ -1,12 +1,12 @@
 /** The kinds of configured tools, one file each. A new kind is a line here, and a case in contract's table. */
 import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
-import type { Tool } from "@stoa/tools"
+import { digestOf, type Tool } from "@stoa/tools"
 import { definitionOf } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
-import type { Traits } from "./Catalogue.ts"
+import type { Traits } from "./Traits.ts"
 import type { Kind } from "./Kind.ts"
 import { agentKind } from "./kinds/agent.ts"
-const computeKind = agentKind as never
+import { computeKind } from "./kinds/compute.ts"
 import { httpKind } from "./kinds/http.ts"
 import { imageKind } from "./kinds/image.ts"
 import { staticKind } from "./kinds/static.ts"
@@ -53,6 +53,7 @@ export class Kinds extends Context.Service<
               preview: (input) => kind.preview(tool, input),
               interactive: configured.kind === "ui",
               reviewed: true,
+              behind: digestOf([configured.form.execution ?? null, approval ?? null]),
               ...(approval === undefined ? {} : { approval }),
             },
           }

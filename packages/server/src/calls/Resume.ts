@@ -1,8 +1,15 @@
 /** Wakes calls that wait: a reader of the journal, so that no answer is lost between two processes or a kill -9. */
 import { Effect, Layer } from "effect"
+import { Pauses } from "../access/Pauses.ts"
 import { readerLayer } from "../store/Readers.ts"
+import { Upstreams } from "../upstreams/Upstreams.ts"
 import { waitPurpose } from "./asking.ts"
 import { Calls } from "./Calls.ts"
+
+/** A paused server is disconnected, and the program behind it ended (G-12). */
+const stopServer = Effect.fnUntraced(function* (subject: string, verb: "stop" | "start") {
+  if (subject.startsWith("servers/")) yield* (yield* Upstreams)[verb](subject.slice("servers/".length))
+})
 
 const reader = readerLayer({
   name: "calls",
@@ -21,7 +28,10 @@ const reader = readerLayer({
           yield* calls.expire((event.body.payload as { readonly call: string }).call)
         return
       case "pause.set":
-        return yield* calls.halt(event.body.subject)
+        yield* calls.halt(event.body.subject)
+        return yield* stopServer(event.body.subject, "stop")
+      case "pause.lifted":
+        return yield* stopServer(event.body.subject, "start")
       default:
         return
     }
@@ -33,6 +43,7 @@ export const layerResume = Layer.unwrap(
   Effect.gen(function* () {
     const lost = yield* (yield* Calls).recover
     if (lost > 0) yield* Effect.logWarning(`${lost} calls were cut off when the house stopped; they are marked failed`)
+    for (const { subject } of (yield* (yield* Pauses).list).items) yield* stopServer(subject, "stop")
     return reader
   }),
 )

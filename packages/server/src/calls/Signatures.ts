@@ -3,10 +3,8 @@
  * the service know. What is old is refused; what comes twice finds its call settled.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { Missing, readTool } from "@stoa/contract"
-import { Clock, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { Secrets } from "../access/Secrets.ts"
-import { Tools } from "./Tools.ts"
 
 /** How far two clocks may be apart, and how long a signature is good for. */
 const tolerance = 300
@@ -34,28 +32,3 @@ export const makeSigningKey = Effect.map(
   (secrets) => (tool: string, named: string | undefined) =>
     named === undefined ? Effect.succeed(secrets.derive(`webhook/${tool}`)) : secrets.reveal(named),
 )
-
-/** The key of a configured webhook tool, for whoever checks a callback, and for an admin to hand to the service. */
-export const makeKeyOfTool = Effect.gen(function* () {
-  const tools = yield* Tools
-  const signingKey = yield* makeSigningKey
-  return Effect.fnUntraced(function* (name: string) {
-    const read = readTool(yield* tools.get(name))
-    if (!read.ok || read.tool.kind !== "webhook") return yield* new Missing({ noun: "webhook tool", ref: name })
-    return yield* signingKey(name, read.tool.execution.signingSecret)
-  })
-})
-
-/** Whether a callback was signed by the service that the call went to. */
-export const makeVerify = Effect.gen(function* () {
-  const keyOfTool = yield* makeKeyOfTool
-  return Effect.fn("Signatures.verify")(function* (
-    call: { readonly id: string; readonly tool: string },
-    header: string,
-    body: string,
-  ) {
-    const key = yield* Effect.option(keyOfTool(call.tool))
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    return key._tag === "Some" && isSigned(key.value, header, now, call.id, body)
-  })
-})

@@ -122,7 +122,7 @@ export const makeRecord = Effect.gen(function* () {
   /** Writes a new call in the state given; nothing, where the same key was there before. */
   const insert = Effect.fnUntraced(function* (row: Omit<CallRow, "message">) {
     const rows = yield* Effect.orDie(
-      sql`INSERT INTO calls ${sql.insert(row as never)} ON CONFLICT (principal, idempotency_key) DO NOTHING RETURNING id`,
+      sql`INSERT INTO calls ${sql.insert(row)} ON CONFLICT (principal, idempotency_key) DO NOTHING RETURNING id`,
     )
     return rows.length > 0
   })
@@ -167,7 +167,8 @@ export const makeRecord = Effect.gen(function* () {
     if (!(yield* insert(made))) return undefined
     yield* received(row)
     yield* settledEvent(row, columns)
-    return { ...made, message: null } as CallRow
+    const kept: CallRow = { ...made, message: null }
+    return kept
   })
 
   /** Settles a call that was open; nothing, where it is settled already. */

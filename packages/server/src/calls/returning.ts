@@ -212,7 +212,7 @@ export const makeReturning = Effect.fnUntraced(function* (
 
   /** Ends what is under way and was paused: one principal's, one tool's, one server's, or everything. */
   const halt = Effect.fn("Calls.halt")(function* (subject: string) {
-    const [noun, name = ""] = [subject.slice(0, subject.indexOf("/")), subject.slice(subject.indexOf("/") + 1)]
+    const [noun, name] = [subject.slice(0, subject.indexOf("/")), subject.slice(subject.indexOf("/") + 1)]
     const which =
       subject === "everything"
         ? sql`1 = 1`

@@ -5,7 +5,8 @@ import { Effect } from "effect"
 import { Limits } from "../access/Limits.ts"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { Approvals } from "../decisions/Approvals.ts"
-import { Catalogue, type Face, type Listed, shelfOf } from "./Catalogue.ts"
+import { Catalogue, type Face, shelfOf } from "./Catalogue.ts"
+import type { Listed } from "./Traits.ts"
 
 /** How far a call came: what its row says, however it ends. */
 export interface Reached {

@@ -78,7 +78,7 @@ const layerActing = (anonymous: Option.Option<string>) =>
           ),
         )
       })
-      return Acting.of({ as: as as never })
+      return Acting.of({ as })
     }),
   )
 

@@ -3,7 +3,8 @@ import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
-import { makeVerify, signatureHeader } from "../../../calls/Signatures.ts"
+import { makeCallbackCheck } from "../../../calls/Callbacks.ts"
+import { signatureHeader } from "../../../calls/Signatures.ts"
 import { Acting } from "../Authentication.ts"
 
 /** The caller as calls know it: their maker, or one who may look everywhere. */
@@ -46,7 +47,7 @@ export const resultsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const calls = yield* Calls
     const acting = yield* Acting
-    const verify = yield* makeVerify
+    const verify = yield* makeCallbackCheck
     const house = { principal: null as never, all: true }
     return handlers.handle("submit", ({ params, payload, request }) =>
       Effect.gen(function* () {

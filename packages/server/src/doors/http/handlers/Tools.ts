@@ -4,8 +4,9 @@ import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
-import { Catalogue, everything, type Face, type Listed } from "../../../calls/Catalogue.ts"
-import { makeKeyOfTool } from "../../../calls/Signatures.ts"
+import { Catalogue, everything, type Face } from "../../../calls/Catalogue.ts"
+import type { Listed } from "../../../calls/Traits.ts"
+import { makeCallbackKey } from "../../../calls/Callbacks.ts"
 import { Tools } from "../../../calls/Tools.ts"
 import { mayPost } from "../../../spaces/Messages.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
@@ -39,7 +40,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const calls = yield* Calls
     const spaces = yield* Spaces
     const viewer = yield* makeViewer
-    const keyOfTool = yield* makeKeyOfTool
+    const keyOfTool = yield* makeCallbackKey
 
     const configured: Face = { kind: "set", set: "configured" }
     /** A tool that was just configured, as it is now. */
@@ -81,7 +82,8 @@ export const toolsHandlers = HttpApiBuilder.group(
         return { key: Redacted.value(yield* keyOfTool(name)) }
       }),
       add: Effect.fnUntraced(function* ({ payload }) {
-        yield* require("admin", `tools/${String(payload["name"])}`)
+        const { name } = payload
+        yield* require("admin", `tools/${typeof name === "string" ? name : "*"}`)
         return yield* shown((yield* tools.add(payload)).name)
       }),
       import: Effect.fnUntraced(function* ({ payload: { document, ...options }, query }) {

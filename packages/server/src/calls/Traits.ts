@@ -1,0 +1,30 @@
+/** What the road must know of a tool besides its definition, and a tool as the catalogue lists it. */
+import type { ApprovalRule, ListedSet, PrincipalId } from "@stoa/contract"
+import type { RegisteredTool } from "@stoa/tools"
+import type { Schema } from "effect"
+
+export interface Traits {
+  /**
+   * `none`: running it twice harms nobody; recorded and settled in one commit. `store`: all it does is in our database, so
+   * that it runs inside the transaction that records it. `outside`: recorded before it runs, and never run twice.
+   */
+  readonly effects: "none" | "store" | "outside"
+  /** What would be sent, secrets left out (G-33). */
+  readonly preview?: (input: Readonly<Record<string, unknown>>) => Schema.Json
+  readonly approval?: ApprovalRule
+  /** People act on it, so there must be a place where they see it (S1-19). */
+  readonly interactive?: boolean
+  /** The upstream server it comes from. */
+  readonly server?: string
+  /** Whose tool it is, where it is not everybody's. */
+  readonly owner?: PrincipalId
+  /** Digest of what the tool does beyond its definition: an approval of it is an approval of that. */
+  readonly behind?: string
+  /** Reviewed definitions are checked in place; a stranger's under a deadline. */
+  readonly reviewed?: boolean
+}
+
+export interface Listed extends Traits {
+  readonly tool: RegisteredTool
+  readonly set: ListedSet
+}

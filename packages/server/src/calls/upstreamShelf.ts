@@ -1,0 +1,48 @@
+/** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
+import type { PrincipalId, ToolValidationError } from "@stoa/contract"
+import { digestOf, type Tool } from "@stoa/tools"
+import { Effect, Semaphore } from "effect"
+import type { Upstreams } from "../upstreams/Upstreams.ts"
+import type { Traits } from "./Traits.ts"
+
+interface Shelves {
+  readonly offer: (tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+  readonly withdraw: (name: string, owner: PrincipalId | undefined) => Effect.Effect<void>
+}
+
+export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shelves) => {
+  const known = new Map<string, { readonly tool: Tool; readonly owner: PrincipalId | undefined }>()
+  const one = Semaphore.makeUnsafe(1)
+  let synced = -1
+
+  const sync = Effect.gen(function* () {
+    const version = upstreams.version()
+    if (version === synced) return
+    const now = new Map(upstreams.tools().map((it) => [`${it.owner ?? ""} ${it.tool.definition.name}`, it]))
+    for (const [key, { owner, tool }] of known)
+      if (!now.has(key)) {
+        known.delete(key)
+        yield* shelves.withdraw(tool.definition.name, owner)
+      }
+    for (const [key, { owner: whose, server, tool }] of now) {
+      if (known.get(key)?.tool === tool) continue
+      const owner = whose ?? undefined
+      known.set(key, { tool, owner })
+      const traits: Traits = {
+        effects: "outside",
+        server,
+        reviewed: false,
+        // The same words from another server are another tool.
+        behind: digestOf([server]),
+        ...(owner === undefined ? {} : { owner }),
+      }
+      yield* shelves
+        .offer(tool, traits)
+        .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
+    }
+    synced = version
+  })
+
+  /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
+  return Effect.suspend(() => (upstreams.version() === synced ? Effect.void : one.withPermit(sync)))
+}
