@@ -41,18 +41,18 @@ export const decisionFrom = (
   mayAnswer: ReadonlyArray<PrincipalId>,
   approvals: ReadonlyArray<PrincipalId>,
 ): Decision => {
-  const { call, customUi, input, riskLevel, tool, value } = row
-  const schema = row.schema ?? row.form
+  const { call, customUi, form, input, riskLevel, schema: answers, tool, value, ...rest } = row
+  const schema = answers ?? form
   const json = (text: string): unknown => JSON.parse(text)
   return decode({
-    ...row,
+    ...rest,
     call:
       call === null
         ? null
         : { id: call, tool, input: json(input ?? "null"), ...(riskLevel === null ? {} : { riskLevel }) },
-    ...(schema === null ? { schema: undefined } : { schema: json(schema) }),
+    ...(schema === null ? {} : { schema: json(schema) }),
     ...(customUi === null ? {} : { customUI: customUi }),
-    ...(value === null ? { value: undefined } : { value: json(value) }),
+    ...(value === null ? {} : { value: json(value) }),
     mayAnswer: row.state === "open" ? mayAnswer.slice(0, mostNamed) : [],
     approvals,
     onExpiry: "deny",
