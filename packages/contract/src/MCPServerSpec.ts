@@ -88,8 +88,30 @@ export const NewMCPServer = Schema.Struct({ name: MCPServerName, ...reach, ...ke
   .annotate({ identifier: "NewMCPServer" })
 export type NewMCPServer = typeof NewMCPServer.Type
 
-/** In the configuration file's `mcpServers`, under its name. `type` is what other clients call the transport. */
-export const MCPServerSpec = Schema.Struct({ ...reach, ...kept }).check(whole)
+/** What other clients call `transport`, in their words. */
+const types = {
+  stdio: "stdio",
+  http: "http",
+  streamableHttp: "http",
+  "streamable-http": "http",
+  sse: "sse",
+  ws: "websocket",
+  websocket: "websocket",
+} as const
+const ServerType = Schema.Literals(Object.keys(types) as ReadonlyArray<keyof typeof types>)
+
+/** In the configuration file's `mcpServers`, under its name, as other clients write it. */
+export const DeclaredMCPServer = Schema.Struct({ ...reach, ...kept, type: Schema.optionalKey(ServerType) }).check(
+  Schema.makeFilter((it) =>
+    it.type !== undefined && it.transport !== undefined
+      ? { path: ["type"], issue: "either a type or a transport" }
+      : faultOf(specOf(it)),
+  ),
+)
+export type DeclaredMCPServer = typeof DeclaredMCPServer.Type
+
+export const specOf = ({ type, ...spec }: DeclaredMCPServer): MCPServerSpec =>
+  type === undefined ? spec : { ...spec, transport: types[type] }
 
 const noProgram = "nothing: an agent's own server is reached by http or sse; a program is declared under mcpServers"
 /** An agent's own server (`mcp.servers`): an address and nothing that runs here (S1-85, X-58). */
@@ -97,7 +119,9 @@ export const OwnMCPServer = Schema.Struct({
   name: MCPServerName,
   url: Text(4096).check(
     Schema.makeFilter(
-      (text) => (URL.canParse(text) && /^https?:/i.test(text)) || "an address that starts with http:// or https://",
+      (text) =>
+        (/^https?:/i.test(text) && URL.canParse(text) && new URL(text).username + new URL(text).password === "") ||
+        "an address that starts with http:// or https://, without a name and password",
     ),
   ),
   transport: Schema.optionalKey(

@@ -41,7 +41,7 @@ export {
 } from "./Ids.ts"
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
-export { type MCPServerSpec, type NewMCPServer, type OwnMCPServer, type ToolReview } from "./MCPServerSpec.ts"
+export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./MCPServerSpec.ts"
 export { MCPServerState } from "./MCPServerState.ts"
 export { NewPause, Pause } from "./Pause.ts"
 export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"

@@ -1,9 +1,10 @@
 /** MCP servers of the house: real programs and real HTTP, on both databases. */
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
-import { Effect } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { Journal } from "../src/store/Journal.ts"
 import { Upstreams } from "../src/upstreams/Upstreams.ts"
+import { webSocketServer } from "../../tools/test/fixtures/loopback.ts"
 import { ask, Guest, house } from "./house.ts"
 import {
   alive,
@@ -69,6 +70,21 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual(textOf(yield* callTool("far/echo", { message: mode })), `Echo: ${mode}`)
           yield* ask(() => admin.mcpServers.remove("far"))
         }
+      }),
+    )
+
+    it.effect("a server at the end of a WebSocket, with its headers", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { headers, url } = yield* webSocketServer("")
+        yield* ask(() => admin.secrets.set("SOCKET", { value: "swordfish" }))
+        const added = yield* ask(() =>
+          admin.mcpServers.add({ name: "socket", url, headers: { authorization: "Bearer ${secret.SOCKET}" } }),
+        )
+        assert.deepStrictEqual([added.status, added.transport], ["connected", "websocket"])
+        assert.strictEqual(textOf(yield* callTool("socket/echo", { a: 1 })), '{"a":1}')
+        assert.deepStrictEqual([...new Set(headers)], ["Bearer swordfish"])
+        yield* ask(() => admin.mcpServers.remove("socket"))
       }),
     )
 
@@ -223,7 +239,10 @@ for (const store of ["sqlite", "postgres"] as const)
         const server = raw()
         yield* ask(() => admin.mcpServers.add({ name: "halt", ...server.spec }))
         const echo = upstreams.tools().find(({ tool }) => tool.definition.name === "halt/echo")!
+        const hanging = yield* Effect.forkChild(callTool("halt/hang"))
+        yield* callTool("halt/echo")
         yield* upstreams.stop("Halt")
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(hanging)))
         assert.deepStrictEqual(server.pids().filter(alive), [])
         const stopped = yield* ask(() => admin.mcpServers.get("halt"))
         assert.deepStrictEqual([stopped.status, stopped.tools], ["disconnected", []])

@@ -22,7 +22,11 @@ export const everything = (mode: string) => ({
 })
 
 const temporary = () => mkdtempSync(join(tmpdir(), "stoa-mcp-"))
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const fixtures = {
+  raw: fileURLToPath(new URL("../../tools/test/fixtures/rawServer.ts", import.meta.url)),
+  hostile: fileURLToPath(new URL("../../tools/test/fixtures/hostileServer.ts", import.meta.url)),
+  changing: fileURLToPath(new URL("./upstreamsFixture.ts", import.meta.url)),
+}
 
 /** The raw fixture of the tools package that is wrong in the given ways, and what it heard. */
 export const raw = (...ways: ReadonlyArray<string>) => {
@@ -31,7 +35,7 @@ export const raw = (...ways: ReadonlyArray<string>) => {
   return {
     spec: {
       command: process.execPath,
-      args: [file("../../tools/test/fixtures/rawServer.ts"), [...ways, `log=${log}`].join(",")],
+      args: [fixtures.raw, [...ways, `log=${log}`].join(",")],
     },
     heard,
     pids: () => heard().flatMap((line) => (line.startsWith("start ") ? [Number(line.slice(6))] : [])),
@@ -40,7 +44,7 @@ export const raw = (...ways: ReadonlyArray<string>) => {
 
 export const hostile = (seed: number) => ({
   command: process.execPath,
-  args: [file("../../tools/test/fixtures/hostileServer.ts"), String(seed), "between"],
+  args: [fixtures.hostile, String(seed), "between"],
 })
 
 /** A server that says what a file says; `reload` is a tool of it that tells of a change. */
@@ -48,7 +52,7 @@ export const changing = (tools: Record<string, string>) => {
   const path = join(temporary(), "tools.json")
   const write = (now: Record<string, string>) => writeFileSync(path, JSON.stringify({ ...now, reload: "reloads" }))
   write(tools)
-  return { spec: { command: process.execPath, args: [file("upstreamsFixture.ts"), path] }, write }
+  return { spec: { command: process.execPath, args: [fixtures.changing, path] }, write }
 }
 
 export const alive = (pid: number): boolean => {
@@ -110,16 +114,14 @@ export const offers = Effect.fnUntraced(function* (so: (names: ReadonlyArray<str
   const upstreams = yield* Upstreams
   const names = () => upstreams.tools().map(({ tool }) => tool.definition.name)
   yield* Effect.scoped(
-    Effect.flatMap(Effect.context<never>(), () =>
-      Effect.gen(function* () {
-        const changed = { told: () => {} }
-        yield* upstreams.onChange(() => changed.told())
-        while (!so(names()))
-          yield* Effect.callback<void>((resume) => {
-            changed.told = () => resume(Effect.void)
-          })
-      }),
-    ),
+    Effect.gen(function* () {
+      const changed = { told: () => {} }
+      yield* upstreams.onChange(() => changed.told())
+      while (!so(names()))
+        yield* Effect.callback<void>((resume) => {
+          changed.told = () => resume(Effect.void)
+        })
+    }),
   )
 })
 

@@ -127,8 +127,7 @@ export class Upstreams extends Context.Service<
           const kept = pool.entries.get(id)
           if (kept === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })
           const settled = yield* Effect.timeoutOption(Deferred.await(kept.first), patience)
-          if (settled._tag === "None" && kept.status !== "connected")
-            Object.assign(kept, { status: "error", error: `not connected within ${patience}; it is tried on` })
+          if (settled._tag === "None") yield* pool.late(kept, `it did not answer within ${patience}; it is tried on`)
           return { server: stateOf(kept), first }
         })
 

@@ -4,7 +4,7 @@
  */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, type MCPConnection, type MCPTool, type Tool } from "@stoa/tools"
-import { Deferred, Effect, Exit, Fiber, Option, Queue, Scope, Semaphore } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, Scope, Semaphore } from "effect"
 import { nameKey } from "../access/Principals.ts"
 import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
@@ -88,6 +88,9 @@ export const stateOf = (kept: Kept): MCPServerState => {
   })
 }
 
+const nameOf = ({ owner, tool }: UpstreamTool) => `${tool.definition.name}\n${owner ?? ""}`
+const inOrder = (a: UpstreamTool, b: UpstreamTool) => (nameOf(a) < nameOf(b) ? -1 : 1)
+
 export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, lookup: Lookup) {
   const journal = yield* Journal
   const { eras } = defaultMCPPorts()
@@ -104,7 +107,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
 
   const changed = () => {
     version++
-    snapshot = [...entries.values()].flatMap((kept) => kept.tools)
+    snapshot = [...entries.values()].flatMap((kept) => kept.tools).toSorted(inOrder)
     for (const tell of hearers) tell()
   }
 
@@ -257,6 +260,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
 
   const asked = yield* Queue.unbounded<Deferred.Deferred<void>>()
   let open = false
+  const nudge = () => void (open && Queue.offerUnsafe(asked, Deferred.makeUnsafe()))
   const follow = Effect.suspend(() => {
     if (!open) return Effect.void
     const asker = Deferred.makeUnsafe<void>()
@@ -269,6 +273,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     /** Connects what the rows say, and from then on follows them. */
     open: Effect.gen(function* () {
       open = true
+      // A notice may get lost on its way from another process.
+      yield* Effect.forkIn(Effect.repeat(Effect.sync(nudge), Schedule.spaced("30 seconds")), scope)
       yield* Effect.forkIn(
         Effect.forever(
           Effect.gen(function* () {
@@ -281,7 +287,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       yield* follow
     }),
     /** Somebody changed the rows: to be called after the commit. */
-    nudge: () => void (open && Queue.offerUnsafe(asked, Deferred.makeUnsafe())),
+    nudge,
     /** The same, and waits until the connections are in line. */
     follow,
     /** And until what had to end has ended, with the programs behind it. */
@@ -290,6 +296,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       Effect.suspend(() => Fiber.awaitAll([...closings])),
     ),
     entries,
+    /** Whoever waited for it has waited long enough: until something is heard, it is not there. */
+    late: (kept: Kept, why: string) => (kept.status === "connected" ? Effect.void : earsOf(kept).lost(why)),
     stopped,
     tools: () => snapshot,
     version: () => version,

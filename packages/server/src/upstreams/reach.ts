@@ -47,11 +47,13 @@ const shortest = 6
 const secretive = /auth|token|key|secret|cookie|passw|credential/i
 
 /** Values that were written down plainly under a name that says what they are. */
-export const plainSecrets = ({ env = {}, headers = {} }: MCPServerSpec): Set<string> =>
+export const plainSecrets = ({ env = {}, headers = {}, url }: MCPServerSpec): Set<string> =>
   new Set(
     [...Object.entries(env), ...Object.entries(headers)]
       .filter(([name, value]) => secretive.test(name) && !value.includes("${"))
       .flatMap(([, value]) => [value, ...value.split(/[\s=;,]+/)])
+      // A key in an address is nobody else's business either.
+      .concat(url === undefined ? [] : [...new URL(url).searchParams.values()])
       .filter((value) => value.length >= shortest),
   )
 

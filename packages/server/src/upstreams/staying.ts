@@ -14,9 +14,9 @@ import {
   type MCPServerConfig,
   type MCPTool,
 } from "@stoa/tools"
-import { Cause, Context, Effect, Exit, Layer, Random } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Layer, Random } from "effect"
 import { guardedFetch } from "./guardedFetch.ts"
-import { configOf, fill, type Lookup } from "./reach.ts"
+import { configOf, fill, hide, type Lookup } from "./reach.ts"
 
 /** Told in turn: what it does is done before the connection is used further. */
 export interface Ears {
@@ -32,6 +32,8 @@ export interface Wanted {
   readonly revealed: Set<string>
   readonly eras: MCPPorts["eras"]
 }
+
+const lost = "the connection was lost; it is being looked for"
 
 /** Between tries: doubled each time, up to a minute. */
 const firstMs = 1000
@@ -55,6 +57,9 @@ const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec 
     yield* Effect.mapError(checkHost(url, [url.host]), ({ detail }) => refuse(detail))
   }
   let connection: MCPConnection | undefined
+  // A program that was given secrets is started again by us, with those of that time.
+  const renewed = config.transport === "stdio" && Object.values(spec.env ?? {}).some((text) => text.includes("${"))
+  const gone = yield* Deferred.make<never, MCPConnectionError>()
   const ports: MCPPorts = {
     ...defaultMCPPorts(),
     eras,
@@ -63,8 +68,10 @@ const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec 
     onStatus: ({ status }) =>
       status === "connected" && connection !== undefined
         ? ears.connected(connection)
-        : ears.lost("the connection was lost; it is being looked for"),
-    onLog: (_, { data, level }) => Effect.logDebug(`${name} says (${level})`, data),
+        : renewed
+          ? Deferred.fail(gone, refuse(lost)).pipe(Effect.asVoid)
+          : ears.lost(lost),
+    onLog: (_, { data, level }) => Effect.logDebug(`${name} says (${level})`, hide(data, revealed)),
   }
   const layer = Layer.fresh(MCPClient.layer).pipe(
     Layer.provide(Layer.succeed(MCPPorts, ports)),
@@ -79,12 +86,21 @@ const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec 
     (error) => Effect.mapError(client.connect(older), () => error),
   )
   yield* ears.connected(connection)
-  return yield* Effect.never
+  return yield* Deferred.await(gone)
 })
 
 export const stayConnected = Effect.fnUntraced(function* (wanted: Wanted, ears: Ears) {
-  for (let failures = 0; ; failures++) {
-    const exit = yield* Effect.exit(Effect.scoped(reach(wanted, ears)))
+  let failures = 0
+  const patient: Ears = {
+    ...ears,
+    connected: (connection) =>
+      Effect.andThen(
+        ears.connected(connection),
+        Effect.sync(() => void (failures = 0)),
+      ),
+  }
+  for (; ; failures++) {
+    const exit = yield* Effect.exit(Effect.scoped(reach(wanted, patient)))
     if (Exit.isSuccess(exit)) return
     const { message } = Cause.squash(exit.cause) as { readonly message?: string }
     yield* ears.lost(message ?? "it could not be reached")
