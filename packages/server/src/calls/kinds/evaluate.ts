@@ -84,7 +84,7 @@ const memberOf = (value: Json, key: Json): Json => {
       : typeof key === "string" && !Array.isArray(value)
         ? (valueAt(value, [key]) as Json | undefined)
         : undefined
-  return found === undefined ? fault(`${kindOf(value)} has no "${String(key).slice(0, 100)}"`) : found
+  return found === undefined ? fault(`${kindOf(value)} has no ${JSON.stringify(key).slice(0, 100)}`) : found
 }
 
 class Work {
@@ -131,7 +131,7 @@ class Work {
       case "member":
         return memberOf(this.run(node.of), this.run(node.key))
       case "choice":
-        return this.run(isTrue(this.run(node.if)) ? node.then : node.else)
+        return this.run(isTrue(this.run(node.when)) ? node.yes : node.no)
       case "unary": {
         const value = this.run(node.of)
         if (node.operator === "!") return !isTrue(value)

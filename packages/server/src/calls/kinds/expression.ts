@@ -14,7 +14,7 @@ export type Node =
   | { readonly kind: "list"; readonly items: ReadonlyArray<Node> }
   | { readonly kind: "unary"; readonly operator: "-" | "+" | "!"; readonly of: Node }
   | { readonly kind: "binary"; readonly operator: string; readonly left: Node; readonly right: Node }
-  | { readonly kind: "choice"; readonly if: Node; readonly then: Node; readonly else: Node }
+  | { readonly kind: "choice"; readonly when: Node; readonly yes: Node; readonly no: Node }
   | { readonly kind: "call"; readonly name: string; readonly given: ReadonlyArray<Node> }
 
 /** What is wrong with an expression or its values, in words. The only thing that reading or computing one throws. */
@@ -137,7 +137,7 @@ class Reader {
   }
   unexpected(instead: string): never {
     const { next } = this
-    const found = next.kind === "end" ? "the end" : `${next.kind === "place" ? "a place" : `"${next.value}"`}`
+    const found = next.kind === "end" ? "the end" : next.kind === "place" ? "a place" : `"${next.value}"`
     return fault(`${instead} should stand at ${next.at}, and there is ${found}`)
   }
 
@@ -157,9 +157,9 @@ class Reader {
     return this.deeper(() => {
       const node = this.binary(1)
       if (!this.took("?")) return node
-      const then = this.choice()
+      const yes = this.choice()
       this.expect(":")
-      return { kind: "choice", if: node, then, else: this.choice() }
+      return { kind: "choice", when: node, yes, no: this.choice() }
     })
   }
 
