@@ -103,6 +103,8 @@ export const kinds = {
   "member.removed": kind("space", 365, { space: SpaceId, principal: PrincipalId, open: Schema.Boolean }),
   // The whole message, and the agents it is for: whoever wakes them need not parse it again.
   "message.created": kind("space", 365, { message: Message, addressees: Schema.Array(PrincipalId) }),
+  // A visible tool call has ended: its message now has the output or the error.
+  "message.settled": kind("space", 365, { message: Message }),
   "message.edited": kind("space", 365, { message: Message }),
   "message.deleted": kind("space", 365, { message: MessageId, seq: Schema.Int }),
   "message.pinned": kind("space", 365, { message: MessageId, pinned: Schema.Boolean }),
@@ -222,7 +224,8 @@ export type NewEvent = {
 
 /** A sign of life that is shown and not kept: it has no cursor and is not replayed. */
 export const Delta = Schema.Struct({
-  kind: Schema.Literals(["typing"]),
+  /** Somebody is writing; a call's input, as much of it as has come. */
+  kind: Schema.Literals(["typing", "call.input"]),
   at: Moment,
   space: Schema.NullOr(Schema.String),
   actor: Schema.NullOr(PrincipalId),
@@ -240,11 +243,32 @@ export const faces = {
     "reaction.removed": "reaction_removed",
     typing: "agent_typing",
   },
-  gateway: { "message.created": "smartSpace.message", typing: "agent.active" },
+  gateway: { "message.created": "smartSpace.message", typing: "agent.active", "call.input": "tool-input-delta" },
   skills: { "access.denied": "identity.access-denied" },
-} as const satisfies Record<string, Partial<Record<EventKind | "typing", string>>>
+} as const satisfies Record<string, Partial<Record<EventKind | Delta["kind"], string>>>
 export const FaceName = Schema.Literals(["office", "gateway", "skills"])
 export type FaceName = typeof FaceName.Type
 
 export const nameOn = (face: FaceName | undefined, kind: string): string =>
   (face === undefined ? undefined : (faces[face] as Record<string, string | undefined>)[kind]) ?? kind
+
+/** Seeds 001 and 004 name what became of a call; the house has one event for its message and one for its end. */
+export const nameOfEvent = (face: FaceName | undefined, event: Event): string => {
+  if (face === "gateway" && (event.kind === "message.created" || event.kind === "message.settled")) {
+    const { call } = event.body.message
+    if (call !== null)
+      return "error" in call ? "tool-call.error" : "output" in call ? "tool-call.complete" : "tool-call.start"
+  }
+  if (face === "skills" && event.kind === "call.settled")
+    return event.body.state === "done" ? "tools.executed" : "tools.failed"
+  return nameOn(face, event.kind)
+}
+
+/** A call that begins in a space: its input came whole, and so is one delta (S1-70). */
+export const inputOf = (event: Event): Delta | undefined => {
+  if (event.kind !== "message.created") return undefined
+  const { call } = event.body.message
+  if (call === null || "output" in call || "error" in call) return undefined
+  const { actor, at, space } = event
+  return { kind: "call.input", at, space, actor, body: { call: call.id, delta: JSON.stringify(call.input) } }
+}

@@ -16,7 +16,19 @@ export {
   NewAnswer,
   Reach,
 } from "./Decision.ts"
-export { Delta, Event, type EventBody, type EventKind, FaceName, faces, kinds, nameOn, type NewEvent } from "./Event.ts"
+export {
+  Delta,
+  Event,
+  type EventBody,
+  type EventKind,
+  FaceName,
+  faces,
+  inputOf,
+  kinds,
+  nameOfEvent,
+  nameOn,
+  type NewEvent,
+} from "./Event.ts"
 export { Provenance } from "./Provenance.ts"
 export { largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"

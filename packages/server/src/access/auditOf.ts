@@ -64,6 +64,7 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("delete", `messages/${event.body.message}`)
     // What people say to each other is in the space, for those who are in it, and not in the auditor's book.
     case "message.created":
+    case "message.settled":
     case "message.edited":
     case "message.pinned":
     case "reaction.added":

@@ -32,8 +32,8 @@ import { everything, type Face } from "./Catalogue.ts"
 import { errorOf, makeRecord, type NewRow, unseen } from "./record.ts"
 import { makeReturning } from "./returning.ts"
 import type { CallRow } from "./rows.ts"
-import { makeRunning, measure, type Progress, Taken } from "./running.ts"
-import { makeWalk, type Reached } from "./walk.ts"
+import { makeRunning, measure, type Progress } from "./running.ts"
+import { makeWalk, type Reached, reachedNothing } from "./walk.ts"
 import { makeWatch } from "./watch.ts"
 
 export type { CallRow } from "./rows.ts"
@@ -125,6 +125,8 @@ export class Calls extends Context.Service<
         digest,
         fingerprint: reached.fingerprint,
         space: begun.sessionId === "" ? null : begun.sessionId,
+        visibility: reached.visibility,
+        customUi: reached.customUI,
         rule: reached.rule,
         correlationId: begun.correlationId,
         createdAt: DateTime.formatIso(DateTime.makeUnsafe(begun.startedAt)),
@@ -150,7 +152,6 @@ export class Calls extends Context.Service<
       const refuse = Effect.fnUntraced(function* (row: NewRow, refusal: Refused) {
         const ending = { step: "refuse", error: errorOf(refusal) } as const
         const written = yield* journal.transact(record.whole(row, ending, unseen()))
-        if (written === undefined) return yield* Effect.fail(new Taken())
         yield* measure(written)
         return yield* Effect.fail(refusal)
       })
@@ -161,7 +162,7 @@ export class Calls extends Context.Service<
         caller: Caller["Service"],
         digest: string,
       ) {
-        const reached: Reached = { tool: request.tool, rule: null, fingerprint: null }
+        const reached: Reached = reachedNothing(request.tool)
         const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
         const walked = yield* Effect.exit(walk(caller, begun, options, reached))
         if (Exit.isFailure(walked)) {
@@ -196,7 +197,7 @@ export class Calls extends Context.Service<
 
       const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
         const caller = yield* Caller
-        const reached: Reached = { tool: request.tool, rule: null, fingerprint: null }
+        const reached: Reached = reachedNothing(request.tool)
         const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
         const { asks, call, listed } = yield* walk(caller, yield* begin(request, caller), options, reached)
         return new CallPreview({

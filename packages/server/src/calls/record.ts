@@ -15,6 +15,7 @@ import { SqlClient } from "effect/sql"
 import { Files, largestFile } from "../store/Files.ts"
 import { Journal } from "../store/Journal.ts"
 import { from, settledBy, type Step } from "./lifecycle.ts"
+import { makePosting } from "./posting.ts"
 import { redact } from "./redact.ts"
 import type { CallRow } from "./rows.ts"
 
@@ -31,6 +32,11 @@ export const unseen = (): Seen => ({ revealed: new Set(), meta: new Map() })
 export type Ending =
   | { readonly step: "finish"; readonly output: unknown }
   | { readonly step: Exclude<Step, "wait" | "start" | "finish">; readonly error: CallError & Record<string, unknown> }
+
+/** The same key came twice at once: the other one was first, and what this one wrote is undone. */
+export class Taken {
+  readonly _tag = "Taken"
+}
 
 /** A call as it is first written down. */
 export type NewRow = Omit<
@@ -52,6 +58,7 @@ export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const files = yield* Files
+  const posting = yield* makePosting
 
   const event = (row: { readonly id: CallId; readonly tool: string; readonly principal: PrincipalId }) => ({
     call: row.id,
@@ -93,14 +100,10 @@ export const makeRecord = Effect.gen(function* () {
     return { ...none, state: settledBy.finish, settledAt, outputFile: id, outputSize: size }
   })
 
-  const settledEvent = (
-    row: Pick<CallRow, "id" | "tool" | "principal" | "space" | "rule" | "createdAt">,
-    columns: Columns,
-  ) =>
+  const settledEvent = (row: Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">, columns: Columns) =>
     journal.append({
       kind: "call.settled",
       actor: row.principal,
-      ...(row.space === null ? {} : { space: row.space }),
       body: {
         ...event(row),
         state: columns.state,
@@ -115,14 +118,13 @@ export const makeRecord = Effect.gen(function* () {
     journal.append({
       kind: "call.received",
       actor: row.principal,
-      ...(row.space === null ? {} : { space: row.space }),
       body: event(row),
     })
 
-  /** Writes a new call in the state given; nothing, where the same key was there before. */
-  const insert = Effect.fnUntraced(function* (row: Omit<CallRow, "message">) {
+  /** Writes a new call in the state given; false, where the same key was there before. */
+  const insert = Effect.fnUntraced(function* (row: CallRow) {
     const rows = yield* Effect.orDie(
-      sql`INSERT INTO calls ${sql.insert(row)} ON CONFLICT (principal, idempotency_key) DO NOTHING RETURNING id`,
+      sql`INSERT INTO calls ${sql.insert({ ...row })} ON CONFLICT (principal, idempotency_key) DO NOTHING RETURNING id`,
     )
     return rows.length > 0
   })
@@ -148,27 +150,29 @@ export const makeRecord = Effect.gen(function* () {
       state.state === "running"
         ? { state: state.state, owner: state.owner }
         : { state: state.state, onKind: state.on.kind, onId: state.on.id }
-    if (!(yield* insert({ ...row, ...empty, ...where }))) return false
+    const message = yield* posting.begin(row, row.visibility)
+    if (!(yield* insert({ ...row, ...empty, ...where, message }))) return yield* Effect.fail(new Taken())
     yield* received(row)
     if (state.state === "waiting")
       yield* journal.append({
         kind: "call.waiting",
         actor: row.principal,
-        ...(row.space === null ? {} : { space: row.space }),
         body: { ...event(row), on: state.on },
       })
-    return true
   })
 
   /** A call that is over as soon as it is known: refused, or run without leaving a trace. One commit. */
   const whole = Effect.fnUntraced(function* (row: NewRow, ending: Ending, seen: Seen) {
     const columns = yield* columnsOf(ending, row.tool, seen)
-    const made: Omit<CallRow, "message"> = { ...row, ...empty, ...columns }
-    if (!(yield* insert(made))) return undefined
+    // What was refused never began, and is nobody's to see.
+    const shown: NewRow = ending.step === "refuse" ? { ...row, visibility: "hidden" } : row
+    const message = yield* posting.begin(shown, shown.visibility)
+    const made: CallRow = { ...shown, ...empty, ...columns, message }
+    if (!(yield* insert(made))) return yield* Effect.fail(new Taken())
     yield* received(row)
     yield* settledEvent(row, columns)
-    const kept: CallRow = { ...made, message: null }
-    return kept
+    yield* posting.end(made)
+    return made
   })
 
   /** Settles a call that was open; nothing, where it is settled already. */
@@ -183,6 +187,7 @@ export const makeRecord = Effect.gen(function* () {
     )
     if (rows[0] === undefined) return undefined
     yield* settledEvent(rows[0], columns)
+    yield* posting.end(rows[0])
     return rows[0]
   })
 
@@ -206,7 +211,6 @@ export const makeRecord = Effect.gen(function* () {
     yield* journal.append({
       kind: "call.waiting",
       actor: row.principal,
-      ...(row.space === null ? {} : { space: row.space }),
       body: { ...event(row), on },
     })
     return row

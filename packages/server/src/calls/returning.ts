@@ -21,7 +21,7 @@ import { isSettled } from "./lifecycle.ts"
 import { type Ending, errorOf, type makeRecord, unseen } from "./record.ts"
 import type { CallRow } from "./rows.ts"
 import { type makeRunning, measure, unknownOutcome } from "./running.ts"
-import { makeWalk, type Reached } from "./walk.ts"
+import { makeWalk, reachedNothing } from "./walk.ts"
 import type { makeWatch } from "./watch.ts"
 
 const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
@@ -60,7 +60,7 @@ export const makeReturning = Effect.fnUntraced(function* (
       startedAt: Date.parse(row.createdAt),
     }
     const edited = bound.value === null ? stored.arguments : (JSON.parse(bound.value) as Begun["arguments"])
-    const reached: Reached = { tool: row.tool, rule: row.rule, fingerprint: row.fingerprint }
+    const reached = reachedNothing(row.tool)
     const options = { face: everything, hasSpace: row.space !== null, counted: false }
     const walked = yield* Effect.exit(walk(caller.value, { ...stored, arguments: edited }, options, reached))
     if (Exit.isFailure(walked))

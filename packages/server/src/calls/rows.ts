@@ -1,5 +1,12 @@
 /** Rows of calls as values. */
-import { type AccessContext, Call, type CallError, type CallState, type PrincipalId } from "@stoa/contract"
+import {
+  type AccessContext,
+  Call,
+  type CallError,
+  type CallState,
+  type PrincipalId,
+  type Visibility,
+} from "@stoa/contract"
 import { Schema } from "effect"
 
 export interface CallRow {
@@ -15,6 +22,8 @@ export interface CallRow {
   readonly onKind: "decision" | "client" | "callback" | "run" | null
   readonly onId: string | null
   readonly space: string | null
+  readonly visibility: Visibility
+  readonly customUi: string | null
   readonly message: string | null
   readonly output: string | null
   readonly outputFile: string | null

@@ -14,11 +14,6 @@ import type { makeWatch } from "./watch.ts"
 
 export type Progress = Parameters<typeof Road.execute>[2]
 
-/** The same key came twice at once: the other one was first. */
-export class Taken {
-  readonly _tag = "Taken"
-}
-
 /** Said of a call that was cut off: it is never run again by itself. */
 export const unknownOutcome = {
   tag: "ToolExecutionError",
@@ -56,9 +51,6 @@ export const makeRunning = Effect.fnUntraced(function* (
     return { step: "fail", error: errorOf(Cause.squash(exit.cause)) }
   }
 
-  const openOr = (row: NewRow, on: Parameters<typeof record.open>[1]) =>
-    Effect.flatMap(record.open(row, on), (first) => (first ? Effect.void : Effect.fail(new Taken())))
-
   /** Nothing outside changes: it runs first, and one commit records and settles it. */
   const runThenRecord = Effect.fnUntraced(function* (
     row: NewRow,
@@ -73,13 +65,12 @@ export const makeRunning = Effect.fnUntraced(function* (
       yield* journal.transact(
         Effect.gen(function* () {
           const on = yield* asking.awaits(waits, listed, call, caller, row.space as SpaceId | null)
-          yield* openOr(row, { state: "waiting", on })
+          yield* record.open(row, { state: "waiting", on })
         }),
       )
       return yield* watch.now(row.id)
     }
     const written = yield* journal.transact(record.whole(row, endingOf(exit), seen))
-    if (written === undefined) return yield* Effect.fail(new Taken())
     yield* measure(written)
     return written
   })
@@ -91,8 +82,7 @@ export const makeRunning = Effect.fnUntraced(function* (
         const seen = unseen()
         // What a failed handler has written is undone; that it failed is written down.
         const exit = yield* Effect.exit(journal.transact(execute(listed, call, seen, progress)))
-        const made = yield* record.whole(row, endingOf(exit), seen)
-        return made ?? (yield* Effect.fail(new Taken()))
+        return yield* record.whole(row, endingOf(exit), seen)
       }),
     )
     yield* measure(written)
@@ -141,7 +131,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     wait: number,
     progress: Progress,
   ) {
-    yield* journal.transact(openOr(row, { state: "running", owner: me }))
+    yield* journal.transact(record.open(row, { state: "running", owner: me }))
     const { heard, leave } = watch.listen(row.id)
     yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
     return yield* heard.pipe(
@@ -153,7 +143,7 @@ export const makeRunning = Effect.fnUntraced(function* (
   /** Asks somebody first: the row waits for the answer, and nothing has run. */
   const askFirst = Effect.fnUntraced(function* (row: NewRow, walked: Walked, caller: Caller["Service"]) {
     yield* journal.transact(
-      Effect.flatMap(asking.ask(row, walked, caller), (on) => openOr(row, { state: "waiting", on })),
+      Effect.flatMap(asking.ask(row, walked, caller), (on) => record.open(row, { state: "waiting", on })),
     )
     return yield* watch.now(row.id)
   })

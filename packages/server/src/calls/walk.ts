@@ -1,11 +1,18 @@
 /** The steps before anything is written or run: find, judge, validate, and whether somebody must be asked. */
-import { type Caller, type Judgement, ToolAuthorizationError, ToolValidationError } from "@stoa/contract"
+import {
+  type Caller,
+  type Judgement,
+  ToolAuthorizationError,
+  ToolValidationError,
+  type Visibility,
+} from "@stoa/contract"
 import { type Call as Begun, type Identity, IdentityPort, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Limits } from "../access/Limits.ts"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { Approvals } from "../decisions/Approvals.ts"
 import { Catalogue, type Face, shelfOf } from "./Catalogue.ts"
+import { visibilityOf } from "./posting.ts"
 import type { Listed } from "./Traits.ts"
 
 /** How far a call came: what its row says, however it ends. */
@@ -13,7 +20,17 @@ export interface Reached {
   tool: string
   rule: string | null
   fingerprint: string | null
+  visibility: Visibility
+  customUI: string | null
 }
+
+export const reachedNothing = (tool: string): Reached => ({
+  tool,
+  rule: null,
+  fingerprint: null,
+  visibility: "hidden",
+  customUI: null,
+})
 
 export interface Walked {
   readonly listed: Listed
@@ -49,6 +66,8 @@ export const makeWalk = Effect.gen(function* () {
     const named = { ...begun, toolName: name }
     reached.tool = name
     reached.fingerprint = tool.fingerprint
+    reached.visibility = visibilityOf(listed)
+    reached.customUI = tool.definition.customUI ?? null
     const { principal } = caller
     const paused = pausedBy(yield* pauses.at(caller.epoch), { principal, tool: name, server: listed.server })
     if (paused !== undefined) {
@@ -78,6 +97,11 @@ export const makeWalk = Effect.gen(function* () {
         ? yield* approvals.standing(principal.id, name, tool.fingerprint)
         : undefined
     if (standing !== undefined) reached.rule = `approval:${standing.id}`
+    // S1-18: it runs, and its caller alone has the result.
+    if (reached.visibility !== "hidden" && !options.hasSpace)
+      yield* Effect.logWarning(
+        `${name} is visible, but ${principal.name} called it in no space: nobody is shown its result`,
+      )
     const walked: Walked = { listed, call, asks: needed && standing === undefined }
     return walked
   })

@@ -53,6 +53,8 @@ export class Messages extends Context.Service<
       message: NewMessage,
       options?: PostOptions,
     ) => Effect.Effect<Message, Missing | WrongState | TooLarge, Transaction>
+    /** A call's message gets what became of it: the same message, not a second one (S1-78). */
+    readonly settleCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
     /** Ascending by seq: the newest, or those just before or after a number. */
     readonly list: (space: Space, query: MessageQuery) => Effect.Effect<Page<Message>>
     /** A message of a space the viewer cannot see is not there. */
@@ -170,6 +172,21 @@ export class Messages extends Context.Service<
           body: { message: posted, addressees },
         })
         return posted
+      })
+
+      const settleCall: Messages["Service"]["settleCall"] = Effect.fn("Messages.settleCall")(function* (id, call) {
+        const rows = yield* Effect.orDie(
+          sql`UPDATE messages SET call = ${JSON.stringify(call)} WHERE id = ${id} AND deleted_at IS NULL RETURNING id`,
+        )
+        if (rows.length === 0) return
+        const message = (yield* byId(id))!
+        yield* journal.append({
+          kind: "message.settled",
+          space: message.space,
+          actor: message.author.id,
+          provenance: message.provenance,
+          body: { message },
+        })
       })
 
       const list: Messages["Service"]["list"] = Effect.fn("Messages.list")(function* (
@@ -321,7 +338,7 @@ export class Messages extends Context.Service<
         }
       }, Effect.orDie)
 
-      return Messages.of({ post, list, get, history, edit, remove, react, unreact, pin, search })
+      return Messages.of({ post, settleCall, list, get, history, edit, remove, react, unreact, pin, search })
     }),
   )
 }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { imageModelOf, imageProviders } from "../../models/Image.ts"
 import { Models } from "../../models/Models.ts"
 import { Files } from "../../store/Files.ts"
-import type { Configured, Kind } from "../Kind.ts"
+import { type Configured, type Kind, Meta } from "../Kind.ts"
 import { fillText, houseParts, type Part, readText, type Report } from "./template.ts"
 
 type Tool = Configured<"image">
@@ -52,6 +52,8 @@ export const imageKind = Effect.gen(function* () {
     const file = yield* files
       .put(image.bytes, image.mediaType)
       .pipe(Effect.mapError((error) => fail(`The image was made and cannot be kept. ${error.message}`)))
+    // Beside the output, where no answer from outside can write: whoever made the call may read the file.
+    ;(yield* Meta).set("file", file.id)
     return { file: file.id, mediaType: file.mediaType, size: file.size, provider, model: image.model, prompt }
   })
 

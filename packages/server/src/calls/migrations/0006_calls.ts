@@ -25,6 +25,8 @@ export default Effect.gen(function* () {
     on_kind TEXT,
     on_id TEXT,
     space TEXT,
+    visibility TEXT NOT NULL,
+    custom_ui TEXT,
     message TEXT,
     output TEXT,
     output_file TEXT,
@@ -40,4 +42,5 @@ export default Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX calls_unsettled ON calls (state) WHERE state IN ('received', 'waiting', 'running')`
   yield* sql`CREATE INDEX calls_on ON calls (on_id) WHERE on_id IS NOT NULL`
+  yield* sql`CREATE INDEX calls_output_file ON calls (output_file) WHERE output_file IS NOT NULL`
 })

@@ -1,12 +1,15 @@
 /** Events as server-sent frames. A frame is made once and written to everybody who may see it. */
-import { Delta, Event, type FaceName, nameOn } from "@stoa/contract"
+import { Delta, Event, type FaceName, inputOf, nameOfEvent, nameOn } from "@stoa/contract"
 import { Schema } from "effect"
 
 const encodeEvent = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Event)))
 const encodeDelta = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Delta)))
 
-export const eventFrame = (event: Event, face: FaceName | undefined): string =>
-  frame(event.cursor, nameOn(face, event.kind), encodeEvent(event))
+export const eventFrame = (event: Event, face: FaceName | undefined): string => {
+  const input = inputOf(event)
+  const own = frame(event.cursor, nameOfEvent(face, event), encodeEvent(event))
+  return input === undefined ? own : own + deltaFrame(input, face)
+}
 
 /** No id: a delta is not a place to resume from. */
 export const deltaFrame = (delta: Delta, face: FaceName | undefined): string =>
