@@ -8,14 +8,18 @@ import { root } from "./root.ts"
 import { services } from "./services.ts"
 import { api } from "./verbs/api.ts"
 import { audit } from "./verbs/audit.ts"
+import { call } from "./verbs/call.ts"
+import { decide } from "./verbs/decide.ts"
 import { events } from "./verbs/events.ts"
 import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
+import { pause } from "./verbs/pause.ts"
 import { agents, people } from "./verbs/principals.ts"
 import { secrets } from "./verbs/secrets.ts"
 import { serve } from "./verbs/serve.ts"
 import { servers, serverUrl } from "./verbs/servers.ts"
 import { say, spaces } from "./verbs/spaces.ts"
 import { token } from "./verbs/token.ts"
+import { tools } from "./verbs/tools.ts"
 
 // Under the launcher that carried us to a newer Node, its pipe must not keep a finished command alive.
 process.channel?.unref()
@@ -33,6 +37,10 @@ const stoa = root.pipe(
     token,
     spaces,
     say,
+    tools,
+    call,
+    decide,
+    pause,
     servers,
     secrets,
     audit,

@@ -1,29 +1,19 @@
-// edge: reads stdin.
+// edge: asks whether stdin is a terminal.
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { failureOf, refused } from "../Failure.ts"
+import { refused } from "../Failure.ts"
+import { stdin } from "../input.ts"
 import { ask, list, talk } from "../root.ts"
 
 const name = Argument.String("name").pipe(Argument.withDescription("The secret's name"))
-
-const stdin = Effect.tryPromise({
-  try: async () => {
-    const chunks: Array<Buffer> = []
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-    // The newline an editor or echo leaves is not part of a key.
-    return Buffer.concat(chunks)
-      .toString("utf8")
-      .replace(/\r?\n$/, "")
-  },
-  catch: failureOf,
-})
 
 const set = Command.make(
   "set",
   { name },
   Effect.fn(function* ({ name }) {
     if (process.stdin.isTTY) yield* talk("Type the value, then Enter and Ctrl-D. It is shown while you type.")
-    const value = yield* stdin
+    // The newline an editor or echo leaves is not part of a key.
+    const value = (yield* stdin).replace(/\r?\n$/, "")
     if (value === "") return yield* refused(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
     yield* ask((stoa) => stoa.secrets.set(name, { value }))
     yield* talk(`${name} is set; nobody can read it back`)

@@ -1,0 +1,57 @@
+/** What a verb is given to read: text on the line, `@file`, or `-` for stdin; JSON with comments where a person writes it. */
+// edge: reads files and stdin.
+import { readFileSync } from "node:fs"
+import { Effect } from "effect"
+import { type Failure, failureOf, refused } from "./Failure.ts"
+
+export const stdin = Effect.tryPromise({
+  try: async () => {
+    const chunks: Array<Buffer> = []
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString("utf8")
+  },
+  catch: failureOf,
+})
+
+/** The text of a file, or of stdin. */
+const textOf = (file: string): Effect.Effect<string, Failure> =>
+  file === "-"
+    ? stdin
+    : Effect.try({
+        try: () => readFileSync(file, "utf8"),
+        catch: (cause) => refused(`${file} cannot be read: ${(cause as Error).message}.`),
+      })
+
+/**
+ * Comments and trailing commas become blanks, so that a fault is still named by its place. Strings come first in the
+ * pattern: what looks like a comment inside of one is text.
+ */
+const bare = (text: string): string =>
+  text
+    .replace(/^\uFEFF/, " ")
+    .replace(/("(?:\\.|[^"\\\n])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found, string: string | undefined) =>
+      string === undefined ? found.replace(/[^\n]/g, " ") : string,
+    )
+    .replace(/("(?:\\.|[^"\\\n])*")|,(?=\s*[\]}])/g, (_, string: string | undefined) => string ?? " ")
+
+const read = (text: string, from: string): Effect.Effect<unknown, Failure> =>
+  Effect.try({
+    try: () => JSON.parse(bare(text)) as unknown,
+    catch: (cause) => refused(`${from} is not JSON: ${(cause as Error).message}.`),
+  })
+
+/** A file of JSON, with comments. */
+export const jsonFile = (file: string): Effect.Effect<unknown, Failure> =>
+  Effect.flatMap(textOf(file), (text) => read(text, file === "-" ? "stdin" : file))
+
+/** A flag's JSON: written there, in `@file`, or on stdin for `-`. */
+export const jsonFlag = (given: string, flag: string): Effect.Effect<unknown, Failure> =>
+  given === "-" || given.startsWith("@") ? jsonFile(given.replace(/^@/, "")) : read(given, `--${flag}`)
+
+/** The same, where it must be an object. */
+export const objectFlag = Effect.fnUntraced(function* (given: string, flag: string) {
+  const value = yield* jsonFlag(given, flag)
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, never>)
+    : yield* refused(`--${flag} is an object, such as '{"folder":"logs"}'.`)
+})

@@ -1,0 +1,267 @@
+/** Tools, calls, decisions and the kill switch from a terminal, against a real house. */
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { type Ended, Home, type House } from "./houseProcess.ts"
+
+const home = new Home()
+let house: House
+let jim: string
+beforeAll(async () => {
+  house = await home.start()
+  await house.admin.principals.add({ kind: "agent", name: "Jim" })
+  jim = (await house.admin.tokens.add({ principal: "Jim" })).token
+})
+afterAll(() => home.remove())
+
+/** What HTTP says, without any client of ours. */
+const http = async (path: string): Promise<unknown> => {
+  const answer = await fetch(`${house.url}/api/v1/${path}`, { headers: { authorization: `Bearer ${house.token}` } })
+  return answer.json()
+}
+const itemsOf = async (path: string) => ((await http(path)) as { items: ReadonlyArray<unknown> }).items
+const json = (ended: Ended, code = 0): Record<string, unknown> => {
+  expect(ended).toMatchObject({ code, stdout: expect.stringMatching(/^[^\n]+\n$/) })
+  return JSON.parse(ended.stdout) as Record<string, unknown>
+}
+const stoa = (...args: ReadonlyArray<string>) => home.stoa(...args)
+const asJim = (...args: ReadonlyArray<string>) => home.stoa(...args, "--token", jim)
+const file = (name: string, value: unknown): string => {
+  const path = join(home.folder, name)
+  writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value))
+  return path
+}
+
+const word = {
+  type: "object",
+  properties: { word: { type: "string" } },
+  required: ["word"],
+  additionalProperties: false,
+}
+const tool = (name: string, over: object = {}) => ({
+  name,
+  description: "Says what it was told to say.",
+  inputSchema: word,
+  executionType: "internal",
+  execution: { output: { said: true } },
+  ...over,
+})
+const risky = (name: string) => tool(name, { riskLevel: "high", requiresApproval: true })
+
+/** A call of Jim's that waits for a yes. */
+const waiting = async (name: string) => {
+  const made = json(await asJim("call", name, "--input", '{"word":"go"}', "--json"), 3)
+  return { call: made["id"] as string, decision: (made["on"] as { id: string }).id }
+}
+
+it("tools add, set, show, ls and rm: a file with comments, one tool or many, and the HTTP objects as JSON", async () => {
+  const path = file(
+    "one.json",
+    `// one tool\n${JSON.stringify(tool("speak"), null, 1).replace(/\}$/, ", /* end */ }")}`,
+  )
+  const added = json(await stoa("tools", "add", path, "--json"))
+  expect(added).toEqual(await http("tools/speak"))
+  expect(added).toMatchObject({ name: "speak", inputSchema: word, executionType: "internal" })
+  const many = home.spawn(["tools", "add", "-", "--json"], {
+    input: JSON.stringify({ tools: [tool("first"), risky("second")] }),
+  })
+  expect(json(await many.ended)).toEqual([await http("tools/first"), await http("tools/second")])
+  const changed = json(await stoa("tools", "set", file("set.json", tool("speak", { description: "New." })), "--json"))
+  expect(changed).toMatchObject({ description: "New." })
+  const [listed, table, shown, gone] = await Promise.all([
+    stoa("tools", "ls", "--json"),
+    stoa("tools", "ls"),
+    stoa("tools", "show", "speak", "--json"),
+    stoa("tools", "rm", "first"),
+  ])
+  expect((json(listed) as unknown as Array<{ name: string }>).map((one) => one.name)).toEqual(
+    expect.arrayContaining(["second", "speak"]),
+  )
+  expect(table.stdout).toMatch(/^second +configured +internal +high +true +Says what/m)
+  expect(json(shown)).toEqual(changed)
+  expect(gone).toMatchObject({ code: 0, stdout: "", stderr: "first is gone\n" })
+  expect(await stoa("tools", "show", "first")).toMatchObject({ code: 2, stdout: "" })
+})
+
+it("faults of a file are named by path, exit 2, and nothing of it is added", async () => {
+  const wrong = file("wrong.json", [
+    tool("fine"),
+    { ...tool("bad"), executionType: "gateway", execution: { url: 1 } },
+    { ...tool("worse"), visibility: "loud" },
+  ])
+  const ended = await stoa("tools", "add", wrong)
+  expect(ended).toMatchObject({ code: 2, stdout: "" })
+  expect(ended.stderr).toMatch(/^1\.execution\.url: /m)
+  expect(ended.stderr).toMatch(/^2\.visibility: /m)
+  expect(await stoa("tools", "show", "fine")).toMatchObject({ code: 2 })
+  const all = await Promise.all([
+    stoa("tools", "add", file("broken.json", "{")),
+    stoa("tools", "add", join(home.folder, "nowhere.json")),
+    stoa("tools", "add", file("taken.json", [tool("free"), tool("free")])),
+    asJim("tools", "add", file("jim.json", tool("jims"))),
+  ])
+  expect(all.map((one) => one.code)).toEqual([2, 2, 2, 2])
+  expect(all[0].stderr).toMatch(/broken\.json is not JSON/)
+  expect(all[2].stderr).toMatch(/^stoa: free: .*Before it: 1 of 2\./m)
+})
+
+it("S1-10 tools migrate prints the form of today with its notes on stderr, and refuses waiting by path", async () => {
+  const old = file("old.json", { tools: [{ name: "ask me", type: "request", url: "http://127.0.0.1/x" }] })
+  const ended = await stoa("tools", "migrate", old, "--json")
+  expect(json(ended)).toMatchObject({ tools: [{ name: "ask_me", executionType: "gateway" }] })
+  expect(ended.stderr).toMatch(/is called "ask_me" now/)
+  const refused = await stoa("tools", "migrate", file("old2.json", { name: "w", type: "waiting" }))
+  expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/type: "waiting" was removed/) })
+})
+
+it("tools import shows what an OpenAPI document would give, and adds it with --apply", async () => {
+  const service = createServer((request, response) =>
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ path: request.url })),
+  ).listen(0, "127.0.0.1")
+  await new Promise((ready) => service.once("listening", ready))
+  const base = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+  const path = file("api.json", {
+    openapi: "3.1.0",
+    info: { title: "Paper", version: "1" },
+    servers: [{ url: base }],
+    paths: {
+      "/reams": { get: { operationId: "listReams", responses: {} }, delete: { operationId: "burn", responses: {} } },
+    },
+  })
+  const shown = await stoa("tools", "import", path, "--prefix", "paper", "--json")
+  expect(json(shown)).toMatchObject({ dryRun: true, tools: [{ name: "paper_listReams" }, { name: "paper_burn" }] })
+  expect(shown.stderr).toMatch(/Nothing was added/)
+  expect(await stoa("tools", "show", "paper_burn")).toMatchObject({ code: 2 })
+  const added = await stoa("tools", "import", path, "--prefix", "paper", "--include", "listReams", "--apply", "--json")
+  expect(json(added)).toMatchObject({ dryRun: false, tools: [{ name: "paper_listReams" }] })
+  expect(json(await stoa("tools", "show", "paper_listReams", "--json"))).toMatchObject({ executionType: "gateway" })
+  expect(await stoa("tools", "show", "paper_burn")).toMatchObject({ code: 2 })
+  service.close()
+})
+
+it("call: done is 0, refused is 2, failed is 1; --json is the HTTP object and a key finds the first call", async () => {
+  await house.admin.tools.add(tool("echo"))
+  const input = file("input.json", { word: "hi" })
+  const done = json(await asJim("call", "echo", "--input", `@${input}`, "--json"))
+  expect(done).toMatchObject({ tool: "echo", state: "done", output: { said: true }, input: { word: "hi" } })
+  expect(done).toEqual(await http(`calls/${String(done["id"])}`))
+  expect(await asJim("call", "echo", "--input", '{"word":"hi"}')).toMatchObject({
+    code: 0,
+    stdout: '{"said":true}\n',
+    stderr: "",
+  })
+  const piped = home.spawn(["call", "echo", "--input", "-"], { input: '{"word":"hi"}' })
+  expect(await piped.ended).toMatchObject({ code: 0, stdout: '{"said":true}\n' })
+  const first = json(await asJim("call", "echo", "--input", '{"word":"k"}', "--key", "k1", "--json"))
+  const again = json(await asJim("call", "echo", "--input", '{"word":"k"}', "--key", "k1", "--json"))
+  expect(again["id"]).toBe(first["id"])
+  const preview = json(await asJim("call", "echo", "--input", '{"word":"hi"}', "--dry-run", "--json"))
+  expect(preview).toMatchObject({ dryRun: true, tool: "echo", verdict: "allow" })
+  const ended = await Promise.all([
+    asJim("call", "echo", "--input", "{}"),
+    asJim("call", "nothing", "--input", "{}"),
+    asJim("call", "echo", "--input", "[]"),
+    asJim("call", "echo", "--input", "{"),
+    asJim("call"),
+    asJim("call", "echo", "--status", "call_x"),
+    asJim("call", "echo", "--input", '{"word":"other"}', "--key", "k1"),
+  ])
+  expect(ended.map((one) => [one.code, one.stdout])).toEqual(ended.map(() => [2, ""]))
+  expect(ended[0].stderr).toMatch(/word/)
+  expect(ended[1].stderr).toMatch(/nothing/)
+  expect(ended[4].stderr).toMatch(/a TOOL, --status ID, --cancel ID or --result ID/)
+  await house.admin.tools.add(
+    tool("dead", { executionType: "gateway", execution: { url: "http://127.0.0.1:9/", method: "GET" } }),
+  )
+  const failed = await asJim("call", "dead", "--input", '{"word":"hi"}', "--json")
+  expect(json(failed, 1)).toMatchObject({ state: "failed", error: { tag: "ToolExecutionError" } })
+  expect(failed.stderr).toMatch(/^stoa: .*\(call_/)
+})
+
+it("S4-118 a call that waits is exit 3; decide lists it and answers it, and the call is done, refused or canceled", async () => {
+  await house.admin.tools.add(risky("wipe"))
+  const yes = await waiting("wipe")
+  const listed = json(await stoa("decide", "--json")) as unknown as Array<{ id: string }>
+  expect(listed).toEqual(await itemsOf("decisions?state=open"))
+  expect(listed.map((one) => one.id)).toContain(yes.decision)
+  expect((await stoa("decide")).stdout).toMatch(new RegExp(`^${yes.decision} +approval +Jim wants to run wipe`, "m"))
+  const human = await asJim("call", "--status", yes.call)
+  expect(human).toMatchObject({ code: 3, stdout: `${yes.call}\n` })
+  expect(human.stderr).toMatch(new RegExp(`waiting until somebody decides ${yes.decision}`))
+  expect(await asJim("decide", yes.decision, "--approve")).toMatchObject({ code: 2, stdout: "" })
+  const answered = json(await stoa("decide", yes.decision, "--approve", "--input", '{"word":"less"}', "--json"))
+  expect(answered).toEqual(await http(`decisions/${yes.decision}`))
+  expect(answered).toMatchObject({ state: "answered", verdict: "approve" })
+  const done = json(await asJim("call", "--status", yes.call, "--wait", "20", "--json"))
+  expect(done).toMatchObject({ state: "done", input: { word: "less" }, output: { said: true } })
+  expect(await stoa("decide", yes.decision, "--deny")).toMatchObject({ code: 2, stdout: "" })
+
+  const no = await waiting("wipe")
+  await stoa("decide", no.decision, "--deny", "--note", "not today")
+  const refused = await asJim("call", "--status", no.call, "--wait", "20", "--json")
+  expect(json(refused, 2)).toMatchObject({ state: "refused", error: { tag: "ToolAuthorizationError" } })
+  expect(refused.stderr).toMatch(/not today/)
+
+  const stopped = await waiting("wipe")
+  expect(json(await asJim("call", "--cancel", stopped.call, "--json"))).toMatchObject({ state: "canceled" })
+  expect(await asJim("call", "--status", stopped.call)).toMatchObject({ code: 1, stdout: "" })
+  expect(await asJim("call", "--cancel", stopped.call)).toMatchObject({ code: 2, stdout: "" })
+})
+
+it("decide needs exactly one answer; a link is made for whoever may answer; an approval from now on is listed and revoked", async () => {
+  await house.admin.tools.add(risky("burn"))
+  const { call, decision } = await waiting("burn")
+  const ended = await Promise.all([
+    stoa("decide", decision),
+    stoa("decide", decision, "--approve", "--deny"),
+    stoa("decide", decision, "--deny", "--input", "{}"),
+    stoa("decide", "--approve"),
+    stoa("decide", "dec_nowhere", "--approve"),
+  ])
+  expect(ended.map((one) => [one.code, one.stdout])).toEqual(ended.map(() => [2, ""]))
+  expect(ended[0].stderr).toMatch(/--approve, --deny or --value JSON/)
+  const link = json(await stoa("decide", decision, "--link", "--json"))
+  expect(link).toMatchObject({ url: expect.stringMatching(new RegExp(`^${house.url}/d/[^/]{20,}$`)) })
+  await stoa("decide", decision, "--approve", "--reach", "always")
+  expect(json(await asJim("call", "--status", call, "--wait", "20", "--json"))).toMatchObject({ state: "done" })
+  expect(json(await asJim("call", "burn", "--input", '{"word":"again"}', "--json"))).toMatchObject({ state: "done" })
+  const given = json(await stoa("decide", "--approvals", "--json")) as unknown as Array<{ id: string; tool: string }>
+  const { id } = given.find((one) => one.tool === "burn")!
+  expect(await stoa("decide", "--revoke", id)).toMatchObject({ code: 0, stdout: "" })
+  await waiting("burn")
+})
+
+it("a form is answered by decide --value or call --result: the two are one act", async () => {
+  await house.admin.spaces.add({ name: "desk", kind: "public", members: ["Jim"] })
+  await house.admin.tools.add(tool("choose", { executionType: "space", execution: {} }))
+  const open = async () =>
+    json(await asJim("call", "choose", "--space", "desk", "--input", '{"word":"a"}', "--json"), 3)
+  const [one, two] = [await open(), await open()]
+  const decision = (one["on"] as { id: string }).id
+  expect(json(await stoa("decide", decision, "--value", '{"picked":1}', "--json"))).toMatchObject({ verdict: "submit" })
+  expect(json(await asJim("call", "--status", String(one["id"]), "--wait", "20", "--json"))).toMatchObject({
+    state: "done",
+    output: { picked: 1 },
+  })
+  const submitted = await stoa("call", "--result", String(two["id"]), "--input", '{"picked":2}', "--json")
+  expect(json(submitted)).toMatchObject({ state: "done", output: { picked: 2 } })
+})
+
+it("G-12 pause stops a tool at once, lists it, and lets it go on", async () => {
+  await house.admin.tools.add(tool("noisy"))
+  const paused = json(await stoa("pause", "tools/noisy", "--reason", "too loud", "--json"))
+  expect(paused).toMatchObject({ subject: "tools/noisy", reason: "too loud" })
+  expect(json(await stoa("pause", "--json"))).toEqual(await itemsOf("pauses"))
+  const refused = await asJim("call", "noisy", "--input", '{"word":"hi"}')
+  expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/paused/) })
+  expect(await stoa("pause", "--lift", "tools/noisy")).toMatchObject({ code: 0, stdout: "" })
+  expect(await asJim("call", "noisy", "--input", '{"word":"hi"}')).toMatchObject({ code: 0 })
+  const ended = await Promise.all([
+    stoa("pause", "noisy"),
+    asJim("pause", "everything"),
+    stoa("pause", "--lift", "tools/no"),
+  ])
+  expect(ended.map((one) => one.code)).toEqual([2, 2, 2])
+})
