@@ -15,9 +15,11 @@ import {
 import { digestOf, Registry, CurrentToolsConfig } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Environment } from "../access/Environment.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { Catalogue } from "./Catalogue.ts"
 import { Kinds } from "./Kinds.ts"
+import { unlisted } from "./kinds/unlisted.ts"
 
 interface Row {
   readonly name: string
@@ -31,8 +33,8 @@ const builtin = new Set(Object.values(toolNames).flat())
 export class Tools extends Context.Service<
   Tools,
   {
-    /** Everything that is wrong with it, by path; nothing, if it could be added. */
-    readonly faults: (form: unknown) => Effect.Effect<ReadonlyArray<Issue>>
+    /** Everything that is wrong with it, by path; nothing, if it could be added. `env`: the variables it may read, if not today's. */
+    readonly faults: (form: unknown, env?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Issue>>
     readonly add: (form: unknown) => Effect.Effect<ToolForm, BadInput | NameTaken>
     /** All of them or none. */
     readonly addAll: (forms: ReadonlyArray<unknown>) => Effect.Effect<void, BadInput | NameTaken>
@@ -60,11 +62,12 @@ export class Tools extends Context.Service<
         const journal = yield* Journal
         const catalogue = yield* Catalogue
         const kinds = yield* Kinds
+        const environment = yield* Environment
         const config = yield* CurrentToolsConfig
         const offered = new Map<string, { readonly form: string; readonly source: Source }>()
 
         /** Read to the end, its schemas compiled: what is refused later is refused now. */
-        const read = Effect.fnUntraced(function* (value: unknown) {
+        const read = Effect.fnUntraced(function* (value: unknown, env?: ReadonlyArray<string>) {
           const it = readTool(value)
           if (!it.ok) return it
           const { name } = it.tool.form
@@ -80,7 +83,7 @@ export class Tools extends Context.Service<
             }),
           })
           if (fault !== undefined) issues.push(fault)
-          issues.push(...kinds.faults(it.tool))
+          issues.push(...kinds.faults(it.tool), ...unlisted(it.tool, env ?? (yield* environment.names)))
           return issues.length > 0 ? ({ ok: false, issues } as const) : it
         })
 
@@ -202,8 +205,8 @@ export class Tools extends Context.Service<
 
         yield* refresh
         return Tools.of({
-          faults: Effect.fnUntraced(function* (value) {
-            const it = yield* read(value)
+          faults: Effect.fnUntraced(function* (value, env) {
+            const it = yield* read(value, env)
             return it.ok ? [] : it.issues
           }),
           add,
