@@ -326,6 +326,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const error = yield* refusal(() => admin.mcpServers.remove("files"))
           assert.deepStrictEqual([error.status, error.tag], [409, "OwnedByFile"])
           assert.include(error.message, configFile)
+          yield* hears("server.connected", "files")
           const last = yield* end
           assert.deepStrictEqual((yield* reload).changed, [])
           assert.strictEqual(yield* end, last)
@@ -429,6 +430,12 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* ask(() => admin.grants.add(grant))
           assert.strictEqual((yield* ask(() => bob.mcpServers.get("vault"))).status, "connected")
           assert.strictEqual((yield* refusal(() => bob.mcpServers.add({ name: "own", command: "cat" }))).status, 403)
+          // A rule about its name is a rule about its id.
+          const { id } = yield* ask(() => admin.mcpServers.get("vault"))
+          yield* ask(() =>
+            admin.grants.add({ principal: "bob", resource: "servers/vault", actions: ["read"], effect: "deny" }),
+          )
+          assert.strictEqual((yield* refusal(() => bob.mcpServers.get(id))).status, 403)
           yield* ask(() => admin.mcpServers.remove("vault"))
           const kinds = (yield* serverEvents).filter(({ body }) => (body as { server: string }).server === "vault")
           assert.deepStrictEqual(

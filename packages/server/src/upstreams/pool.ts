@@ -178,10 +178,9 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       if (Option.isNone(details)) return
       const server = yield* connection.server
       const { protocolVersion: protocol } = details.value
-      kept.connection = connection
-      yield* adopt(kept, yield* connection.tools)
       const news = kept.status !== "connected"
-      Object.assign(kept, { status: "connected", version: server.version, protocol, error: undefined })
+      Object.assign(kept, { connection, status: "connected", version: server.version, protocol, error: undefined })
+      yield* adopt(kept, yield* connection.tools)
       if (news)
         yield* journal.transact(
           journal.append({

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { Api, BadInput, Caller, MCPServerState } from "@stoa/contract"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
@@ -27,19 +27,23 @@ export const mcpServersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
     const upstreams = yield* Upstreams
+    /** Rules speak of names; an id is another way to say one. */
+    const named = Effect.fnUntraced(function* (ref: string, action: "read" | "delete" | "admin") {
+      const found = yield* Effect.option(upstreams.get(ref))
+      yield* require(action, `servers/${Option.isSome(found) ? found.value.name : ref}`)
+    })
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
-      get: ({ params }) => Effect.andThen(require("read", `servers/${params.server}`), upstreams.get(params.server)),
+      get: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.get(params.server)),
       // It may run a program on this machine, with what the house may do there.
       add: Effect.fnUntraced(function* ({ payload }) {
         yield* require("admin", `servers/${payload.name}`)
         const { first, server } = yield* upstreams.add(payload, yield* requested())
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),
-      remove: ({ params }) =>
-        Effect.andThen(require("delete", `servers/${params.server}`), upstreams.remove(params.server)),
+      remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),
       accept: ({ params }) =>
-        Effect.andThen(require("admin", `servers/${params.server}`), upstreams.accept(params.server, params.tool)),
+        Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool)),
     })
   }),
 )
