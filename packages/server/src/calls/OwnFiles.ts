@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Spaces } from "../spaces/Spaces.ts"
 
-export const makeOwnsFile = Effect.gen(function* () {
+export const makeOwnFiles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const spaces = yield* Spaces
 

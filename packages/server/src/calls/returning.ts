@@ -4,6 +4,7 @@ import {
   type CallId,
   type CallResult,
   type CorrelationId,
+  Forbidden,
   Missing,
   type Principal,
   type SpaceId,
@@ -125,8 +126,7 @@ export const makeReturning = Effect.fnUntraced(function* (
   }
 
   const cancel = Effect.fn("Calls.cancel")(function* (id: string, reason: string) {
-    const before = yield* record.byId(id)
-    if (before === undefined) return yield* new Missing({ noun: "call", ref: id })
+    if ((yield* record.byId(id)) === undefined) return yield* new Missing({ noun: "call", ref: id })
     const row = yield* journal.transact(
       Effect.gen(function* () {
         const settled = yield* record.settle(
@@ -134,7 +134,7 @@ export const makeReturning = Effect.fnUntraced(function* (
           { step: "cancel", error: { tag: "Canceled", message: reason } },
           unseen(),
         )
-        if (settled !== undefined && before.onId !== null) yield* decisions.cancel(before.onId, reason)
+        if (settled !== undefined && settled.onId !== null) yield* decisions.cancel(settled.onId, reason)
         return settled
       }),
     )
@@ -143,7 +143,8 @@ export const makeReturning = Effect.fnUntraced(function* (
     yield* watch.tell(row)
     yield* running.interrupt(id)
     return row
-  })
+    // Whoever hangs up meanwhile has canceled it all the same, and its handler hears of it.
+  }, Effect.uninterruptible)
 
   const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
@@ -162,16 +163,25 @@ export const makeReturning = Effect.fnUntraced(function* (
       })
   })
 
+  /** Whether somebody may learn of this call at all: its maker, and whoever sees the form it waits for. */
+  const knows = (row: CallRow, by: Principal): Effect.Effect<boolean> =>
+    row.principal === by.id || row.onKind !== "client" || row.onId === null
+      ? Effect.succeed(row.principal === by.id)
+      : decisions.seenBy(row.onId, by)
+
   /** A result from outside. A form is answered by it: the two are one act. */
   const result = Effect.fn("Calls.result")(function* (id: string, by: Principal | null, given: CallResult) {
     const row = yield* record.byId(id)
-    if (row === undefined) return yield* new Missing({ noun: "call", ref: id })
+    if (row === undefined || (by !== null && !(yield* knows(row, by))))
+      return yield* new Missing({ noun: "call", ref: id })
     if (row.state !== "waiting" || (row.onKind !== "client" && row.onKind !== "callback"))
       return yield* new WrongState({
         detail: isSettled(row.state)
           ? `This call is ${row.state} already: a result is taken once.`
           : `This call does not wait for a result (it is ${row.state}${row.onKind === null ? "" : `, on a ${row.onKind}`}).`,
       })
+    if (row.onKind === "callback" && by !== null)
+      return yield* new Forbidden({ action: "submit", resource: `calls/${id}`, rule: "signed callbacks only" })
     const failure =
       given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
     if (failure === undefined) yield* fitsOutput(row, given.output)

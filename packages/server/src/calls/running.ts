@@ -20,6 +20,9 @@ export const unknownOutcome = {
   message: "The house stopped while this ran. Whether it had an effect is not known; look before you call it again",
 }
 
+/** How many stopped calls are remembered: they matter for the moment between their record and their beginning. */
+const mostStopped = 1000
+
 /** A settled call in the figures. */
 export const measure = (row: CallRow): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -36,6 +39,8 @@ export const makeRunning = Effect.fnUntraced(function* (
   const me = newId("own")
   // Fibers of this process: to interrupt what runs. That it runs is in its row.
   const running = new Map<string, Fiber.Fiber<unknown>>()
+  // Stopped after they were written down as running and before they had a fiber: these do not begin.
+  const stopped = new Set<string>()
 
   const execute = (listed: Listed, call: Begun, seen: Seen, progress: Progress) =>
     Effect.provideService(
@@ -101,11 +106,15 @@ export const makeRunning = Effect.fnUntraced(function* (
     const finish = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
       if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
         const waits = exit.value
-        return yield* journal.transact(
-          Effect.gen(function* () {
-            return yield* record.park(id, yield* asking.awaits(waits, listed, call, caller, space))
-          }),
-        )
+        return yield* journal
+          .transact(
+            Effect.gen(function* () {
+              const parked = yield* record.park(id, yield* asking.awaits(waits, listed, call, caller, space))
+              // Stopped meanwhile: then nobody is asked.
+              return parked ?? (yield* Effect.fail("stopped" as const))
+            }),
+          )
+          .pipe(Effect.catch(() => Effect.succeed(undefined)))
       }
       const row = yield* journal.transact(record.settle(id, endingOf(exit), seen))
       if (row !== undefined) yield* measure(row)
@@ -119,6 +128,7 @@ export const makeRunning = Effect.fnUntraced(function* (
         Effect.catchCause((cause) => Effect.logError(`Call ${id} could not be settled`, cause)),
       ),
     )
+    if (stopped.delete(id)) return
     const fiber = yield* Effect.forkIn(body, scope)
     running.set(id, fiber)
   })
@@ -131,12 +141,16 @@ export const makeRunning = Effect.fnUntraced(function* (
     wait: number,
     progress: Progress,
   ) {
-    yield* journal.transact(record.open(row, { state: "running", owner: me }))
-    const { heard, leave } = watch.listen(row.id)
-    yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
-    return yield* heard.pipe(
-      Effect.timeoutOrElse({ duration: wait, orElse: () => watch.now(row.id) }),
-      Effect.ensuring(leave),
+    // Whoever hangs up meanwhile changes nothing: what is written down as running runs.
+    return yield* Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        yield* journal.transact(record.open(row, { state: "running", owner: me }))
+        const { heard, leave } = watch.listen(row.id)
+        yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
+        return yield* restore(Effect.timeoutOrElse(heard, { duration: wait, orElse: () => watch.now(row.id) })).pipe(
+          Effect.ensuring(leave),
+        )
+      }),
     )
   })
 
@@ -148,11 +162,14 @@ export const makeRunning = Effect.fnUntraced(function* (
     return yield* watch.now(row.id)
   })
 
-  /** Interrupts the handler of a call that runs here. Its row is settled by whoever stops it. */
+  /** Interrupts the handler of a call that ran here when it was stopped. Its row is settled by whoever stops it. */
   const interrupt = (id: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       const fiber = running.get(id)
-      return fiber === undefined ? Effect.void : Effect.asVoid(Effect.forkIn(Fiber.interrupt(fiber), scope))
+      if (fiber !== undefined) return Effect.asVoid(Effect.forkIn(Fiber.interrupt(fiber), scope))
+      stopped.add(id)
+      if (stopped.size > mostStopped) stopped.delete(stopped.values().next().value!)
+      return Effect.void
     })
 
   return { me, askFirst, runThenRecord, runInside, recordThenRun, launch, interrupt }

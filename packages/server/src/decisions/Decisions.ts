@@ -89,6 +89,8 @@ export class Decisions extends Context.Service<
       by: Principal,
       answer: NewAnswer,
     ) => Effect.Effect<Decision, Missing | Forbidden | WrongState | BadInput, Transaction>
+    /** Whether somebody may learn of it at all. */
+    readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
     /** Closes an open one without an answer: what it was about is gone. */
     readonly cancel: (id: string, reason: string) => Effect.Effect<void, never, Transaction>
     readonly expire: (id: string) => Effect.Effect<void, never, Transaction>
@@ -188,6 +190,17 @@ export class Decisions extends Context.Service<
         return one.space !== null && (yield* company.spacesOf(principal.id)).includes(one.space as SpaceId)
       })
 
+      const readerOf = (principal: Principal): Effect.Effect<Reader> =>
+        Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
+          principal,
+          all: verdict === "allow",
+        }))
+
+      const seenBy: Decisions["Service"]["seenBy"] = Effect.fnUntraced(function* (id, principal) {
+        const found = yield* row(id)
+        return found !== undefined && (yield* maySee(found, yield* readerOf(principal)))
+      })
+
       const get: Decisions["Service"]["get"] = Effect.fn("Decisions.get")(function* (id, reader) {
         const found = yield* row(id)
         if (found === undefined || !(yield* maySee(found, reader)))
@@ -203,7 +216,7 @@ export class Decisions extends Context.Service<
         if (!reader.all) {
           const spaces = yield* company.spacesOf(me)
           const there = spaces.length === 0 ? sql`1 = 0` : sql.in("space", spaces)
-          where.push(sql`(asked_by = ${me} OR approver = ${me} OR ${there})`)
+          where.push(sql`(asked_by = ${me} OR approver = ${me} OR answered_by = ${me} OR ${there})`)
         }
         const rows = yield* Effect.orDie(
           sql<DecisionRow>`SELECT * FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
@@ -297,8 +310,7 @@ export class Decisions extends Context.Service<
           sql<DecisionRow>`UPDATE decisions SET state = state WHERE id = ${id} RETURNING *`,
         )
         const one = rows[0]
-        const all = (yield* grants.judgeOf(by, "admin", "decisions/*")).verdict === "allow"
-        if (one === undefined || !(yield* maySee(one, { principal: by, all })))
+        if (one === undefined || !(yield* maySee(one, yield* readerOf(by))))
           return yield* new Missing({ noun: "decision", ref: id })
         const may = by.kind === "person" && (yield* voters(one)).includes(by.id)
         if (!may)
@@ -352,6 +364,7 @@ export class Decisions extends Context.Service<
         get,
         list,
         answer,
+        seenBy,
         cancel: Effect.fn("Decisions.cancel")((id, reason) => end(id, "canceled", reason)),
         expire: Effect.fn("Decisions.expire")((id) => end(id, "expired", "")),
         bound: row,

@@ -72,6 +72,8 @@ export const decisionPage = Layer.unwrap(
 
     const look = Effect.gen(function* () {
       const { decision, principal, token } = yield* bearer
+      // Whoever may no longer see it sees it by an old link no more.
+      if (!(yield* decisions.seenBy(decision, principal))) return yield* new NoRoute({ method: "GET", path: "/d/…" })
       return asked(yield* decisions.get(decision, { principal, all: true }), token)
     })
 

@@ -1,8 +1,9 @@
-import { Api } from "@stoa/contract"
+import { Api, Caller, Forbidden } from "@stoa/contract"
 import { Effect, Metric } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { Grants } from "../../../access/Grants.ts"
+import { makeOwnFiles } from "../../../calls/OwnFiles.ts"
 import { Files } from "../../../store/Files.ts"
 import { Journal } from "../../../store/Journal.ts"
 import { Feed } from "../../Feed.ts"
@@ -16,8 +17,9 @@ export const houseHandlers = HttpApiBuilder.group(
   Api,
   "house",
   Effect.fn(function* (handlers) {
-    const { require } = yield* Grants
+    const { judge, require } = yield* Grants
     const files = yield* Files
+    const ownsFile = yield* makeOwnFiles
     const upkeep = yield* Upkeep
     return handlers.handleAll({
       reload: () => Effect.andThen(require("admin", "house/configuration"), upkeep.reload),
@@ -25,7 +27,12 @@ export const houseHandlers = HttpApiBuilder.group(
       backup: ({ query }) =>
         Effect.as(require("admin", "house/backup"), upkeep.backup({ withKey: query.withKey === "true" })),
       file: Effect.fnUntraced(function* ({ params }) {
-        yield* require("read", `files/${params.id}`)
+        const caller = yield* Caller
+        const resource = `files/${params.id}`
+        const { rule, verdict } = yield* judge(caller, "read", resource)
+        // What no rule names is readable for whoever got it as a result; what a rule refuses stays refused.
+        const may = verdict === "allow" || (rule === "silence" && (yield* ownsFile(params.id, caller.principal.id)))
+        if (!may) return yield* new Forbidden({ action: "read", resource, rule })
         return (yield* files.get(params.id)).bytes
       }),
     })
