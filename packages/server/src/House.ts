@@ -34,6 +34,9 @@ import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
 import { routes } from "./doors/http/Routes.ts"
+import { makeIdentify } from "./doors/Identify.ts"
+import { layerHouseDesk } from "./doors/mcp/houseDesk.ts"
+import { McpDoor } from "./doors/mcp/McpDoor.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
@@ -220,13 +223,26 @@ const upkeep = (keys: Keys) =>
 
 const server = Layer.unwrap(Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })))
 
+const guarding = Effect.gen(function* () {
+  const settings = yield* Settings
+  const { draining, port } = yield* NodeServer
+  const publicUrl = Option.match(settings.publicUrl, { onNone: () => undefined, onSome: (url) => new URL(url) })
+  return { host: settings.host, port, publicUrl, draining }
+})
+
+/** Takes its path before the router, and is there before the first request. */
+const mcp = (keys: Keys) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const identify = yield* makeIdentify((yield* Settings).anonymous)
+      return McpDoor.layer({ guard: yield* guarding, identify, version, key: keys.secret })
+    }),
+  ).pipe(Layer.provide(layerHouseDesk))
+
 const serving = Layer.effectDiscard(
   Effect.gen(function* () {
-    const settings = yield* Settings
-    const { draining, port } = yield* NodeServer
     const router = yield* HttpRouter.HttpRouter
-    const publicUrl = Option.match(settings.publicUrl, { onNone: () => undefined, onSome: (url) => new URL(url) })
-    const guarded = guard({ host: settings.host, port, publicUrl, draining })(router.asHttpEffect())
+    const guarded = guard(yield* guarding)(router.asHttpEffect())
     yield* (yield* HttpServer.HttpServer).serve(guarded)
   }),
 )
@@ -237,7 +253,7 @@ const doors = (keys: Keys) =>
       serving.pipe(
         Layer.provide(routes.pipe(Layer.provideMerge(HttpRouter.layer))),
         Layer.provide(layerAuthentication(settings.anonymous)),
-        Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys))),
+        Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
         Layer.provide(HttpServer.layerServices),
         Layer.provideMerge(server),
       ),

@@ -7,3 +7,10 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
   SqlClient.SqlClient,
   (sql) => Effect.asVoid(Effect.orDie(sql`UPDATE access_epoch SET epoch = epoch + 1`)),
 )
+
+/** How high it stands now. */
+export const rightsEpoch: Effect.Effect<Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
+  SqlClient.SqlClient,
+  (sql) =>
+    Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]?.epoch ?? 0),
+)

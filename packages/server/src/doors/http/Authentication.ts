@@ -5,7 +5,7 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/Grants.ts"
 import { Limits } from "../../access/Limits.ts"
 import { Correlation, causedBy } from "../../store/Correlation.ts"
-import { makeIdentify } from "../Identity.ts"
+import { makeIdentify } from "../Identify.ts"
 
 const withHeader = (name: string, value: string) =>
   HttpEffect.appendPreResponseHandler((_, response) =>

@@ -1,0 +1,33 @@
+/** A JSON-RPC error on its way to a client, and the codes MCP gives them. */
+
+export const codes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** Old revisions only. */
+  resourceMissing: -32002,
+  /** 2026-07-28 only. */
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+} as const
+
+/** A class and not an Error: it is an answer, and has no use for a stack. */
+export class Fault {
+  readonly _tag = "Fault"
+  readonly code: number
+  readonly message: string
+  readonly data: unknown
+  constructor(code: number, message: string, data?: unknown) {
+    this.code = code
+    this.message = message
+    this.data = data
+  }
+}
+
+export const invalidParams = (message: string, data?: unknown): Fault => new Fault(codes.invalidParams, message, data)
+
+/** Hidden and unknown look alike (X-30). */
+export const unknownTool = (name: string): Fault => invalidParams(`Unknown tool: ${name}`)

@@ -1,0 +1,193 @@
+/**
+ * The MCP door: JSON-RPC on node:http, before the router. A message is read once; what the protocol asks for is plain code;
+ * Effect begins where the house is asked. Nothing is made per client but a small session, and only for old ones.
+ */
+// edge: node's requests, responses and one timer for all streams.
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
+import { Cause, Clock, Context, Effect, Layer, Redacted } from "effect"
+import { Limits } from "../../access/Limits.ts"
+import { Tokens } from "../../access/Tokens.ts"
+import { causedBy } from "../../store/Correlation.ts"
+import { correlationFrom, type GuardOptions, refusals } from "../http/guard.ts"
+import type { Identify } from "../Identify.ts"
+import { largestBody } from "../NodeRequest.ts"
+import { NodeServer } from "../NodeServer.ts"
+import { problemOf } from "../Problems.ts"
+import { Desk } from "./Desk.ts"
+import { type Place, placeOf } from "./endpoint.ts"
+import { OpenStreams } from "./openStreams.ts"
+import { Reply } from "./reply.ts"
+import { serverInfo, stampOf } from "./results.ts"
+import { StateSeal } from "./sealedState.ts"
+import { type Exchange, serve } from "./serve.ts"
+import { Sessions } from "./sessions.ts"
+
+/** One timer for all: signs of life, streams whose token has ended, sessions that were forgotten. */
+const tickEvery = 5000
+const beatEvery = 3
+const sweepEvery = 12
+
+export interface McpOptions {
+  readonly guard: GuardOptions
+  readonly identify: Identify
+  readonly version: string
+  /** Seals what clients carry for us. */
+  readonly key: Redacted.Redacted
+}
+
+const bearer = /^bearer +(\S+) *$/i
+
+export class McpDoor extends Context.Service<
+  McpDoor,
+  { readonly sessions: () => number; readonly streams: () => number; readonly waiting: () => number }
+>()("server/doors/mcp/McpDoor") {
+  static readonly layer = (options: McpOptions): Layer.Layer<McpDoor, never, Desk | NodeServer | Tokens | Limits> =>
+    Layer.effect(
+      McpDoor,
+      Effect.gen(function* () {
+        const desk = yield* Desk
+        const server = yield* NodeServer
+        const tokens = yield* Tokens
+        const limits = yield* Limits
+        const clock = yield* Clock.Clock
+        const context = yield* Effect.context<never>()
+        const now = () => clock.currentTimeMillisUnsafe()
+        const refusal = refusals(options.guard)
+        const sessions = new Sessions()
+        const streams = new OpenStreams()
+        const waiting = new Set<Reply>()
+        const front = { stamp: stampOf(serverInfo(options.version)), seal: new StateSeal(options.key), now }
+        const house = { front, sessions, streams, limits }
+
+        const problem = (reply: Reply, failure: { readonly _tag: string; readonly message: string }) => {
+          const { body, status } = problemOf(failure)
+          const extra =
+            failure instanceof Unauthenticated
+              ? { "www-authenticate": "Bearer" }
+              : failure instanceof TooManyRequests
+                ? { "retry-after": String(failure.retryAfter) }
+                : {}
+          reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...extra })
+        }
+
+        /** Everything that needs the house, in one fiber: who asks, how often they may, what they see, and the rest. */
+        const run = (place: Place, request: IncomingMessage, reply: Reply, body: string) => {
+          const { authorization = "", traceparent } = request.headers
+          const correlationId = correlationFrom(typeof traceparent === "string" ? traceparent : undefined)
+          const token = bearer.exec(authorization)?.[1]
+          const who =
+            authorization === "" && place.open
+              ? Effect.catchTag(options.identify(undefined, ""), "Unauthenticated", () => Effect.succeed(null))
+              : authorization !== "" && token === undefined
+                ? Effect.fail(new Unauthenticated({ reason: "refused" }))
+                : options.identify(
+                    token === undefined ? undefined : Redacted.make(token),
+                    request.socket.remoteAddress ?? "unknown",
+                  )
+          const served = Effect.flatMap(who, (caller) => {
+            const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
+            const cause = {
+              correlationId,
+              actor: caller?.principal.id ?? null,
+              provenance: caller === null || caller.principal.kind === "service" ? "outside" : caller.principal.kind,
+            } as const
+            const nothing = new NoRoute({ method: request.method ?? "POST", path: request.url ?? "" })
+            const asked = Effect.flatMap(
+              desk.faceFor(caller, place.endpoint),
+              (face): Effect.Effect<void, NoRoute | TooManyRequests> =>
+                face === undefined ? Effect.fail(nothing) : serve(exchange, face),
+            )
+            return causedBy(cause, caller === null ? asked : Effect.andThen(limits.take(caller, "http"), asked))
+          })
+          const settled = Effect.matchCauseEffect(served, {
+            onSuccess: () => Effect.void,
+            onFailure: (failure) => {
+              if (Cause.hasInterruptsOnly(failure)) return Effect.sync(() => reply.silence())
+              const expected = failure.reasons.find((it) => it._tag === "Fail")
+              if (expected !== undefined) return Effect.sync(() => problem(reply, expected.error))
+              return Effect.logError("An MCP request failed", failure).pipe(
+                Effect.annotateLogs({ correlationId }),
+                Effect.andThen(Effect.sync(() => problem(reply, new Internal({ correlationId })))),
+              )
+            },
+          })
+          const fiber = Effect.runForkWith(context)(settled)
+          const cancel = () => fiber.interruptUnsafe()
+          if (fiber.pollUnsafe() !== undefined) return
+          waiting.add(reply)
+          fiber.addObserver(() => waiting.delete(reply))
+          reply.response.on("close", () => {
+            // Of the new era, hanging up is cancelling. Of the old one it is not: the client may come back.
+            if (reply.diesWithConnection && !reply.done) cancel()
+          })
+        }
+
+        const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+          const { method = "GET", url = "/" } = request
+          const base = server.draining() ? { ...safe, connection: "close" } : safe
+          const reply = new Reply(request, response, base, now())
+          const refused = refusal({ method, url, headers: request.headers as Record<string, string> })
+          if (refused !== undefined) return problem(reply, refused)
+          const place = placeOf(url)
+          if (place === undefined) return problem(reply, new NoRoute({ method, path: url.split("?")[0]! }))
+          if (method === "GET" || method === "DELETE") return run(place, request, reply, "")
+          if (method !== "POST") return reply.empty(405, { allow: "GET, POST, DELETE" })
+          readBody(request, (body) =>
+            typeof body === "string"
+              ? run(place, request, reply, body)
+              : problem(reply, new TooLarge({ noun: "body", size: body.size, limit: largestBody })),
+          )
+        }
+
+        const beat = Effect.gen(function* () {
+          const dead = new Set<string>()
+          for (const token of streams.tokens) if (!(yield* tokens.isAlive(token))) dead.add(token)
+          streams.beat(dead, now())
+        })
+        let ticks = 0
+        const tick = () => {
+          ticks++
+          if (ticks % sweepEvery === 0) sessions.sweep(now())
+          if (ticks % beatEvery !== 0) return
+          for (const reply of waiting) reply.beat(now())
+          if (streams.size > 0) Effect.runForkWith(context)(Effect.ignoreCause(beat))
+        }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => setInterval(tick, tickEvery).unref()),
+          (timer) => Effect.sync(() => clearInterval(timer)),
+        )
+        server.beforeClose(
+          Effect.sync(() => {
+            streams.endAll()
+            sessions.closeAll()
+          }),
+        )
+        server.take("/mcp", onRequest)
+        return McpDoor.of({
+          sessions: () => sessions.size,
+          streams: () => streams.size,
+          waiting: () => waiting.size,
+        })
+      }),
+    )
+}
+
+const safe = { "x-content-type-options": "nosniff" }
+
+/** The body as text, or the size of what is too large: announced, or null where it was only found out. */
+const readBody = (request: IncomingMessage, done: (body: string | { readonly size: number | null }) => void): void => {
+  const announced = Number(request.headers["content-length"] ?? 0)
+  if (announced > largestBody) return done({ size: announced })
+  const chunks: Array<Buffer> = []
+  let size = 0
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= largestBody) return void chunks.push(chunk)
+    request.pause()
+    request.removeAllListeners("data")
+    request.removeAllListeners("end")
+    done({ size: null })
+  })
+  request.on("end", () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8")))
+}

@@ -1,0 +1,139 @@
+/**
+ * What a call wants of its client, in both eras. The new one gets an `input_required` result and asks again with its
+ * answers; an old one is asked with requests of ours on its stream, and the call goes on with what it says. Behind the
+ * desk the two look alike.
+ */
+import { Effect } from "effect"
+import { isAnswer, missingFor } from "./capabilities.ts"
+import type { Asks, ClientAnswers, ClientRequests, JsonObject, Lacks, Line } from "./Desk.ts"
+import { codes, Fault, invalidParams } from "./Fault.ts"
+import { isObject, type Request } from "./message.ts"
+import { inputRequiredText, outcomeText } from "./results.ts"
+import { featuresOf } from "./revision.ts"
+import type { Binding } from "./sealedState.ts"
+import type { Answer, Session } from "./sessions.ts"
+import { lineOf, ownerOf, type Talk } from "./talk.ts"
+
+/** A tool that never has enough is stopped. */
+const mostRounds = 10
+/** How long a person may think while an old client holds the line. */
+const patience = "10 minutes"
+
+type Result = { readonly _tag: string }
+type Ask<R extends Result> = (line: Line) => Effect.Effect<R | Asks | Lacks, Fault>
+
+/** Renders what came of it; `Asks` and `Lacks` never get there. */
+type Render<R> = (result: R) => string
+
+const lacks = (capabilities: JsonObject): Fault =>
+  new Fault(codes.missingCapability, "The client has not declared a capability that this needs", {
+    requiredCapabilities: capabilities,
+  })
+
+const isAsks = (it: Result): it is Asks => it._tag === "Asks"
+const isLacks = (it: Result): it is Lacks => it._tag === "Lacks"
+
+/** The request without what changes from one attempt to the next. */
+const bindingOf = (talk: Talk, { method, params }: Request): Binding => {
+  const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...rest } = params
+  return { principal: ownerOf(talk), endpoint: talk.place.key, method, params: rest }
+}
+
+const askedAnew = <R extends Result>(talk: Talk, request: Request, ask: Ask<R>, render: Render<R>) => {
+  const { inputResponses, requestState } = request.params
+  const { now, seal, stamp } = talk.front
+  if (inputResponses !== undefined && !isObject(inputResponses))
+    return Effect.fail(invalidParams("inputResponses is an object"))
+  const binding = requestState === undefined ? undefined : bindingOf(talk, request)
+  const opened =
+    binding === undefined
+      ? { state: undefined }
+      : typeof requestState === "string"
+        ? seal.open(requestState, binding, now())
+        : undefined
+  if (opened === undefined)
+    return Effect.fail(invalidParams("requestState is not ours, not of this request, too old, or used before"))
+  const given = Object.entries(inputResponses ?? {}).filter(([, it]) => isAnswer(it))
+  const line = lineOf(talk, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
+  return Effect.flatMap(ask(line), (result) => {
+    if (isLacks(result)) return Effect.fail(lacks(result.capabilities))
+    if (!isAsks(result)) return Effect.succeed(render(result))
+    const missing = missingFor(talk.capabilities, result, talk.revision)
+    if (missing !== undefined) return Effect.fail(lacks(missing))
+    const state = result.state === undefined ? undefined : seal.seal(result.state, bindingOf(talk, request), now())
+    return Effect.succeed(inputRequiredText(result.requests, state, stamp))
+  })
+}
+
+const told = (method: string, params: JsonObject, id?: string): string =>
+  JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })
+
+/** One question to an old client, and its answer. A client that goes away has cancelled. */
+const askClient = (talk: Talk, session: Session, { method, params }: ClientRequests[string]) =>
+  Effect.callback<Answer>((resume) => {
+    const id = session.ask((answer) => resume(Effect.succeed(answer)))
+    const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
+    if (!talk.tell(told(method, { ...params, ...url }, id)))
+      session.hear(id, { error: "the client cannot be asked here" })
+    return Effect.sync(() => {
+      session.forget(id)
+      talk.tell(told("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => Effect.succeed<Answer>({ error: "no answer within ten minutes" }),
+    }),
+  )
+
+/** A refusal is an answer too, except to sampling: there is no shape for it. */
+const answerOf = (method: string, answer: Answer): JsonObject | undefined => {
+  if ("result" in answer && isAnswer(answer.result)) return answer.result
+  return method === "elicitation/create" ? { action: "cancel" } : method === "roots/list" ? { roots: [] } : undefined
+}
+
+/** Old clients do not know the code: a model is told in words, anything else is a fault of ours. */
+const oldLacks = (talk: Talk, { method }: Request, capabilities: JsonObject): Effect.Effect<string, Fault> => {
+  const message = `This needs a client that declares ${JSON.stringify(capabilities)} when it initializes`
+  if (method !== "tools/call") return Effect.fail(new Fault(codes.internal, message))
+  const error = { tag: "ToolExecutionError", message }
+  return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, talk.revision, talk.front.stamp))
+}
+
+const askedOnStream = <R extends Result>(
+  talk: Talk,
+  request: Request,
+  ask: Ask<R>,
+  render: Render<R>,
+): Effect.Effect<string, Fault> => {
+  const round = (answers: ClientAnswers, state: unknown, left: number): Effect.Effect<string, Fault> =>
+    Effect.flatMap(ask(lineOf(talk, request.params, answers, state)), (result) => {
+      if (isLacks(result)) return oldLacks(talk, request, result.capabilities)
+      if (!isAsks(result)) return Effect.succeed(render(result))
+      const { session } = talk
+      const missing = missingFor(session === undefined ? {} : talk.capabilities, result, talk.revision)
+      if (missing !== undefined) return oldLacks(talk, request, missing)
+      if (session === undefined || left === 0)
+        return Effect.fail(new Fault(codes.internal, "The tool asked its client too often"))
+      const entries = Object.entries(result.requests)
+      return Effect.flatMap(
+        Effect.forEach(entries, ([, it]) => askClient(talk, session, it), { concurrency: "unbounded" }),
+        (heard) => {
+          const given = heard.map((answer, at) => answerOf(entries[at]![1].method, answer))
+          if (given.includes(undefined)) return Effect.fail(new Fault(codes.internal, "The client did not answer"))
+          const next = Object.fromEntries(entries.map(([key], at) => [key, given[at]!]))
+          return round(next, result.state, left - 1)
+        },
+      )
+    })
+  return round({}, undefined, mostRounds)
+}
+
+/** Asks the house, and the client as often as the house wants. */
+export const asked = <R extends Result>(
+  talk: Talk,
+  request: Request,
+  ask: Ask<R>,
+  render: Render<Exclude<R, Asks | Lacks>>,
+): Effect.Effect<string, Fault> =>
+  (featuresOf(talk.revision).stateless ? askedAnew : askedOnStream)(talk, request, ask, render as Render<R>)

@@ -1,0 +1,82 @@
+/**
+ * A stream of an old-era session that outlives its connection: events have ids, the last of them are kept, and a client
+ * that comes back with `Last-Event-ID` gets what it missed, of that stream alone.
+ */
+// edge: writes node responses.
+import type { ServerResponse } from "node:http"
+
+/** What is kept for a client that comes back. Who was away for longer asks again. */
+const mostKept = 256
+const mostKeptSize = 1024 * 1024
+/** A reader that lets this much pile up is cut off; it can resume. */
+const mostUnsent = 4 * 1024 * 1024
+
+export class EventStream {
+  readonly id: string
+  #next = 0
+  readonly #kept: Array<{ readonly n: number; readonly frame: string }> = []
+  #size = 0
+  #out: ServerResponse | undefined
+  #ended = false
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+  /** Whether somebody reads it now. */
+  get read(): boolean {
+    return this.#out !== undefined
+  }
+
+  /** From now on it is written here; whoever read it before is let go. */
+  attach(response: ServerResponse): void {
+    this.#out?.end()
+    this.#out = response
+    response.on("close", () => {
+      if (this.#out === response) this.#out = undefined
+    })
+  }
+
+  /** An empty event: nothing but a place to resume from. */
+  prime(retryMs?: number): void {
+    this.#keep((n) => `id: ${this.id}_${n}\n${retryMs === undefined ? "" : `retry: ${retryMs}\n`}data: \n\n`)
+  }
+  write(text: string): void {
+    this.#keep((n) => `id: ${this.id}_${n}\nevent: message\ndata: ${text}\n\n`)
+  }
+  beat(): void {
+    this.#out?.write(":\n\n")
+  }
+  /** The reader is asked to come back later; the stream goes on. */
+  letGo(): void {
+    this.#out?.end()
+    this.#out = undefined
+  }
+  end(): void {
+    this.#ended = true
+    this.letGo()
+  }
+
+  /** What came after the event with this number; undefined where that is not kept any more. */
+  after(last: number): ReadonlyArray<string> | undefined {
+    const first = this.#kept[0]?.n ?? this.#next
+    if (last >= this.#next || last + 1 < first) return undefined
+    return this.#kept.filter((it) => it.n > last).map((it) => it.frame)
+  }
+
+  #keep(frameOf: (n: number) => string): void {
+    const n = this.#next++
+    const frame = frameOf(n)
+    this.#kept.push({ n, frame })
+    this.#size += frame.length
+    // The last event stays, however large: it may be the result.
+    while (this.#kept.length > mostKept || (this.#size > mostKeptSize && this.#kept.length > 1))
+      this.#size -= this.#kept.shift()!.frame.length
+    if (this.#out === undefined) return
+    this.#out.write(frame)
+    if (this.#out.writableLength > mostUnsent) this.#out.destroy()
+  }
+}

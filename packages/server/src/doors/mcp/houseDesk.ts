@@ -1,0 +1,194 @@
+/**
+ * The desk of the house: the catalogue and the one road, as the MCP front asks for them. Nothing here knows a tool's name;
+ * what a caller sees is kept until its rights or the catalogue change.
+ */
+import { Caller, Forbidden, type Missing, ToolsetName } from "@stoa/contract"
+import { inputSchemaOf } from "@stoa/tools"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Grants } from "../../access/Grants.ts"
+import { type CallRow, Calls } from "../../calls/Calls.ts"
+import { Catalogue, type Face as Shown } from "../../calls/Catalogue.ts"
+import type { Listed } from "../../calls/Traits.ts"
+import { mayPost } from "../../spaces/Messages.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
+import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Desk, type Endpoint, type Face, type ListedTool, type Outcome, type Use } from "./Desk.ts"
+import { type Fault, unknownTool } from "./Fault.ts"
+import { failure, outcomeOf, taskOf } from "./callOutcome.ts"
+import { makeChanges } from "./changes.ts"
+
+/** Faces that are made elsewhere, asked first. */
+export const OtherFaces = Context.Reference<(caller: Caller["Service"] | null, endpoint: Endpoint) => Face | undefined>(
+  "server/doors/mcp/OtherFaces",
+  { defaultValue: () => () => undefined },
+)
+
+/** Below the minute after which clients give up by themselves: they are told where to look instead. */
+const patienceMs = 50_000
+/** A client that knows tasks need not hold a connection for what takes longer. */
+const taskPatienceMs = 2000
+const mostKept = 2000
+
+const instructions =
+  'A call that needs a person answers {"state":"waiting","call":…}: ask again with call_status, or go on with other work.'
+
+const isToolset = Schema.is(ToolsetName)
+
+const shownOf = (endpoint: Endpoint): Shown | undefined => {
+  switch (endpoint.kind) {
+    case "all":
+      return endpoint
+    case "server":
+      return { kind: "server", server: endpoint.name }
+    case "toolset":
+      if (!isToolset(endpoint.name)) return undefined
+      return endpoint.anyway === true
+        ? { kind: "set", set: endpoint.name, anyway: true }
+        : { kind: "set", set: endpoint.name }
+  }
+}
+
+/** Under its own endpoint a server's tools have the names it gave them. */
+const wireNameOf = ({ server, tool }: Listed, endpoint: Endpoint): string =>
+  endpoint.kind === "server" && server !== undefined && tool.definition.name.startsWith(`${server}/`)
+    ? tool.definition.name.slice(server.length + 1)
+    : tool.wireName
+
+const listedOf = (listed: Listed, name: string): ListedTool => {
+  const { annotations, description, outputSchema } = listed.tool.definition
+  const { title, ...hints } = annotations ?? {}
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description,
+    inputSchema: inputSchemaOf(listed.tool.definition),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    // Said explicitly, because silence means "destructive, open world" to a client. What the author said comes first.
+    annotations: { readOnlyHint: listed.effects === "none", ...hints },
+  }
+}
+
+interface Kept {
+  readonly epoch: number
+  readonly version: number
+  readonly face: Face
+}
+
+/** A request without a token sees what the crossroads may, and there is nobody to call it as. */
+const nobody: Face = {
+  tools: [],
+  call: (use) => Effect.fail(unknownTool(use.name)),
+  logs: false,
+  watch: (interest) =>
+    Effect.succeed({
+      honoured: { ...interest, tools: false, prompts: false, resources: false, uris: [], tasks: [] },
+      stop: () => {},
+    }),
+}
+
+export const layerHouseDesk = Layer.effect(
+  Desk,
+  Effect.gen(function* () {
+    const calls = yield* Calls
+    const catalogue = yield* Catalogue
+    const grants = yield* Grants
+    const spaces = yield* Spaces
+    const upstreams = yield* Upstreams
+    const others = yield* OtherFaces
+    const watch = yield* makeChanges
+    const kept = new Map<string, Kept>()
+
+    const spaceOf = Effect.fnUntraced(function* (caller: Caller["Service"], ref: string | undefined) {
+      if (ref === undefined) return {}
+      const { verdict } = yield* grants.judge(caller, "admin", "spaces/*")
+      const space = yield* spaces.get(ref, { principal: caller.principal, all: verdict === "allow" })
+      if (!mayPost(space, caller.principal.id))
+        return yield* new Forbidden({ action: "call tools in", resource: `spaces/${space.name}`, rule: "members only" })
+      return { space }
+    })
+
+    /** The one road, and what came of it. A refusal the model can act on is an outcome like any other. */
+    const callAs = (
+      caller: Caller["Service"],
+      shown: Shown,
+      one: Listed,
+      use: Use,
+      progress: Parameters<Face["call"]>[1]["progress"],
+    ): Effect.Effect<Outcome, Fault> => {
+      const walked = Effect.gen(function* () {
+        const request = {
+          tool: one.tool.definition.name,
+          input: use.arguments,
+          face: shown,
+          wait: use.mayBeTask ? taskPatienceMs : patienceMs,
+          progress: (step: Parameters<typeof progress>[0]) => Effect.sync(() => progress(step)),
+          ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
+          ...(yield* spaceOf(caller, use.space)),
+        }
+        return outcomeOf(yield* calls.call(request), one.tool.definition.source === "mcp")
+      })
+      return Effect.provideService(walked, Caller, caller).pipe(
+        Effect.catchTag("ToolNotFoundError", () => Effect.fail(unknownTool(use.name))),
+        Effect.catchIf(
+          (error) => error._tag !== "Fault",
+          (error) => Effect.succeed<Outcome>(failure(error)),
+        ),
+      )
+    }
+
+    const tasksOf = (caller: Caller["Service"]): NonNullable<Face["tasks"]> => {
+      const find = (id: string): Effect.Effect<CallRow, Missing> =>
+        calls.get(id, { principal: caller.principal, all: false })
+      return {
+        get: (id) => Effect.match(find(id), { onSuccess: taskOf, onFailure: () => undefined }),
+        // What a house's call waits for is answered by whoever may, never through its own task.
+        update: (id) => Effect.match(find(id), { onSuccess: () => true, onFailure: () => false }),
+        cancel: (id) =>
+          find(id).pipe(
+            Effect.andThen(calls.cancel(id, `Canceled by ${caller.principal.name}`)),
+            Effect.as(true),
+            Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
+          ),
+      }
+    }
+
+    const make = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, shown: Shown) {
+      const found = yield* catalogue.list(caller, shown)
+      const named = found
+        .map((one) => [wireNameOf(one, endpoint), one] as const)
+        .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      const byName = new Map(named)
+      const face: Face = {
+        instructions,
+        tools: [...byName].map(([name, one]) => listedOf(one, name)),
+        call: (use, { progress }) => {
+          const one = byName.get(use.name)
+          return one === undefined ? Effect.fail(unknownTool(use.name)) : callAs(caller, shown, one, use, progress)
+        },
+        logs: false,
+        tasks: tasksOf(caller),
+        watch: (interest, tell) => watch(caller, shown, interest, tell),
+      }
+      return face
+    })
+
+    return Desk.of({
+      faceFor: Effect.fnUntraced(function* (caller, endpoint) {
+        const other = others(caller, endpoint)
+        if (other !== undefined) return other
+        const shown = shownOf(endpoint)
+        if (shown === undefined) return undefined
+        if (caller === null) return nobody
+        const key = `${caller.principal.id} ${caller.context} ${endpoint.kind} ${JSON.stringify(endpoint)}`
+        const known = kept.get(key)
+        if (known !== undefined && known.epoch === caller.epoch && known.version === catalogue.version())
+          return known.face
+        if (endpoint.kind === "server" && !(yield* Effect.isSuccess(upstreams.get(endpoint.name)))) return undefined
+        const face = yield* make(caller, endpoint, shown)
+        if (kept.size >= mostKept) kept.clear()
+        kept.set(key, { epoch: caller.epoch, version: catalogue.version(), face })
+        return face
+      }),
+    })
+  }),
+)

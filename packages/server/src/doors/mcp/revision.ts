@@ -1,0 +1,42 @@
+/** The protocol's revisions, and what each of them can say. Those up to 2025-11-25 begin with `initialize`; the newest has no beginning. */
+
+export const oldRevisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const
+export type OldRevision = (typeof oldRevisions)[number]
+export const newRevision = "2026-07-28"
+export type Revision = OldRevision | typeof newRevision
+
+export const servedRevisions: ReadonlyArray<Revision> = [newRevision, ...oldRevisions.toReversed()]
+
+export const isOldRevision = (text: unknown): text is OldRevision =>
+  (oldRevisions as ReadonlyArray<unknown>).includes(text)
+
+/** The revision without sessions or any later one: whoever names it is not asking for `initialize`. */
+export const isNewEra = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= newRevision
+
+/** What a request means that names no revision and no session. */
+export const assumedRevision: OldRevision = "2025-03-26"
+
+/** A served one is echoed (S2-77); otherwise the newest that has a handshake, never the one that has none. */
+export const negotiate = (asked: string): OldRevision => (isOldRevision(asked) ? asked : "2025-11-25")
+
+/** What a peer of a revision understands. Dates compare as text. */
+export const understands = (revision: Revision) => ({
+  batches: revision <= "2025-03-26",
+  audio: revision >= "2025-03-26",
+  annotations: revision >= "2025-03-26",
+  completions: revision >= "2025-03-26",
+  progressMessage: revision >= "2025-03-26",
+  /** Titles, `_meta` on things, output schemas, structured content, resource links. */
+  structured: revision >= "2025-06-18",
+  elicitation: revision >= "2025-06-18",
+  icons: revision >= "2025-11-25",
+  urlElicitation: revision >= "2025-11-25",
+  /** A stream begins with an empty event to resume from. Older clients stumble over it. */
+  priming: revision === "2025-11-25",
+  /** `resultType`, any JSON as structured content, cache hints. */
+  stateless: revision === newRevision,
+})
+export type Understood = ReturnType<typeof understands>
+
+const table = new Map<Revision, Understood>(servedRevisions.map((it) => [it, understands(it)]))
+export const featuresOf = (revision: Revision): Understood => table.get(revision)!

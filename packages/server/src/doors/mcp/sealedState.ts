@@ -1,0 +1,68 @@
+/**
+ * The state an `input_required` result hands to a client, and takes back: sealed, bound to the principal, the endpoint and
+ * the very request it was given for, good for an hour and for one use. A client cannot read it, change it or lend it.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
+import { Redacted } from "effect"
+
+const life = 3_600_000
+/** States that were used are remembered until they would have ended. More than this at once, and the oldest go early. */
+const mostUsed = 100_000
+
+/** What a state is good for. */
+export interface Binding {
+  readonly principal: string
+  readonly endpoint: string
+  readonly method: string
+  readonly params: unknown
+}
+
+const bound = (binding: Binding): Buffer =>
+  createHash("sha256")
+    .update(JSON.stringify([binding.principal, binding.endpoint, binding.method, binding.params]))
+    .digest()
+
+export class StateSeal {
+  readonly #key: Buffer
+  readonly #used = new Map<string, number>()
+
+  constructor(secret: Redacted.Redacted) {
+    this.#key = Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", "stoa mcp request state", 32))
+  }
+
+  seal(state: unknown, binding: Binding, now: number): string {
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(bound(binding))
+    const plain = JSON.stringify({ until: now + life, state })
+    const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")
+  }
+
+  /** The state, or undefined where this is none of ours, not for this request, too old, or used before. */
+  open(text: string, binding: Binding, now: number): { readonly state: unknown } | undefined {
+    const bytes = Buffer.from(text, "base64url")
+    // Whole and canonical: nothing appended, nothing that only decodes to the same.
+    if (bytes.length < 29 || bytes.toString("base64url") !== text) return undefined
+    let plain: string
+    try {
+      const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, 12)).setAAD(bound(binding))
+      decipher.setAuthTag(bytes.subarray(12, 28))
+      plain = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8")
+    } catch {
+      return undefined
+    }
+    const { state, until } = JSON.parse(plain) as { readonly until: number; readonly state: unknown }
+    const nonce = bytes.toString("base64url", 0, 12)
+    if (until <= now || this.#used.has(nonce)) return undefined
+    this.#forget(now)
+    this.#used.set(nonce, until)
+    return { state }
+  }
+
+  #forget(now: number): void {
+    for (const [nonce, until] of this.#used) {
+      if (until > now && this.#used.size < mostUsed) return
+      this.#used.delete(nonce)
+    }
+  }
+}
