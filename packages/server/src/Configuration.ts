@@ -149,10 +149,11 @@ export class Configuration extends Context.Service<
 
         /** Tools say what is wrong with them better than a list of everything they might have been. */
         const toolFaults = Effect.fnUntraced(function* (value: unknown) {
-          const given = (value as { readonly tools?: unknown } | null)?.tools
+          const { env, tools: given } = (value ?? {}) as { readonly env?: unknown; readonly tools?: unknown }
+          const listed = Array.isArray(env) ? (env as ReadonlyArray<string>) : []
           const issues: Array<Issue> = []
           for (const [place, form] of (Array.isArray(given) ? given : []).entries())
-            for (const { message, path } of yield* tools.faults(form))
+            for (const { message, path } of yield* tools.faults(form, listed))
               issues.push({ path: ["tools", place, path].filter((part) => part !== "").join("."), message })
           return issues
         })
