@@ -7,7 +7,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { readerLayer } from "../store/Readers.ts"
-import { auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
+import { auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
 
 /** S4-103. */
 const keptDays = 90
@@ -87,6 +87,9 @@ export class Audit extends Context.Service<
   static readonly reader = readerLayer({
     name: "audit",
     atomic: true,
+    kinds: auditedKinds,
+    // A busy house is audited many at a time: each time is a commit.
+    gather: "20 millis",
     handle: Effect.fnUntraced(function* (events) {
       const sql = yield* SqlClient.SqlClient
       const newest = yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1`

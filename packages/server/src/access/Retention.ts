@@ -28,6 +28,7 @@ export const layerRetention = Layer.mergeAll(
   readerLayer({
     name: purpose,
     atomic: false,
+    kinds: ["timer.fired"],
     handle: Effect.fnUntraced(function* ([event]) {
       if (event?.kind !== "timer.fired" || event.body.purpose !== purpose) return
       yield* clean

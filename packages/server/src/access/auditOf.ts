@@ -1,6 +1,6 @@
 /** What the audit trail says of an event, and how its chain is made: pure, so that anybody can check it again. */
 import { createHash } from "node:crypto"
-import type { AuditResult, Event } from "@stoa/contract"
+import { type AuditResult, type Event, type EventKind, kinds } from "@stoa/contract"
 
 export interface Audited {
   readonly principal: string | null
@@ -10,6 +10,26 @@ export interface Audited {
   readonly rule?: string
   readonly call?: string
 }
+
+/** Nothing for the auditor: said in spaces to those who are there, or a step of what is audited when it has ended. */
+const passedOver = [
+  "message.created",
+  "message.settled",
+  "message.edited",
+  "message.pinned",
+  "reaction.added",
+  "reaction.removed",
+  "space.read",
+  "call.received",
+  "call.waiting",
+  "decision.asked",
+  "timer.fired",
+] as const satisfies ReadonlyArray<EventKind>
+
+/** The kinds the audit reads. */
+export const auditedKinds = (Object.keys(kinds) as ReadonlyArray<EventKind>).filter(
+  (kind) => !(passedOver as ReadonlyArray<EventKind>).includes(kind),
+)
 
 /** Total over the kinds: a new kind does not compile until somebody has said what the auditor reads of it. */
 export const auditOf = (event: Event): Audited | undefined => {

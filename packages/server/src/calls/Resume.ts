@@ -14,6 +14,7 @@ const stopServer = Effect.fnUntraced(function* (subject: string, verb: "stop" | 
 const reader = readerLayer({
   name: "calls",
   atomic: false,
+  kinds: ["decision.answered", "decision.expired", "decision.canceled", "timer.fired", "pause.set", "pause.lifted"],
   handle: Effect.fnUntraced(function* ([event]) {
     const calls = yield* Calls
     switch (event?.kind) {

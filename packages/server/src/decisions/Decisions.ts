@@ -376,6 +376,7 @@ export class Decisions extends Context.Service<
   static readonly reader = readerLayer({
     name: "decisions",
     atomic: true,
+    kinds: ["timer.fired"],
     handle: Effect.fnUntraced(function* (events) {
       const decisions = yield* Decisions
       for (const event of events)

@@ -162,7 +162,11 @@ export class Feed extends Context.Service<
 
       yield* Effect.gen(function* () {
         const heard = journal.bell.rung
-        const events = yield* journal.read({ after: cursor, limit: page })
+        // With nobody there, what happens need not be read: whoever comes begins at the end, or reads the past.
+        const end = open.size === 0 ? yield* journal.end : cursor
+        // Somebody may have come meanwhile, and stands where the cursor was.
+        if (open.size === 0) cursor = Math.max(cursor, end)
+        const events = open.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page })
         if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
         cursor = events.at(-1)!.cursor
         deliver(events)

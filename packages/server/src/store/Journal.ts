@@ -57,7 +57,12 @@ export class Journal extends Context.Service<
     readonly append: (event: NewEvent) => Effect.Effect<void, never, Transaction>
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
-    readonly read: (options: { readonly after: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<Event>>
+    /** What happened after a cursor: everything, or the kinds that are asked for. */
+    readonly read: (options: {
+      readonly after: number
+      readonly limit: number
+      readonly kinds?: ReadonlyArray<EventKind>
+    }) => Effect.Effect<ReadonlyArray<Event>>
     /** The cursor of the newest event. */
     readonly end: Effect.Effect<number>
     /** What stands at or before this cursor may be gone. */
@@ -137,9 +142,14 @@ export class Journal extends Context.Service<
           )
         })
 
-      const read = Effect.fn("Journal.read")(function* (options: { readonly after: number; readonly limit: number }) {
+      const read = Effect.fn("Journal.read")(function* ({
+        after,
+        kinds: wanted,
+        limit,
+      }: Parameters<Journal["Service"]["read"]>[0]) {
+        const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
         const rows = yield* sql<Row & { readonly cursor: number }>`SELECT cursor, kind, at, space, actor, provenance,
-          correlation_id, body FROM journal WHERE cursor > ${options.after} ORDER BY cursor LIMIT ${options.limit}`
+          correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
         return rows.map(fromRow)
       }, Effect.orDie)
 

@@ -3,7 +3,7 @@
  * process at a time reads under a name. Delivery is at least once: what a reader does must bear a repeat, unless it is
  * `atomic`, when its writes and its cursor commit together.
  */
-import type { Event } from "@stoa/contract"
+import type { Event, EventKind } from "@stoa/contract"
 import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { freeLeases } from "./Claims.ts"
@@ -29,8 +29,12 @@ interface Waiter {
 
 interface Reader<R> {
   readonly name: string
+  /** How long to let events come together before the next batch. */
+  readonly gather?: Duration.Input
   /** Handles a batch at a time, its writes in one transaction with the cursor; otherwise one event at a time. */
   readonly atomic: boolean
+  /** The kinds it cares for; it is not woken into work by others. All of them, if none are named. */
+  readonly kinds?: ReadonlyArray<EventKind>
   /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
   readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void, unknown, R>
 }
@@ -111,8 +115,9 @@ export class Readers extends Context.Service<
       const note = (name: string, failure: string) =>
         Effect.ignore(sql`UPDATE readers SET failure = ${failure.slice(0, 2000)} WHERE name = ${name}`)
 
-      const loop = <R>({ atomic, handle, name }: Reader<R>) => {
+      const loop = <R>({ atomic, gather, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
+        let noted = 0
         let heldUntil = 0
         let limit = most
 
@@ -152,13 +157,31 @@ export class Readers extends Context.Service<
           return claimed !== undefined && before === cursor
         })
 
+        /** Nothing up to here concerns it. That is written down now and then: to read past it again costs nothing. */
+        const passOver = Effect.fnUntraced(function* (end: number) {
+          if (cursor === undefined || end <= cursor) return
+          const now = yield* Clock.currentTimeMillis
+          if (now - noted > Duration.toMillis(third)) {
+            noted = now
+            // Where another process holds the lease, that one writes it down.
+            if ((yield* claim(name)) !== undefined) yield* move(name, end)
+          }
+          cursor = end
+          yield* moved(name, end)
+        })
+
         const pass = Effect.gen(function* () {
           const heard = journal.bell.rung
           if (cursor === undefined) yield* hold
           const from = cursor!
-          const events = yield* journal.read({ after: from, limit })
+          // Asked before reading: what is appended in between is not passed over.
+          const end = kinds === undefined ? from : yield* journal.end
+          const events = yield* journal.read({ after: from, limit, ...(kinds === undefined ? {} : { kinds }) })
           const last = events.at(-1)?.cursor
-          if (last === undefined) return yield* Effect.timeoutOption(journal.bell.waitPast(heard), notices.patience)
+          if (last === undefined) {
+            yield* passOver(end)
+            return yield* Effect.timeoutOption(journal.bell.waitPast(heard), notices.patience)
+          }
           if (!(yield* hold)) {
             // The cursor was moved by another process, or is about to be.
             if (heldUntil === 0 && cursor === from) yield* Effect.sleep("1 second")
@@ -169,6 +192,7 @@ export class Readers extends Context.Service<
           heldUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(third)
           limit = Math.min(limit * 2, most)
           yield* moved(name, last)
+          if (gather !== undefined) yield* Effect.sleep(gather)
         })
         return pass.pipe(
           Effect.tapCause((cause) =>
