@@ -1,9 +1,12 @@
 /** MCP servers from a terminal, against a real house. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Ended, Home, type House } from "./houseProcess.ts"
 
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
+const changing = fileURLToPath(new URL("../../server/test/upstreamsFixture.ts", import.meta.url))
 const home = new Home()
 let house: House
 beforeAll(async () => {
@@ -41,6 +44,25 @@ it("a program after -- is added, listed and removed; JSON is the HTTP object", a
   })
   expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 0, stdout: "", stderr: "every is gone\n" })
   expect(await stoa("servers", "rm", "every")).toMatchObject({ code: 2 })
+})
+
+it("a tool that changed while the house was away is shown and accepted, just as it was shown", async () => {
+  const file = join(home.folder, "tools.json")
+  writeFileSync(file, JSON.stringify({ mail: "sends mail" }))
+  json(await stoa("servers", "add", "post", "--json", "--", process.execPath, changing, file))
+  expect(json(await stoa("servers", "tools", "post", "--json"))).toMatchObject([{ name: "mail", state: "active" }])
+  await house.stop()
+  writeFileSync(file, JSON.stringify({ mail: "sends mail to me" }))
+  house = await home.start()
+  while ((await house.admin.mcpServers.get("post")).held.length === 0);
+  expect(await stoa("servers", "tools", "post")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/\nmail +held +sends mail +sends mail to me\n$/),
+  })
+  const accepted = await stoa("servers", "accept", "post", "mail", "--json")
+  expect(json(accepted)).toMatchObject({ name: "post", tools: ["mail"], held: [] })
+  expect(accepted.stderr).toMatch(/it said: .*"sends mail".*\nit says now: .*"sends mail to me"/)
+  await stoa("servers", "rm", "post")
 })
 
 it("--url is the server's address there; nobody at it is a server that is kept and tried", async () => {

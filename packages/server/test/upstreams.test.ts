@@ -170,7 +170,14 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.isFalse(upstreams.allowed("post", "mail"))
         assert.match((yield* Effect.flip(mail.tool.handler({}, {} as never))).message, /waits for review/)
         assert.strictEqual(textOf(yield* callTool("post/note")), "note")
-        const accepted = yield* ask(() => admin.mcpServers.accept("post", "mail"))
+        const [pinned] = (yield* ask(() => admin.mcpServers.tools("post"))).items
+        assert.deepInclude(pinned, { name: "mail", state: "held" })
+        assert.deepInclude(pinned?.definition, { description: "sends mail" })
+        assert.deepInclude(pinned?.held?.definition, { description: "sends mail, and a copy to me" })
+        const digest = pinned!.held!.digest
+        const other = yield* refusal(() => admin.mcpServers.accept("post", "mail", { digest: pinned!.digest }))
+        assert.deepStrictEqual([other.status, other.tag], [409, "WrongState"])
+        const accepted = yield* ask(() => admin.mcpServers.accept("post", "mail", { digest }))
         assert.deepStrictEqual([accepted.tools, accepted.held], [["mail", "note", "reload"], []])
         const now = upstreams.tools().find(({ tool }) => tool.definition.name === "post/mail")!
         assert.strictEqual(now.tool.definition.description, "sends mail, and a copy to me")

@@ -18,6 +18,10 @@ const pairs = (texts: ReadonlyArray<string>, flag: string) =>
     (all) => Object.fromEntries(all),
   )
 
+/** What a definition says to people. */
+const wordsOf = (definition: unknown): string | undefined =>
+  (definition as { readonly description?: string } | null | undefined)?.description
+
 const several = (name: string, words: string) =>
   Flag.String(name).pipe(Flag.withDescription(words), Flag.between(0, 1000))
 
@@ -114,16 +118,40 @@ const rm = Command.make(
   }),
 ).pipe(Command.withDescription("Disconnect an MCP server and forget it"))
 
+const pinned = Command.make(
+  "tools",
+  { server },
+  Effect.fn(function* ({ server }) {
+    const { json } = yield* root
+    const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
+    const rows = items.map((one) => ({
+      ...one,
+      says: wordsOf(one.definition),
+      "would say": wordsOf(one.held?.definition),
+    }))
+    yield* list(json ? items : rows, ["name", "state", "says", "would say"])
+  }),
+).pipe(Command.withDescription("What its tools were when they were first seen, and what waits for review"))
+
 const accept = Command.make(
   "accept",
   { server, tool: Argument.String("tool").pipe(Argument.withDescription("A tool of it that is held")) },
   Effect.fn(function* ({ server, tool }) {
-    const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool))
+    // What is shown here is what is accepted, and not what the server may have made of it meanwhile.
+    const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
+    const found = items.find((one) => one.name === tool)
+    if (found?.held) {
+      yield* talk(`it said:      ${JSON.stringify(found.definition)}`)
+      yield* talk(`it says now:  ${JSON.stringify(found.held.definition)}`)
+    }
+    const now = yield* ask((stoa) =>
+      stoa.mcpServers.accept(server, tool, found?.held ? { digest: found.held.digest } : {}),
+    )
     yield* show(now, `${server}/${tool} may be called again`)
   }),
 ).pipe(Command.withDescription("Accept what a changed tool says of itself now"))
 
 export const servers = Command.make("servers").pipe(
   Command.withDescription("MCP servers whose tools the house offers"),
-  Command.withSubcommands([add, ls, rm, accept]),
+  Command.withSubcommands([add, ls, rm, pinned, accept]),
 )

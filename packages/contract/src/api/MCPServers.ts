@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, Missing, NameTaken, OwnedByFile, WrongState } from "../Errors.ts"
 import { MCPServerRef, NewMCPServer } from "../MCPServerSpec.ts"
 import { MCPServerState } from "../MCPServerState.ts"
+import { MCPServerTool } from "../MCPServerTool.ts"
 import { pageOfMany } from "../Page.ts"
 import { problem } from "../Problem.ts"
 import { made } from "./guards.ts"
@@ -29,8 +30,15 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
       success: HttpApiSchema.NoContent,
       error: [problem(Missing), problem(OwnedByFile)],
     }),
+    HttpApiEndpoint.get("tools", "/mcp-servers/:server/tools", {
+      params: server,
+      success: pageOfMany(MCPServerTool),
+      error: problem(Missing),
+    }),
     HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {
       params: { ...server, tool: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) },
+      // What was looked at: what has changed since then is not accepted with it.
+      query: { digest: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))) },
       success: MCPServerState,
       error: [problem(Missing), problem(WrongState)],
     }),

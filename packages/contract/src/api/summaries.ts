@@ -56,6 +56,7 @@ const summaries: Record<string, string> = {
   "mcpServers.get": "One MCP server",
   "mcpServers.add": "Add an MCP server: a program or an address; waits up to 10 seconds for it",
   "mcpServers.remove": "Disconnect an MCP server and forget it",
+  "mcpServers.tools": "What its tools were pinned as, and what waits for review",
   "mcpServers.accept": "Accept what a changed tool says of itself now",
   "tools.list": "The tools you may call",
   "tools.get": "One tool, by name or wire name",

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import {
   type MCPServerSpec,
   type MCPServerState,
+  type MCPServerTool,
   Missing,
   NameTaken,
   type NewMCPServer,
@@ -49,7 +50,9 @@ export class Upstreams extends Context.Service<
     readonly get: (ref: string) => Effect.Effect<MCPServerState, Missing>
     readonly list: Effect.Effect<Page<MCPServerState>>
     /** Somebody has looked at what a changed tool says now, and lets it go on. */
-    readonly accept: (ref: string, tool: string) => Effect.Effect<MCPServerState, Missing | WrongState>
+    readonly accept: (ref: string, tool: string, seen?: string) => Effect.Effect<MCPServerState, Missing | WrongState>
+    /** What its tools were pinned as, those it lists no longer among them, and what is held. */
+    readonly pinned: (ref: string) => Effect.Effect<Page<MCPServerTool>, Missing>
     /** What the configuration file declares, all of it: what is no longer in it goes. */
     readonly declare: (
       servers: ReadonlyArray<DeclaredServer>,
@@ -151,13 +154,15 @@ export class Upstreams extends Context.Service<
           yield* pool.followed
         })
 
-        const accept: Upstreams["Service"]["accept"] = Effect.fn("Upstreams.accept")(function* (ref, tool) {
+        const accept: Upstreams["Service"]["accept"] = Effect.fn("Upstreams.accept")(function* (ref, tool, seen) {
           const { id, name, owner } = (yield* find(ref)).server
           yield* journal.transact(
             Effect.gen(function* () {
-              const digest = yield* rows.accept(id, tool)
+              const digest = yield* rows.accept(id, tool, seen)
               if (digest === undefined)
-                return yield* new WrongState({ detail: `${name} has no tool "${tool}" that waits for review.` })
+                return yield* new WrongState({
+                  detail: `${name} has no tool "${tool}" that waits for review${seen === undefined ? "" : " as it was seen"}.`,
+                })
               yield* journal.append({ kind: "server.tool-accepted", body: { server: name, owner, tool, digest } })
               yield* noticed
             }),
@@ -183,6 +188,11 @@ export class Upstreams extends Context.Service<
             next: null,
           })),
           accept,
+          pinned: Effect.fn("Upstreams.pinned")((ref) =>
+            Effect.flatMap(find(ref), ({ server }) =>
+              Effect.map(rows.tools(server.id), (items) => ({ items, next: null })),
+            ),
+          ),
           declare,
           declared: Effect.map(rows.all, (all) => all.filter((one) => one.source === "file").length),
           stop: (name) => Effect.suspend(() => (pool.stopped.add(nameKey(name)), Effect.asVoid(pool.followed))),

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { nameKey } from "../access/Principals.ts"
 import { newId } from "../store/Correlation.ts"
 import type { Journal } from "../store/Journal.ts"
+import { placeOf } from "./reach.ts"
 import { type makeRows, type Server, serverKey } from "./rows.ts"
 
 export interface DeclaredServer {
@@ -20,8 +21,6 @@ export interface Applied {
   readonly retired: ReadonlyArray<string>
 }
 
-/** The program or the address: another one is another server, whatever it is called. */
-const placeOf = ({ args, command, url }: MCPServerSpec): string => JSON.stringify([command, args, url])
 const sameSpec = (a: MCPServerSpec, b: MCPServerSpec): boolean =>
   JSON.stringify(Object.entries(a).toSorted()) === JSON.stringify(Object.entries(b).toSorted())
 

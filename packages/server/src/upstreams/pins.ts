@@ -24,8 +24,8 @@ const definitionOf = ({ annotations, description, inputSchema, name, outputSchem
 const digest = (tool: MCPTool): string => digestOf(definitionOf(tool))
 
 export interface Step {
-  /** `pin`: seen for the first time. `release`: it says again what was accepted. */
-  readonly kind: "pin" | "hold" | "accept" | "release"
+  /** `pin`: seen for the first time. `hold`: held from now on. `again`: held already, and something else by now. `release`: it says again what was accepted. */
+  readonly kind: "pin" | "hold" | "again" | "accept" | "release"
   readonly tool: string
   readonly definition: string
   readonly digest: string
@@ -35,7 +35,7 @@ const stepOf = (pin: Pin | undefined, digest: string, review: ToolReview): Step[
   if (pin === undefined) return "pin"
   if (pin.digest === digest) return pin.state === "held" ? "release" : undefined
   if (review === "trust") return "accept"
-  return pin.heldDigest === digest ? undefined : "hold"
+  return pin.heldDigest === digest ? undefined : pin.state === "held" ? "again" : "hold"
 }
 
 /** What is to be written down after a listing. A tool that is gone keeps its pin: it may come back as another. */

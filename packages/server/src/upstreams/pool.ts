@@ -3,13 +3,13 @@
  * arguments. One fiber makes and ends them, so that no request's life is tied to a connection's.
  */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
-import { defaultMCPPorts, type MCPConnection, type MCPTool, type Tool } from "@stoa/tools"
-import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, Scope, Semaphore } from "effect"
+import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool, type Tool } from "@stoa/tools"
+import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, Scope, Semaphore } from "effect"
 import { nameKey } from "../access/Principals.ts"
 import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { isAllowed, type Offer, offerOf, type Pin, stepsOf } from "./pins.ts"
-import { hide, type Lookup, plainSecrets, shownUrl } from "./reach.ts"
+import { hide, type Lookup, placeOf, plainSecrets, shownUrl } from "./reach.ts"
 import { type makeRows, type Server, serverKey } from "./rows.ts"
 import { type Ears, stayConnected } from "./staying.ts"
 import { toolOf } from "./tool.ts"
@@ -19,6 +19,8 @@ export interface UpstreamTool {
   /** The agent whose own server it is of; null: the house's. */
   readonly owner: PrincipalId | null
   readonly tool: Tool
+  /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
+  readonly behind: string
   /** Nobody has looked at its schema: it is checked under a deadline. */
   readonly reviewed: false
 }
@@ -36,6 +38,9 @@ export interface Kept {
   listed: ReadonlyArray<MCPTool>
   pins: Map<string, Pin>
   offer: Offer
+  callable: ReadonlySet<string>
+  /** When it last told of other tools. */
+  toldAt: number
   /** What is offered, in one word: another one is news. */
   signature: string
   tools: ReadonlyArray<UpstreamTool>
@@ -45,6 +50,7 @@ export interface Kept {
 
 const nothing: Offer = { tools: [], held: [], missing: [] }
 const longestError = 500
+const busyMs = 1000
 const sealedElsewhere =
   "how to reach it was sealed under another key; start with the right STOA_SECRET_KEY, or add it again"
 
@@ -60,6 +66,8 @@ const fresh = (server: Server): Kept => ({
   listed: [],
   pins: new Map(),
   offer: nothing,
+  callable: new Set(),
+  toldAt: 0,
   signature: "",
   tools: [],
   scope: undefined,
@@ -116,12 +124,14 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     const { id, name, owner, spec } = kept.server
     const shut = kept.scope === undefined || entries.get(id) !== kept
     kept.offer = shut ? nothing : offerOf(kept.listed, kept.pins, spec?.allowedTools)
+    kept.callable = new Set(kept.offer.tools.map((tool) => tool.name))
     const signature = kept.offer.tools.map((tool) => `${tool.name} ${kept.pins.get(tool.name)!.digest}`).join("\n")
     if (signature === kept.signature) return
     kept.signature = signature
     kept.tools = kept.offer.tools.map((tool) => ({
       server: name,
       owner,
+      behind: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
       reviewed: false,
       tool: toolOf(name, tool, {
         connection: () => (mayCall(kept, tool.name) ? kept.connection : undefined),
@@ -136,10 +146,12 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     entries.get(kept.server.id) === kept &&
     kept.scope !== undefined &&
     isAllowed(kept.server.spec?.allowedTools, tool) &&
-    kept.offer.tools.some((one) => one.name === tool)
+    kept.callable.has(tool)
 
   const adopt = Effect.fnUntraced(function* (kept: Kept, listed: ReadonlyArray<MCPTool>) {
     const { id, name, owner, spec } = kept.server
+    // Removed while it told us.
+    if (entries.get(id) !== kept) return
     const steps = stepsOf(listed, kept.pins, spec?.review ?? "hold")
     if (steps.length > 0)
       yield* journal.transact(
@@ -190,6 +202,13 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         )
       yield* Deferred.succeed(kept.first, undefined)
     })
+    /** At once, and after that once a second: a server that changes its mind all the time must not fill the journal. */
+    const listed = Effect.fnUntraced(function* (tools: ReadonlyArray<MCPTool>) {
+      const waitMs = kept.toldAt + busyMs - (yield* Clock.currentTimeMillis)
+      if (waitMs > 0) yield* Effect.sleep(waitMs)
+      kept.toldAt = yield* Clock.currentTimeMillis
+      yield* adopt(kept, tools)
+    })
     // A fault of ours in here must not end the keeping of the connection; and nobody asked for what it tells.
     const safely = (telling: Effect.Effect<unknown>) =>
       Effect.catchCause(telling, (cause) => Effect.logError(`MCP server "${name}"`, cause)).pipe(
@@ -198,7 +217,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       )
     return {
       connected: (connection) => safely(connected(connection)),
-      listed: (tools) => safely(adopt(kept, tools)),
+      listed: (tools) => safely(listed(tools)),
       lost: (why) => safely(failed(why)),
     }
   }

@@ -18,6 +18,9 @@ export const transportOf = ({ command, transport, url }: MCPServerSpec): MCPTran
   return transport === undefined && /^wss?:/i.test(url ?? "") ? "websocket" : "streamable-http"
 }
 
+/** The program or the address: another one is another server, whatever it is called. */
+export const placeOf = ({ args, command, url }: MCPServerSpec): string => JSON.stringify([command, args, url])
+
 /** What may be shown of an address: its query may hold a key. */
 export const shownUrl = (url: string): string => {
   const { host, pathname, protocol } = new URL(url)

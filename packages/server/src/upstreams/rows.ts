@@ -1,5 +1,5 @@
 /** Rows of MCP servers and of their pinned tools. How a server is reached is sealed: it may hold keys. */
-import { type MCPServerSpec, type MCPTransport, PrincipalId, Source } from "@stoa/contract"
+import { MCPServerTool, type MCPServerSpec, type MCPTransport, type PrincipalId, type Source } from "@stoa/contract"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { nameKey } from "../access/Principals.ts"
@@ -29,6 +29,29 @@ interface ServerRow extends Omit<Server, "spec" | "createdAt"> {
 export const serverKey = (name: string, owner: PrincipalId | null): string => `${owner ?? ""}/${nameKey(name)}`
 
 const parseMoment = Schema.decodeSync(Schema.DateTimeUtcFromString)
+
+interface ToolRow {
+  readonly tool: string
+  readonly state: Pin["state"]
+  readonly definition: string
+  readonly digest: string
+  readonly heldDefinition: string | null
+  readonly heldDigest: string | null
+  readonly firstSeenAt: string
+}
+
+const toolFrom = (row: ToolRow): MCPServerTool =>
+  new MCPServerTool({
+    name: row.tool,
+    state: row.state,
+    definition: JSON.parse(row.definition) as Schema.Json,
+    digest: row.digest,
+    held:
+      row.heldDefinition === null || row.heldDigest === null
+        ? null
+        : { definition: JSON.parse(row.heldDefinition) as Schema.Json, digest: row.heldDigest },
+    firstSeenAt: parseMoment(row.firstSeenAt),
+  })
 
 export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) => {
   const label = (id: string) => `mcp-server/${id}`
@@ -102,7 +125,7 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   const write = Effect.fnUntraced(function* (server: string, { definition, digest, kind, tool }: Step) {
     const at = { definition, digest, state: "active", heldDefinition: null, heldDigest: null }
     const mine = sql`WHERE server = ${server} AND tool = ${tool}`
-    if (kind === "hold")
+    if (kind === "hold" || kind === "again")
       yield* sql`UPDATE mcp_tools SET ${sql.update({ state: "held", heldDefinition: definition, heldDigest: digest })} ${mine}`
     else if (kind === "pin") {
       const row = { server, tool, ...at, firstSeenAt: DateTime.formatIso(yield* DateTime.now) }
@@ -110,13 +133,20 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
     } else yield* sql`UPDATE mcp_tools SET ${sql.update(at)} ${mine}`
   }, Effect.orDie)
 
-  /** What is held becomes what is accepted; says its digest, or nothing where nothing was held. */
-  const accept = Effect.fnUntraced(function* (server: string, tool: string) {
+  const tools = Effect.fnUntraced(function* (server: string) {
+    const rows = yield* sql<ToolRow>`SELECT tool, state, definition, digest, held_definition, held_digest, first_seen_at
+      FROM mcp_tools WHERE server = ${server} ORDER BY tool`
+    return rows.map(toolFrom)
+  }, Effect.orDie)
+
+  /** What is held becomes what is accepted; says its digest, or nothing where that is not what is held. */
+  const accept = Effect.fnUntraced(function* (server: string, tool: string, seen: string | undefined) {
+    const same = seen === undefined ? sql`1 = 1` : sql`held_digest = ${seen}`
     const rows = yield* sql<{ digest: string }>`UPDATE mcp_tools SET state = 'active', definition = held_definition,
       digest = held_digest, held_definition = NULL, held_digest = NULL
-      WHERE server = ${server} AND tool = ${tool} AND state = 'held' RETURNING digest`
+      WHERE server = ${server} AND tool = ${tool} AND state = 'held' AND ${same} RETURNING digest`
     return rows[0]?.digest
   }, Effect.orDie)
 
-  return { all, insert, update, remove, requested, pins, write, accept }
+  return { all, insert, update, remove, requested, pins, tools, write, accept }
 }

@@ -42,8 +42,9 @@ export const mcpServersHandlers = HttpApiBuilder.group(
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),
       remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),
-      accept: ({ params }) =>
-        Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool)),
+      tools: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.pinned(params.server)),
+      accept: ({ params, query }) =>
+        Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool, query.digest)),
     })
   }),
 )
