@@ -270,7 +270,7 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
       assert.strictEqual(sent!.url, `/fine/${encodeURIComponent(value)}?k=${encodeURIComponent(value)}`)
       assert.deepStrictEqual(JSON.parse(sent!.body), { key: value, list: [`<${value}>`] })
       const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]
-      assert.deepStrictEqual([...revealed].toSorted(), forms.toSorted())
+      for (const form of forms) assert.isTrue(revealed.has(form), form)
       const errors = [
         yield* failure(execution("bad")),
         yield* failure({ ...execution("x"), url: `http://127.0.0.1:1/\${secret.KEY}` }),

@@ -12,10 +12,16 @@ import { type FromHouse, nameOf } from "./template.ts"
 /** By name: `secret.KEY` to its value. */
 export type Values = ReadonlyMap<string, string>
 
-/** As it is, in an address, in JSON. */
-const formsOf = (value: string): ReadonlyArray<string> => [
-  ...new Set([value, encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)]),
-]
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+/** As it is; in JSON, and in JSON that stands in JSON, as an echo has it; in an address and in a form. */
+const formsOf = (value: string): ReadonlyArray<string> => {
+  const once = inJson(value)
+  const twice = inJson(once)
+  const inUrl = encodeURIComponent(value.toWellFormed())
+  const inForm = new URLSearchParams({ "": value }).toString().slice(1)
+  return [...new Set([value, once, twice, inJson(twice), inUrl, inUrl.replaceAll("'", "%27"), inForm])]
+}
 
 /** Takes revealed values out of a text, and says what stood there. */
 export const hide = (text: string, values: Values): string => {
