@@ -236,7 +236,9 @@ export class Feed extends Context.Service<
         subscribers: () => open.size,
         streamsOf: (principal) => [...open].filter((one) => one.viewer.principal === principal).length,
         subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
-          const one: Subscriber = { ...subscription, response, cursor: subscription.after ?? cursor }
+          // From now on means from the end of the journal: the live reader may be a step behind it.
+          const from = subscription.after ?? (yield* journal.end)
+          const one: Subscriber = { ...subscription, response, cursor: from }
           open.add(one)
           response.on("close", () => leave(one))
           response.write(openFrame(one.cursor))
