@@ -16,6 +16,7 @@ import {
   DecisionId,
   DelegationId,
   GrantId,
+  HostId,
   Moment,
   PrincipalId,
   TimerId,
@@ -46,6 +47,7 @@ const kind = <const Body extends Schema.Struct.Fields>(audience: Audience, days:
 })
 
 const server = { server: Schema.String, owner: Schema.NullOr(PrincipalId) }
+const host = { host: HostId, name: Schema.String, owner: PrincipalId }
 const permission = { resource: Schema.String, actions: Schema.Array(Action) }
 
 export const kinds = {
@@ -175,6 +177,10 @@ export const kinds = {
   "server.disconnected": kind("admins", 7, { ...server, error: Schema.String }),
   "server.tool-held": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
   "server.tool-accepted": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
+  "host.declared": kind("admins", 365, { ...host, shared: Schema.Boolean, tools: Schema.Array(Schema.String) }),
+  "host.removed": kind("admins", 365, host),
+  "host.connected": kind("admins", 7, host),
+  "host.disconnected": kind("admins", 7, host),
   "timer.fired": kind("admins", 7, { timer: TimerId, purpose: Schema.String, payload: Schema.Json }),
 } as const
 

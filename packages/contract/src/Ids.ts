@@ -28,6 +28,8 @@ export const DecisionId = id("dcs", "DecisionId")
 export type DecisionId = typeof DecisionId.Type
 export const ApprovalId = id("apv", "ApprovalId")
 export type ApprovalId = typeof ApprovalId.Type
+export const HostId = id("hst", "HostId")
+export type HostId = typeof HostId.Type
 export const FileId = Schema.String.check(Schema.isPattern(/^fil_[0-9a-f]{64}$/)).pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 

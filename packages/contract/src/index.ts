@@ -35,6 +35,7 @@ export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceK
 export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
 export { type Finding, Report } from "./Report.ts"
+export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./Host.ts"
 export {
   ApprovalId,
   CallId,
@@ -44,6 +45,7 @@ export {
   DelegationId,
   FileId,
   GrantId,
+  HostId,
   Moment,
   PrincipalId,
   TimerId,

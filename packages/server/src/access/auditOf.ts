@@ -154,6 +154,13 @@ export const auditOf = (event: Event): Audited | undefined => {
     case "server.connected":
     case "server.disconnected":
       return undefined
+    case "host.declared":
+      return done("declare", `hosts/${event.body.name}`)
+    case "host.removed":
+      return done("remove", `hosts/${event.body.name}`)
+    case "host.connected":
+    case "host.disconnected":
+      return undefined
     // A timer is the house's own clockwork; what it sets off is audited as what it is.
     case "timer.fired":
       return undefined
