@@ -86,7 +86,7 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
     }),
   )
 
-  it.effect("S1-33 X-61 the output is the body alone; status and safe headers ride beside it", () =>
+  it.effect("S1-33 the output is the body alone; status and safe headers ride beside it", () =>
     Effect.gen(function* () {
       yield* opened
       const headers = { "set-cookie": "session=1", etag: '"7"', "x-request-id": "r1", "x-other": "no" }
@@ -100,7 +100,7 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
     }),
   )
 
-  it.effect("S1-33 X-61 an answer outside 2xx fails the call, with its status and a bounded excerpt", () =>
+  it.effect("S1-33 an answer outside 2xx fails the call, with its status and a bounded excerpt", () =>
     Effect.gen(function* () {
       yield* opened
       const stub = yield* http(text(`no such\n\tthing ${"x".repeat(5000)}`, 404))
