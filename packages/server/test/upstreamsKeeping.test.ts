@@ -257,6 +257,20 @@ layer(house({ store: "sqlite", log: "debug", env: { STOA_LOG: "debug", CRM_REGIO
     }),
   )
 
+  it.effect("what a server logs goes to the log without what it was told", () =>
+    Effect.gen(function* () {
+      const { admin } = yield* Guest
+      const { said } = yield* spoken
+      yield* ask(() => admin.secrets.set("TALKER", { value: "swordfish-of-a-talker" }))
+      const { spec } = changing({ tell: "tells" })
+      yield* ask(() => admin.mcpServers.add({ name: "talker", ...spec, env: { TOKEN: "${secret.TALKER}" } }))
+      yield* callTool("talker/tell")
+      assert.include(said.join(""), "my token is [secret]")
+      assert.notInclude(said.join(""), "swordfish-of-a-talker")
+      yield* ask(() => admin.mcpServers.remove("talker"))
+    }),
+  )
+
   it.effect("a program that dies is started again with the secrets of that time", () =>
     Effect.gen(function* () {
       const { admin } = yield* Guest
