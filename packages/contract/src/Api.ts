@@ -10,6 +10,7 @@ import { SecretsApi } from "./api/Secrets.ts"
 import { DelegationsApi, GrantsApi } from "./api/Grants.ts"
 import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi, MetricsApi } from "./api/House.ts"
+import { HostsApi } from "./api/Hosts.ts"
 import { MCPServersApi } from "./api/MCPServers.ts"
 import { MessagesApi } from "./api/Messages.ts"
 import { PausesApi } from "./api/Pauses.ts"
@@ -22,7 +23,7 @@ import { ToolsApi } from "./api/Tools.ts"
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
-  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi)
   .middleware(Authentication)
   .add(ResultsApi)
   .middleware(Reading)

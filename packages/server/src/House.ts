@@ -21,6 +21,7 @@ import { Tokens } from "./access/Tokens.ts"
 import { Address } from "./calls/Address.ts"
 import { Calls } from "./calls/Calls.ts"
 import { Catalogue } from "./calls/Catalogue.ts"
+import { Hosts } from "./calls/Hosts.ts"
 import { Kinds } from "./calls/Kinds.ts"
 import { layerResume } from "./calls/Resume.ts"
 import { Tools } from "./calls/Tools.ts"
@@ -164,7 +165,8 @@ const rooms = (keys: Keys, file: string) =>
 
 /** The third floor: the one road, and what walks it. */
 const calls = (keys: Keys, file: string) =>
-  layerResume.pipe(
+  Layer.mergeAll(layerResume, Hosts.reader).pipe(
+    Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),

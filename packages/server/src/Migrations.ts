@@ -2,6 +2,7 @@
 import access from "./access/migrations/0002_access.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
 import calls from "./calls/migrations/0006_calls.ts"
+import hosts from "./calls/migrations/0008_hosts.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
@@ -16,4 +17,5 @@ export const migrations: Migrations = {
   "0005_upstreams": upstreams,
   "0006_calls": calls,
   "0007_pauses": pauses,
+  "0008_hosts": hosts,
 }

@@ -31,9 +31,9 @@ import { makeAsking } from "./asking.ts"
 import { everything, type Face } from "./Catalogue.ts"
 import { errorOf, makeRecord, type NewRow, unseen } from "./record.ts"
 import { makeReturning } from "./returning.ts"
-import type { CallRow } from "./rows.ts"
+import { type CallRow, isWithHost } from "./rows.ts"
 import { makeRunning, measure, type Progress } from "./running.ts"
-import { makeWalk, type Reached, reachedNothing } from "./walk.ts"
+import { makeWalk, type Reached, reachedNothing, type Walked } from "./walk.ts"
 import { makeWatch } from "./watch.ts"
 
 export type { CallRow } from "./rows.ts"
@@ -134,7 +134,7 @@ export class Calls extends Context.Service<
 
       /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
       const stay = (row: CallRow, { stay: patient, wait = usualWait }: CallRequest): Effect.Effect<CallRow> =>
-        wait > 0 && (row.state === "running" || (row.state === "waiting" && patient === true))
+        wait > 0 && (row.state === "running" || isWithHost(row) || (row.state === "waiting" && patient === true))
           ? watch.settled(row.id, wait)
           : Effect.succeed(row)
 
@@ -156,6 +156,18 @@ export class Calls extends Context.Service<
         return yield* Effect.fail(refusal)
       })
 
+      /** What it waits for once it has begun may come soon; one that still runs has had its time. */
+      const recordAndStay = Effect.fnUntraced(function* (
+        row: NewRow,
+        walked: Walked,
+        caller: Caller["Service"],
+        request: CallRequest,
+      ) {
+        const { progress, wait = usualWait } = request
+        const now = yield* running.recordThenRun(row, walked, caller, wait, progress)
+        return now.state === "waiting" ? yield* stay(now, request) : now
+      })
+
       const first = Effect.fnUntraced(function* (
         request: CallRequest,
         begun: Begun,
@@ -171,7 +183,7 @@ export class Calls extends Context.Service<
           return yield* refuse(rowOf(begun, reached, caller, digest), refusal)
         }
         const row = rowOf(walked.value.call, reached, caller, digest)
-        const { progress, wait = usualWait } = request
+        const { progress } = request
         if (walked.value.asks) return yield* stay(yield* running.askFirst(row, walked.value, caller), request)
         switch (walked.value.listed.effects) {
           case "none":
@@ -179,7 +191,7 @@ export class Calls extends Context.Service<
           case "store":
             return yield* running.runInside(row, walked.value, progress)
           case "outside":
-            return yield* running.recordThenRun(row, walked.value, caller, wait, progress)
+            return yield* recordAndStay(row, walked.value, caller, request)
         }
       })
 

@@ -24,9 +24,12 @@ export class Waits {
   readonly kind: "client" | "callback"
   /** Unanswered for so long, the call expires. */
   readonly milliseconds: number
-  constructor(kind: "client" | "callback", milliseconds: number) {
+  /** The host that a callback comes from; none, where whoever has the key may send it. */
+  readonly host: string | undefined
+  constructor(kind: "client" | "callback", milliseconds: number, host?: string) {
     this.kind = kind
     this.milliseconds = milliseconds
+    this.host = host
   }
 }
 

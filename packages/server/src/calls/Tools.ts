@@ -107,7 +107,11 @@ export class Tools extends Context.Service<
           const made = yield* Effect.orDie(
             sql`INSERT INTO tools ${sql.insert(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
           )
-          if (made.length === 0) return yield* new NameTaken({ noun: "tool", name: form.name })
+          // A name that a host offers to everybody is as taken as a configured one.
+          const hosted = yield* Effect.orDie(
+            sql`SELECT host FROM hosted_tools WHERE scope = ${""} AND name = ${form.name}`,
+          )
+          if (made.length === 0 || hosted.length > 0) return yield* new NameTaken({ noun: "tool", name: form.name })
           yield* journal.append({ kind: "tool.added", body: { tool: form.name, digest: digest(tool) } })
         })
 

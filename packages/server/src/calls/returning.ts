@@ -18,6 +18,7 @@ import { type Bound, Decisions } from "../decisions/Decisions.ts"
 import { causedBy } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { Catalogue, everything } from "./Catalogue.ts"
+import { makeOwnerOf } from "./hostRows.ts"
 import { isSettled } from "./lifecycle.ts"
 import { type Ending, errorOf, type makeRecord, unseen } from "./record.ts"
 import type { CallRow } from "./rows.ts"
@@ -38,6 +39,7 @@ export const makeReturning = Effect.fnUntraced(function* (
   const tokens = yield* Tokens
   const catalogue = yield* Catalogue
   const walk = yield* makeWalk
+  const ownerOf = yield* makeOwnerOf
 
   const settle = Effect.fnUntraced(function* (id: string, ending: Ending) {
     const row = yield* journal.transact(record.settle(id, ending, unseen()))
@@ -163,11 +165,17 @@ export const makeReturning = Effect.fnUntraced(function* (
       })
   })
 
-  /** Whether somebody may learn of this call at all: its maker, and whoever sees the form it waits for. */
-  const knows = (row: CallRow, by: Principal): Effect.Effect<boolean> =>
-    row.principal === by.id || row.onKind !== "client" || row.onId === null
-      ? Effect.succeed(row.principal === by.id)
-      : decisions.seenBy(row.onId, by)
+  /** A function is answered for by whoever runs its process, and by nobody else. */
+  const hosts = (row: CallRow, by: Principal): Effect.Effect<boolean> =>
+    row.onKind !== "callback" || row.onId === null
+      ? Effect.succeed(false)
+      : Effect.map(ownerOf(row.onId), (owner) => owner === by.id)
+
+  /** Whether somebody may learn of this call at all: its maker, its host, and whoever sees the form it waits for. */
+  const knows = (row: CallRow, by: Principal): Effect.Effect<boolean> => {
+    if (row.principal === by.id) return Effect.succeed(true)
+    return row.onKind === "client" && row.onId !== null ? decisions.seenBy(row.onId, by) : hosts(row, by)
+  }
 
   /** A result from outside. A form is answered by it: the two are one act. */
   const result = Effect.fn("Calls.result")(function* (id: string, by: Principal | null, given: CallResult) {
@@ -180,8 +188,12 @@ export const makeReturning = Effect.fnUntraced(function* (
           ? `This call is ${row.state} already: a result is taken once.`
           : `This call does not wait for a result (it is ${row.state}${row.onKind === null ? "" : `, on a ${row.onKind}`}).`,
       })
-    if (row.onKind === "callback" && by !== null)
-      return yield* new Forbidden({ action: "submit", resource: `calls/${id}`, rule: "signed callbacks only" })
+    if (row.onKind === "callback" && by !== null && !(yield* hosts(row, by)))
+      return yield* new Forbidden({
+        action: "submit",
+        resource: `calls/${id}`,
+        rule: row.onId === id ? "signed callbacks only" : "its host only",
+      })
     const failure =
       given.error === undefined ? undefined : typeof given.error === "string" ? given.error : given.error.message
     if (failure === undefined) yield* fitsOutput(row, given.output)

@@ -37,6 +37,10 @@ export interface CallRow {
   readonly settledAt: string | null
 }
 
+/** Waits for a process that works on it now: as good as running, but it holds nothing here. */
+export const isWithHost = ({ id, onId, onKind, state }: CallRow): boolean =>
+  state === "waiting" && onKind === "callback" && onId !== id
+
 const decode = Schema.decodeUnknownSync(Call)
 
 export const callFrom = (row: CallRow): Call => {

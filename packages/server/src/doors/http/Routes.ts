@@ -13,6 +13,7 @@ import { limitsHandlers } from "./handlers/Limits.ts"
 import { secretsHandlers } from "./handlers/Secrets.ts"
 import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
 import { healthHandlers, houseHandlers, metricsHandlers } from "./handlers/House.ts"
+import { hostsHandlers } from "./handlers/Hosts.ts"
 import { mcpServersHandlers } from "./handlers/MCPServers.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
 import { pausesHandlers } from "./handlers/Pauses.ts"
@@ -46,6 +47,7 @@ const handlers = Layer.mergeAll(
   decisionsHandlers,
   pausesHandlers,
   mcpServersHandlers,
+  hostsHandlers,
 )
 
 const elsewhere = HttpRouter.add(
