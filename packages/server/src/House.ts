@@ -241,6 +241,9 @@ const mcp = (keys: Keys) =>
     }),
   ).pipe(Layer.provide(layerHouseDesk))
 
+/** A signed link is longer than what a path's part may be by default, and so is a name in another script. */
+const layerRouter = Layer.provide(HttpRouter.layer, Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: 2000 }))
+
 const serving = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
@@ -253,7 +256,7 @@ const doors = (keys: Keys) =>
   Layer.unwrap(
     Effect.map(Settings, (settings) =>
       serving.pipe(
-        Layer.provide(routes.pipe(Layer.provideMerge(HttpRouter.layer))),
+        Layer.provide(routes.pipe(Layer.provideMerge(layerRouter))),
         Layer.provide(layerAuthentication(settings.anonymous)),
         Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
         Layer.provide(HttpServer.layerServices),
