@@ -43,6 +43,7 @@ import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
 import { Models } from "./models/Models.ts"
 import { Settings } from "./Settings.ts"
+import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
 import { Backup } from "./store/Backup.ts"
@@ -55,6 +56,7 @@ import { migrate } from "./store/Schemas.ts"
 import { refuse } from "./store/StartError.ts"
 import { Store } from "./store/Store.ts"
 import { Timers } from "./store/Timers.ts"
+import { layerToolsets } from "./toolsets/Toolsets.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
 
 const version = "0.1.0"
@@ -159,13 +161,13 @@ const rooms = (keys: Keys, file: string) =>
   Decisions.reader.pipe(
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
-    Layer.provideMerge(Layer.mergeAll(Spaces.layer, Messages.layer, Upstreams.layer(file))),
+    Layer.provideMerge(Layer.mergeAll(Spaces.layer, Messages.layer, ActiveSpaces.layer, Upstreams.layer(file))),
     Layer.provideMerge(access(keys, file)),
   )
 
-/** The third floor: the one road, and what walks it. */
+/** The third floor: the one road, and what walks it; above it the toolsets, which offer their tools to it. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerResume, Hosts.reader).pipe(
+  Layer.mergeAll(layerResume, Hosts.reader, layerToolsets).pipe(
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),

@@ -14,7 +14,7 @@ import {
   type Page,
   type PageQuery,
   type Principal,
-  type Space,
+  type SpaceId,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
@@ -24,6 +24,7 @@ import {
 import { type Call as Begun, digestOf } from "@stoa/tools"
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -43,7 +44,8 @@ export { callFrom } from "./rows.ts"
 export interface CallRequest {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
-  readonly space?: Space
+  /** The space it is made in; otherwise the one its caller has entered. */
+  readonly space?: SpaceId
   /** The same key is the same call: a retry finds the first one and its result. */
   readonly key?: string
   readonly face?: Face
@@ -96,6 +98,7 @@ export class Calls extends Context.Service<
       const journal = yield* Journal
       const record = yield* makeRecord
       const walk = yield* makeWalk
+      const active = yield* ActiveSpaces
       const watch = makeWatch(record)
       const running = yield* makeRunning(record, yield* makeAsking, watch)
       const returning = yield* makeReturning(record, running, watch)
@@ -107,7 +110,7 @@ export class Calls extends Context.Service<
           toolName: request.tool,
           arguments: request.input,
           agentId: principal.id,
-          sessionId: request.space?.id ?? "",
+          sessionId: request.space ?? "",
           correlationId: (yield* currentCause).correlationId,
           idempotencyKey: request.key ?? id,
           startedAt: yield* Clock.currentTimeMillis,
@@ -189,16 +192,23 @@ export class Calls extends Context.Service<
           case "none":
             return yield* stay(yield* running.runThenRecord(row, walked.value, caller, progress), request)
           case "store":
-            return yield* running.runInside(row, walked.value, progress)
+            return yield* running.runInside(row, walked.value, caller, progress)
           case "outside":
             return yield* recordAndStay(row, walked.value, caller, request)
         }
       })
 
-      const call: Calls["Service"]["call"] = Effect.fn("Calls.call")(function* (request) {
+      /** A call belongs to the space it names, or to the one its caller stands in. */
+      const placed = (given: CallRequest, caller: Caller["Service"]): Effect.Effect<CallRequest> =>
+        given.space === undefined
+          ? Effect.map(active.of(caller), (space) => (space === undefined ? given : { ...given, space }))
+          : Effect.succeed(given)
+
+      const call: Calls["Service"]["call"] = Effect.fn("Calls.call")(function* (given) {
         const caller = yield* Caller
+        const request = yield* placed(given, caller)
         const { principal } = caller
-        const digest = request.key === undefined ? "" : digestOf([request.tool, request.input, request.space?.id])
+        const digest = request.key === undefined ? "" : digestOf([request.tool, request.input, request.space])
         const before = request.key === undefined ? undefined : yield* record.byKey(principal.id, request.key)
         if (before !== undefined) return yield* again(before, digest, request)
         const begun = yield* begin(request, caller)
@@ -207,8 +217,9 @@ export class Calls extends Context.Service<
         )
       })
 
-      const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
+      const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (given) {
         const caller = yield* Caller
+        const request = yield* placed(given, caller)
         const reached: Reached = reachedNothing(request.tool)
         const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
         const { asks, call, listed } = yield* walk(caller, yield* begin(request, caller), options, reached)

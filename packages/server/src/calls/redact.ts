@@ -11,7 +11,7 @@ export const redact = (text: string, revealed: ReadonlySet<string>): string => {
     // As it stands inside a JSON text, and as it stands in a URL.
     const escaped = JSON.stringify(secret).slice(1, -1)
     if (escaped !== secret) clean = clean.replaceAll(escaped, "[secret]")
-    const encoded = encodeURIComponent(secret)
+    const encoded = encodeURIComponent(secret.toWellFormed())
     if (encoded !== secret) clean = clean.replaceAll(encoded, "[secret]")
   }
   return clean

@@ -1,7 +1,7 @@
 /** The three ways a call runs, by what it changes: nothing, our own database, or something outside. */
-import type { CallId, Caller, SpaceId } from "@stoa/contract"
+import { type CallId, Caller, type SpaceId } from "@stoa/contract"
 import { type Call as Begun, Road } from "@stoa/tools"
-import { Cause, Clock, Effect, Exit, Fiber } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
 import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import type { makeAsking } from "./asking.ts"
@@ -42,11 +42,10 @@ export const makeRunning = Effect.fnUntraced(function* (
   // Stopped after they were written down as running and before they had a fiber: these do not begin.
   const stopped = new Set<string>()
 
-  const execute = (listed: Listed, call: Begun, seen: Seen, progress: Progress) =>
-    Effect.provideService(
-      Effect.provideService(Road.execute(listed.tool, call, progress), Revealed, seen.revealed),
-      Meta,
-      seen.meta,
+  /** What a handler may know: who calls, and where to leave what it reveals and what comes with its output. */
+  const execute = (listed: Listed, call: Begun, caller: Caller["Service"], seen: Seen, progress: Progress) =>
+    Effect.updateContext(Road.execute(listed.tool, call, progress), (around: Context.Context<never>) =>
+      around.pipe(Context.add(Caller, caller), Context.add(Revealed, seen.revealed), Context.add(Meta, seen.meta)),
     )
 
   const endingOf = (exit: Exit.Exit<unknown, unknown>): Ending => {
@@ -64,7 +63,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     progress: Progress,
   ) {
     const seen = unseen()
-    const exit = yield* Effect.exit(execute(listed, call, seen, progress))
+    const exit = yield* Effect.exit(execute(listed, call, caller, seen, progress))
     if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
       const waits = exit.value
       yield* journal.transact(
@@ -81,12 +80,17 @@ export const makeRunning = Effect.fnUntraced(function* (
   })
 
   /** All it does is in our database: record, effect and outcome are one transaction, so that it happens once or not at all. */
-  const runInside = Effect.fnUntraced(function* (row: NewRow, { call, listed }: Walked, progress: Progress) {
+  const runInside = Effect.fnUntraced(function* (
+    row: NewRow,
+    { call, listed }: Walked,
+    caller: Caller["Service"],
+    progress: Progress,
+  ) {
     const written = yield* journal.transact(
       Effect.gen(function* () {
         const seen = unseen()
         // What a failed handler has written is undone; that it failed is written down.
-        const exit = yield* Effect.exit(journal.transact(execute(listed, call, seen, progress)))
+        const exit = yield* Effect.exit(journal.transact(execute(listed, call, caller, seen, progress)))
         return yield* record.whole(row, endingOf(exit), seen)
       }),
     )
@@ -121,7 +125,7 @@ export const makeRunning = Effect.fnUntraced(function* (
       return row
     })
     const body = Effect.uninterruptibleMask((restore) =>
-      Effect.exit(restore(execute(listed, call, seen, progress))).pipe(
+      Effect.exit(restore(execute(listed, call, caller, seen, progress))).pipe(
         Effect.flatMap(finish),
         Effect.flatMap(watch.tell),
         Effect.ensuring(Effect.sync(() => running.delete(id))),

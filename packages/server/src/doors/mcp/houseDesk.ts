@@ -104,7 +104,7 @@ export const layerHouseDesk = Layer.effect(
       const space = yield* spaces.get(ref, { principal: caller.principal, all: verdict === "allow" })
       if (!mayPost(space, caller.principal.id))
         return yield* new Forbidden({ action: "call tools in", resource: `spaces/${space.name}`, rule: "members only" })
-      return { space }
+      return { space: space.id }
     })
 
     /** The one road, and what came of it. A refusal the model can act on is an outcome like any other. */

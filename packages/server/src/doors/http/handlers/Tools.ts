@@ -54,7 +54,7 @@ export const toolsHandlers = HttpApiBuilder.group(
       const space = yield* spaces.get(ref, who)
       if (!mayPost(space, who.principal.id))
         return yield* new Forbidden({ action: "call tools in", resource: `spaces/${space.name}`, rule: "members only" })
-      return { space }
+      return { space: space.id }
     })
 
     return handlers.handleAll({

@@ -1,0 +1,132 @@
+/**
+ * Seed 001's built-in tools, as far as they talk. No destination in any schema but enter_space and read_messages: a message
+ * goes where the caller is (S1-04, X-02).
+ */
+import { Caller, type Message, type Space, WrongState } from "@stoa/contract"
+import type { CallContext } from "@stoa/tools"
+import { DateTime, Effect } from "effect"
+import { integer, offered, text } from "./face.ts"
+import { bare, makeTalk } from "./talk.ts"
+
+const most = 100
+const usual = 50
+
+const line = (message: Message) => ({
+  id: bare(message.id),
+  content: message.call === null ? message.text : null,
+  ...(message.call === null ? {} : { toolCall: message.call }),
+  senderName: message.author.name,
+  senderType: message.author.kind === "person" ? "human" : message.author.kind,
+  timestamp: DateTime.formatIso(message.createdAt),
+})
+
+const limit = integer("How many messages", { minimum: 1, maximum: most, default: usual })
+const words = { text: text("What to say. @Name addresses a member", { minLength: 1 }) }
+
+export const gateway = Effect.gen(function* () {
+  const talk = yield* makeTalk
+
+  const delivered = (message: Message) => ({ success: true, messageId: bare(message.id), status: "delivered" })
+
+  const newest = (space: Space, count: number, before?: number) =>
+    talk.messages.list(space, { limit: count, ...(before === undefined ? {} : { before }) })
+
+  return [
+    offered("gateway", {
+      name: "enter_space",
+      description: "Set the active space. Messages and visible tool results go there from now on.",
+      effects: "store",
+      input: {
+        properties: { spaceId: text("The space's id or name", { minLength: 1 }), limit },
+        required: ["spaceId"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly spaceId: string; readonly limit?: number }) {
+        const caller = yield* Caller
+        const space = yield* talk.memberOf(input.spaceId)
+        const { items } = yield* newest(space, input.limit ?? usual)
+        const read = space.lastSeq - space.unread
+        yield* talk.active.enter(caller, space.id)
+        return {
+          success: true,
+          spaceId: bare(space.id),
+          name: space.name,
+          history: items.map((message) => ({ ...line(message), seen: message.seq <= read })),
+          total: space.lastSeq,
+        }
+      }),
+    }),
+    offered("gateway", {
+      name: "send_message",
+      description: "Send a message to the active space.",
+      effects: "store",
+      input: {
+        properties: { ...words, wait: { type: "boolean", description: "Wait for replies", default: false } },
+        required: ["text"],
+      },
+      run: Effect.fnUntraced(function* (
+        input: { readonly text: string; readonly wait?: boolean },
+        context: CallContext,
+      ) {
+        const space = yield* talk.here(context)
+        if (input.wait === true)
+          return yield* new WrongState({
+            detail: "Only a run can wait for replies, and this is not one. Send without wait, then read_messages.",
+          })
+        return delivered(yield* talk.say(space, input.text))
+      }),
+    }),
+    offered("gateway", {
+      name: "send_reply",
+      description: "Send a reply to a message of the active space.",
+      effects: "store",
+      input: {
+        properties: { ...words, replyToMessageId: text("The message that is answered", { minLength: 1 }) },
+        required: ["text", "replyToMessageId"],
+      },
+      run: Effect.fnUntraced(function* (
+        input: { readonly text: string; readonly replyToMessageId: string },
+        context: CallContext,
+      ) {
+        const space = yield* talk.here(context)
+        return delivered(yield* talk.say(space, input.text, input.replyToMessageId))
+      }),
+    }),
+    offered("gateway", {
+      name: "read_messages",
+      description: "Read recent messages of the active space, or of a given one; offset reads further back.",
+      // It remembers from where it reads backwards.
+      effects: "store",
+      annotations: { readOnlyHint: true, idempotentHint: true },
+      input: {
+        properties: {
+          spaceId: text("Another space than the active one", { minLength: 1 }),
+          limit,
+          offset: integer("How many to pass over, counted back from where you last read the newest", {
+            minimum: 0,
+            default: 0,
+          }),
+          before: integer("Only messages before this number: the exact way", { minimum: 1 }),
+        },
+      },
+      run: Effect.fnUntraced(function* (
+        input: {
+          readonly spaceId?: string
+          readonly limit?: number
+          readonly offset?: number
+          readonly before?: number
+        },
+        context: CallContext,
+      ) {
+        const caller = yield* Caller
+        const space = input.spaceId === undefined ? yield* talk.here(context) : yield* talk.memberOf(input.spaceId)
+        const { limit: count = usual, offset = 0 } = input
+        // New messages do not shift what is further back: it is counted from the newest at the last read from the end.
+        if (offset === 0 && input.before === undefined) yield* talk.active.setAnchor(caller, space.id, space.lastSeq)
+        const anchor = (yield* talk.active.anchor(caller, space.id)) ?? space.lastSeq
+        const before = input.before ?? anchor - offset + 1
+        const { items } = before <= 1 ? { items: [] } : yield* newest(space, count, before)
+        return { messages: items.map(line), total: space.lastSeq }
+      }),
+    }),
+  ]
+})

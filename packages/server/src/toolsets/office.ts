@@ -1,0 +1,54 @@
+/** Seed 000's tools, as far as they talk: send_message, react_to_message, do_nothing. Who calls is never an argument. */
+import { Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { offered, text } from "./face.ts"
+import { bare, makeTalk } from "./talk.ts"
+
+export const office = Effect.gen(function* () {
+  const talk = yield* makeTalk
+  return [
+    offered("office", {
+      name: "send_message",
+      description: "Post a message to any channel or DM.",
+      effects: "store",
+      input: {
+        properties: {
+          channelId: text("The channel: its id or name, such as general or dm-michael-jim", { minLength: 1 }),
+          text: text("What to say", { minLength: 1 }),
+        },
+        required: ["channelId", "text"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly channelId: string; readonly text: string }) {
+        const { id } = yield* talk.say(yield* talk.speakable(input.channelId), input.text)
+        return { messageId: bare(id) }
+      }),
+    }),
+    offered("office", {
+      name: "react_to_message",
+      description: "Add an emoji reaction to a message.",
+      effects: "store",
+      annotations: { idempotentHint: true },
+      input: {
+        properties: {
+          messageId: text("The message's id", { minLength: 1 }),
+          emoji: text("An emoji, or its name such as thumbsup", { minLength: 1, maxLength: 64 }),
+        },
+        required: ["messageId", "emoji"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly messageId: string; readonly emoji: string }) {
+        const { principal } = yield* Caller
+        const message = yield* talk.seen(input.messageId)
+        yield* talk.speakable(message.space)
+        yield* talk.messages.react(message, principal, input.emoji)
+        return { success: true }
+      }),
+    }),
+    offered("office", {
+      name: "do_nothing",
+      description: "Explicitly choose not to respond. Nothing happens.",
+      effects: "none",
+      input: { properties: {} },
+      run: () => Effect.succeed({ action: "none" }),
+    }),
+  ]
+})

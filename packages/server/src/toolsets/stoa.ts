@@ -1,0 +1,278 @@
+/** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
+import { Caller, type NewAnswer } from "@stoa/contract"
+import { Clock, DateTime, Effect } from "effect"
+import { Grants } from "../access/Grants.ts"
+import { callFrom, Calls } from "../calls/Calls.ts"
+import { Decisions } from "../decisions/Decisions.ts"
+import { Journal } from "../store/Journal.ts"
+import { type FaceTool, integer, offered, text } from "./face.ts"
+import { makeTalk, shown } from "./talk.ts"
+
+const space = text("The space's id or name", { minLength: 1 })
+const limit = integer("How many", { minimum: 1, maximum: 100, default: 50 })
+/** Below the minute after which clients give up. */
+const longestWait = 50
+
+export const stoa = Effect.gen(function* () {
+  const talk = yield* makeTalk
+  const grants = yield* Grants
+  const calls = yield* Calls
+  const decisions = yield* Decisions
+  const journal = yield* Journal
+  const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
+
+  const reader = (resource: string) =>
+    Effect.gen(function* () {
+      const caller = yield* Caller
+      const { verdict } = yield* grants.judge(caller, "admin", resource)
+      return { principal: caller.principal, all: verdict === "allow" }
+    })
+
+  /** What the caller has not read in a space, or in all of its own. */
+  const unread = Effect.fnUntraced(function* (ref: string | undefined, after: number | undefined, count: number) {
+    const who = { ...(yield* talk.viewer), all: false }
+    const there = ref === undefined ? (yield* talk.spaces.list(who, { limit: 100 })).items : [yield* talk.readable(ref)]
+    const mine =
+      ref === undefined ? there.filter((one) => one.members.some(({ id }) => id === who.principal.id)) : there
+    const found = yield* Effect.forEach(mine, (one) =>
+      Effect.map(talk.messages.list(one, { after: after ?? one.lastSeq - one.unread, limit: count }), ({ items }) =>
+        items
+          .filter((message) => message.author.id !== who.principal.id)
+          .map((message) => ({ space: one.name, ...shown(message) })),
+      ),
+    )
+    return found.flat().slice(0, count)
+  })
+
+  return [
+    tool({
+      name: "whoami",
+      description: "Who you are here, and what you may do.",
+      effects: "none",
+      input: { properties: {} },
+      run: Effect.fnUntraced(function* () {
+        const { context, principal } = yield* Caller
+        const { id, kind, name, roles, toolsets } = principal
+        return { id, kind, name, roles, toolsets, context }
+      }),
+    }),
+    tool({
+      name: "list_spaces",
+      description: "The spaces you may see, with how much in them you have not read.",
+      effects: "none",
+      input: { properties: { limit, cursor: text("The next of the page before") } },
+      run: Effect.fnUntraced(function* (input: { readonly limit?: number; readonly cursor?: string }) {
+        const { items, next } = yield* talk.spaces.list(yield* talk.viewer, input)
+        return {
+          items: items.map(({ id, kind, lastSeq, name, topic, unread: left }) => ({
+            id,
+            name,
+            kind,
+            topic,
+            lastSeq,
+            unread: left,
+          })),
+          next,
+        }
+      }),
+    }),
+    tool({
+      name: "list_members",
+      description: "Who is in a space.",
+      effects: "none",
+      input: { properties: { space }, required: ["space"] },
+      run: Effect.fnUntraced(function* (input: { readonly space: string }) {
+        const { members } = yield* talk.readable(input.space)
+        return { items: members.map(({ id, kind, name, role }) => ({ id, name, kind, role })), next: null }
+      }),
+    }),
+    tool({
+      name: "post_message",
+      description: "Say something in a space. @Name addresses a member.",
+      effects: "store",
+      input: {
+        properties: {
+          space,
+          text: text("What to say", { minLength: 1 }),
+          replyTo: text("The message that is answered"),
+        },
+        required: ["space", "text"],
+      },
+      run: Effect.fnUntraced(function* (input: {
+        readonly space: string
+        readonly text: string
+        readonly replyTo?: string
+      }) {
+        return shown(yield* talk.say(yield* talk.speakable(input.space), input.text, input.replyTo))
+      }),
+    }),
+    tool({
+      name: "read_messages",
+      description: "Read a space: the newest messages, or those before or after a number, oldest first.",
+      effects: "none",
+      input: {
+        properties: { space, limit, before: integer("Before this number"), after: integer("After this number") },
+        required: ["space"],
+      },
+      run: Effect.fnUntraced(function* (input: {
+        readonly space: string
+        readonly limit?: number
+        readonly before?: number
+        readonly after?: number
+      }) {
+        const { space: ref, ...query } = input
+        const { items, next } = yield* talk.messages.list(yield* talk.readable(ref), query)
+        return { items: items.map(shown), next }
+      }),
+    }),
+    tool({
+      name: "react",
+      description: "React to a message with an emoji.",
+      effects: "store",
+      annotations: { idempotentHint: true },
+      input: {
+        properties: { message: text("The message's id"), emoji: text("An emoji, or its name") },
+        required: ["message", "emoji"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly message: string; readonly emoji: string }) {
+        const message = yield* talk.seen(input.message)
+        yield* talk.speakable(message.space)
+        yield* talk.messages.react(message, (yield* Caller).principal, input.emoji)
+        return { reacted: true }
+      }),
+    }),
+    tool({
+      name: "search_messages",
+      description: "Find messages by words, in what you may see.",
+      effects: "none",
+      input: { properties: { query: text("Words", { minLength: 1 }), space, limit }, required: ["query"] },
+      run: Effect.fnUntraced(function* (input: {
+        readonly query: string
+        readonly space?: string
+        readonly limit?: number
+      }) {
+        const viewer = yield* talk.viewer
+        const { items, next } = yield* talk.messages.search({
+          words: input.query,
+          viewer,
+          ...(input.space === undefined ? {} : { space: yield* talk.readable(input.space) }),
+          ...(input.limit === undefined ? {} : { limit: input.limit }),
+        })
+        return { items: items.map(shown), next }
+      }),
+    }),
+    tool({
+      name: "mark_read",
+      description: "Say how far you have read in a space.",
+      effects: "store",
+      annotations: { idempotentHint: true },
+      input: {
+        properties: { space, seq: integer("The number of the last message you have read", { minimum: 0 }) },
+        required: ["space", "seq"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly space: string; readonly seq: number }) {
+        const there = yield* talk.readable(input.space)
+        yield* talk.spaces.markRead(there, (yield* Caller).principal, input.seq)
+        return { space: there.id, seq: input.seq }
+      }),
+    }),
+    tool({
+      name: "wait_for_messages",
+      description:
+        "Wait until somebody says something you have not read, in one space or in all of yours; for a while at most.",
+      // It may take its time, so that it is written down before it begins, and can be canceled.
+      effects: "outside",
+      annotations: { readOnlyHint: true },
+      timeoutMs: (longestWait + 10) * 1000,
+      input: {
+        properties: {
+          space,
+          after: integer("After this number; by default after what you have marked as read", { minimum: 0 }),
+          seconds: integer("How long to wait", { minimum: 0, maximum: longestWait, default: 25 }),
+          limit,
+        },
+      },
+      run: Effect.fnUntraced(function* (input: {
+        readonly space?: string
+        readonly after?: number
+        readonly seconds?: number
+        readonly limit?: number
+      }) {
+        const until = (yield* Clock.currentTimeMillis) + (input.seconds ?? 25) * 1000
+        for (;;) {
+          const heard = journal.bell.rung
+          const messages = yield* unread(input.space, input.after, input.limit ?? 50)
+          const left = until - (yield* Clock.currentTimeMillis)
+          if (messages.length > 0 || left <= 0) return { messages, timedOut: messages.length === 0 }
+          yield* Effect.timeoutOption(journal.bell.waitPast(heard), left)
+        }
+      }),
+    }),
+    tool({
+      name: "call_status",
+      description: "What has become of a call of yours.",
+      effects: "none",
+      input: { properties: { call: text("The call's id") }, required: ["call"] },
+      run: Effect.fnUntraced(function* (input: { readonly call: string }) {
+        return callFrom(yield* calls.get(input.call, yield* reader("calls/*")))
+      }),
+    }),
+    tool({
+      name: "cancel_call",
+      description: "Stop a call of yours that waits or runs.",
+      effects: "outside",
+      annotations: { idempotentHint: true },
+      input: { properties: { call: text("The call's id") }, required: ["call"] },
+      run: Effect.fnUntraced(function* (input: { readonly call: string }) {
+        const { principal } = yield* Caller
+        const mine = yield* calls.get(input.call, yield* reader("calls/*"))
+        const { id, state } = yield* calls.cancel(mine.id, `Canceled by ${principal.name}`)
+        return { call: id, state }
+      }),
+    }),
+    tool({
+      name: "list_decisions",
+      description: "Decisions that wait for a person, as far as you may see them.",
+      effects: "none",
+      input: {
+        properties: {
+          state: { type: "string", enum: ["open", "answered", "expired", "canceled"], default: "open" },
+          limit,
+          cursor: text("The next of the page before"),
+        },
+      },
+      run: Effect.fnUntraced(function* (input: {
+        readonly state?: "open" | "answered" | "expired" | "canceled"
+        readonly limit?: number
+        readonly cursor?: string
+      }) {
+        const { items, next } = yield* decisions.list(yield* reader("decisions/*"), { state: "open", ...input })
+        return {
+          items: items.map(({ expiresAt, ...one }) => ({ ...one, expiresAt: DateTime.formatIso(expiresAt) })),
+          next,
+        }
+      }),
+    }),
+    tool({
+      name: "answer_decision",
+      description: "Answer a decision that you may answer: approve or deny an approval, submit a value to a form.",
+      effects: "store",
+      input: {
+        properties: {
+          decision: text("The decision's id"),
+          verdict: { type: "string", enum: ["approve", "deny", "submit"] },
+          input: { type: "object", description: "Approve with this input instead" },
+          value: { description: "What fills the form" },
+          reach: { type: "string", enum: ["once", "always"], default: "once" },
+          note: text("Why", { maxLength: 2000 }),
+        },
+        required: ["decision", "verdict"],
+      },
+      run: Effect.fnUntraced(function* ({ decision, ...answer }: NewAnswer & { readonly decision: string }) {
+        const { principal } = yield* Caller
+        const { answeredBy, id, state, verdict } = yield* decisions.answer(decision, principal, answer)
+        return { id, state, verdict, answeredBy }
+      }),
+    }),
+  ]
+})

@@ -1,0 +1,128 @@
+/** What the talking tools of every face share: where a caller may speak, and how an id is written on a seed's face. */
+import {
+  Caller,
+  Forbidden,
+  type Message,
+  type MessageId,
+  Missing,
+  type Space,
+  type SpaceId,
+  WrongState,
+} from "@stoa/contract"
+import type { CallContext } from "@stoa/tools"
+import { Effect } from "effect"
+import { Grants } from "../access/Grants.ts"
+import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
+import { mayPost, Messages } from "../spaces/Messages.ts"
+import { isMember, Spaces, type Viewer } from "../spaces/Spaces.ts"
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Seeds promise bare uuids; ours carry a prefix. Either is taken (X-48). */
+export const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
+const withPrefix = (prefix: string, id: string): string => (uuid.test(id) ? `${prefix}_${id}` : id)
+export const messageId = (given: string): MessageId => withPrefix("msg", given) as MessageId
+
+/** `dm-jim-michael`, in either order: a DM is its two members, not a spelling (S0-54). */
+const pairOf = (ref: string): ReadonlyArray<readonly [string, string]> => {
+  const parts = ref.toLowerCase().split("-")
+  if (parts[0] !== "dm") return []
+  return parts.slice(2).map((_, at) => [parts.slice(1, at + 2).join("-"), parts.slice(at + 2).join("-")] as const)
+}
+const isPair = (space: Space, pairs: ReturnType<typeof pairOf>): boolean => {
+  const names = space.members.map((member) => member.name.toLowerCase())
+  return space.kind === "dm" && pairs.some(([one, other]) => names.includes(one) && names.includes(other))
+}
+
+export const makeTalk = Effect.gen(function* () {
+  const grants = yield* Grants
+  const spaces = yield* Spaces
+  const messages = yield* Messages
+  const active = yield* ActiveSpaces
+
+  const viewer = Effect.gen(function* () {
+    const caller = yield* Caller
+    const { verdict } = yield* grants.judge(caller, "admin", "spaces/*")
+    const who: Viewer = { principal: caller.principal, all: verdict === "allow" }
+    return who
+  })
+
+  const dm = Effect.fnUntraced(function* (ref: string, who: Viewer) {
+    const pairs = pairOf(ref)
+    if (pairs.length === 0) return undefined
+    let cursor: string | undefined
+    do {
+      const page = yield* spaces.list(who, { limit: 100, ...(cursor === undefined ? {} : { cursor }) })
+      const found = page.items.find((space) => isMember(space, who.principal.id) && isPair(space, pairs))
+      if (found !== undefined) return found
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined)
+    return undefined
+  })
+
+  const find = Effect.fnUntraced(function* (ref: string, who: Viewer) {
+    return yield* spaces
+      .get(withPrefix("spc", ref), who)
+      .pipe(
+        Effect.catchTag("Missing", (error) =>
+          Effect.flatMap(dm(ref, who), (found) => (found === undefined ? Effect.fail(error) : Effect.succeed(found))),
+        ),
+      )
+  })
+
+  /** A space to read: one the caller may see and has the right for. */
+  const readable = Effect.fnUntraced(function* (ref: string) {
+    const space = yield* find(ref, yield* viewer)
+    yield* grants.require("read", `spaces/${space.name}`)
+    return space
+  })
+
+  /** A space to speak in: private ones by their members, public ones by everybody (X-29). */
+  const speakable = Effect.fnUntraced(function* (ref: string) {
+    const who = yield* viewer
+    const space = yield* find(ref, who)
+    yield* grants.require("write", `spaces/${space.name}`)
+    if (!mayPost(space, who.principal.id))
+      return yield* new Forbidden({ action: "post to", resource: `spaces/${space.name}`, rule: "members only" })
+    return space
+  })
+
+  /** Seed 001 is strict: only members, of whatever kind the space is (S1-38, S1-51). */
+  const memberOf = Effect.fnUntraced(function* (ref: string) {
+    const space = yield* readable(ref)
+    const { principal } = yield* Caller
+    return isMember(space, principal.id) ? space : yield* new Missing({ noun: "space", ref })
+  })
+
+  /** The space of this one call, or the one the caller has entered. */
+  const here = Effect.fnUntraced(function* (context: CallContext) {
+    const ref = context.sessionId === "" ? yield* active.of(yield* Caller) : (context.sessionId as SpaceId)
+    return ref === undefined
+      ? yield* new WrongState({ detail: "There is no active space. Call enter_space first." })
+      : yield* memberOf(ref)
+  })
+
+  const say = Effect.fnUntraced(function* (space: Space, text: string, replyTo?: string) {
+    const { principal } = yield* Caller
+    const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
+    return yield* messages.post(space, principal, wanted)
+  })
+
+  /** A message the caller may see. */
+  const seen = Effect.fnUntraced(function* (id: string) {
+    return yield* messages.get(messageId(id), yield* viewer)
+  })
+
+  return { viewer, readable, speakable, memberOf, here, say, seen, spaces, messages, active }
+})
+
+/** A message as agents read it: always with its id (S0-26). */
+export const shown = (message: Message) => ({
+  id: message.id,
+  seq: message.seq,
+  author: { id: message.author.id, name: message.author.name, kind: message.author.kind },
+  text: message.text,
+  ...(message.call === null ? {} : { call: message.call }),
+  replyTo: message.replyTo,
+  createdAt: message.createdAt.epochMilliseconds,
+})
