@@ -47,7 +47,7 @@ const scene = Effect.fnUntraced(function* (over: object = {}) {
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 120_000 })(`answers on ${store}`, (it) => {
     it.effect(
-      "S4-118 G-13 X-23 judged again when it runs: what was lost, paused, retired or changed meanwhile does not run",
+      "S4-118 G-13 X-23 judged again when it runs: what was lost, retired or changed meanwhile does not run",
       () =>
         Effect.gen(function* () {
           const boss = yield* admin

@@ -76,9 +76,9 @@ export class Pauses extends Context.Service<
           kept(subject),
           (error) => new BadInput({ issues: [{ path: "subject", message: error.message }] }),
         )
-        const createdAt = yield* DateTime.now
+        const createdAt = DateTime.formatIso(yield* DateTime.now)
         const { actor } = yield* currentCause
-        const row = { subject: key, reason, byPrincipal: actor, createdAt: DateTime.formatIso(createdAt) }
+        const row = { subject: key, reason, byPrincipal: actor, createdAt }
         const rows = yield* Effect.orDie(
           sql`INSERT INTO pauses ${sql.insert(row)} ON CONFLICT (subject) DO NOTHING RETURNING subject`,
         )
@@ -86,7 +86,9 @@ export class Pauses extends Context.Service<
           yield* journal.append({ kind: "pause.set", body: { subject: key, reason } })
           yield* changed
         }
-        return new Pause({ subject: name, reason, by: actor, createdAt })
+        // Paused twice is paused once: what is told is what stands.
+        const standing = (yield* all).find((one) => one.subject === key)!
+        return new Pause({ ...standing, subject: name })
       })
 
       const lift: Pauses["Service"]["lift"] = Effect.fn("Pauses.lift")(function* (subject) {
