@@ -1,46 +1,101 @@
-// `npm run conformance -- --client [revision…]`: the frozen sets of @modelcontextprotocol/conformance against our own
-// client, with no expected failures: a warning fails the run too. The server's side has its own flag, `--serve`.
-import { spawn } from "node:child_process"
-import { mkdtempSync, writeFileSync } from "node:fs"
+// `npm run conformance [-- --client] [--server] [--serve] [revision…]`: the frozen sets of
+// @modelcontextprotocol/conformance against our own client and our own server, with no expected failures: a warning fails
+// the run too. `--serve` starts what the server's side is run against, prints the addresses and waits.
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import "./leash.ts"
 
 const revisions = ["2025-11-25", "2026-07-28"]
-const client = fileURLToPath(new URL("../packages/tools/test/fixtures/conformanceClient.ts", import.meta.url))
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const client = at("../packages/tools/test/fixtures/conformanceClient.ts")
+const house = at("../packages/server/test/conformance/serve.ts")
 const require = createRequire(import.meta.url)
 const suite = join(dirname(require.resolve("@modelcontextprotocol/conformance/package.json")), "dist/index.js")
 
-const run = (args: ReadonlyArray<string>): Promise<number> =>
-  new Promise((resolve) => {
-    spawn(process.execPath, [suite, ...args], { stdio: "inherit" }).once("exit", (code) => resolve(code ?? 1))
-  })
-
 const asked = process.argv.slice(2)
-if (!asked.includes("--client")) {
-  console.error("usage: npm run conformance -- --client [2025-11-25] [2026-07-28]; the server's side is not there yet")
-  process.exit(2)
-}
+const wants = (flag: string) => asked.includes(flag)
+const both = !wants("--client") && !wants("--server") && !wants("--serve")
 const picked = revisions.filter((it) => asked.includes(it))
 const out = mkdtempSync(join(tmpdir(), "stoa-conformance-"))
 const none = join(out, "none.yml")
 writeFileSync(none, "client: []\nserver: []\n")
 
-let failed = 0
-for (const revision of picked.length > 0 ? picked : revisions) {
-  const results = join(out, revision)
-  const options = {
-    command: `${process.execPath} ${client}`,
-    requirements: revision,
-    "expected-failures": none,
-    "output-dir": results,
-    // All scenarios start at once, each with a client of its own: a small machine needs a while for that.
-    timeout: "180000",
-  }
-  const code = await run(["client", ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])])
-  console.log(`client, ${revision}: ${code === 0 ? "passed" : "FAILED"}; details in ${results}`)
-  failed += code === 0 ? 0 : 1
+const run = (name: string, revision: string, side: string, options: Record<string, string>): Promise<boolean> => {
+  const results = join(out, `${name}-${revision}`)
+  const all = { ...options, requirements: revision, "expected-failures": none, "output-dir": results }
+  const args = Object.entries(all).flatMap(([key, value]) => [`--${key}`, value])
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [suite, side, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+    let said = ""
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
+    child.once("exit", (code) => {
+      const { bad, checks, scenarios } = countIn(results)
+      const ok = code === 0 && bad.length === 0 && scenarios > 0
+      if (!ok) console.log(said)
+      for (const line of bad) console.log(`  ${line}`)
+      console.log(
+        `${name}, ${revision}: ${ok ? "passed" : "FAILED"}; ${scenarios} scenarios, ${checks} checks; details in ${results}`,
+      )
+      resolve(ok)
+    })
+  })
 }
-process.exitCode = failed === 0 ? 0 : 1
+
+interface Check {
+  readonly id: string
+  readonly status: string
+  readonly errorMessage?: string
+}
+
+/** Every check of every scenario, those that are not scored too: what fails or warns fails the run. */
+const countIn = (folder: string) => {
+  const bad: Array<string> = []
+  let checks = 0
+  const scenarios = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((it) =>
+    it.endsWith("checks.json"),
+  )
+  for (const file of scenarios)
+    for (const { errorMessage, id, status } of JSON.parse(readFileSync(join(folder, file), "utf8")) as Array<Check>) {
+      if (status === "SUCCESS") checks++
+      if (status === "FAILURE" || status === "WARNING")
+        bad.push(`${status} ${dirname(file)} ${id}: ${errorMessage ?? ""}`)
+    }
+  return { bad, checks, scenarios: scenarios.length }
+}
+
+const clientSide = (revision: string) =>
+  // All scenarios start at once, each with a client of its own: a small machine needs a while for that.
+  run("client", revision, "client", { command: `${process.execPath} ${client}`, timeout: "180000" })
+
+/** The house of fixtures, and where it answers. */
+const start = (): Promise<{ readonly child: ChildProcess; readonly addresses: Record<string, string> }> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [house], { stdio: ["ignore", "pipe", "inherit", "ipc"] })
+    createInterface({ input: child.stdout! }).once("line", (line) =>
+      resolve({ child, addresses: JSON.parse(line) as Record<string, string> }),
+    )
+    child.once("exit", (code) => reject(new Error(`the house of fixtures ended with ${code}`)))
+  })
+
+const chosen = picked.length > 0 ? picked : revisions
+const verdicts: Array<boolean> = []
+if (both || wants("--client")) for (const revision of chosen) verdicts.push(await clientSide(revision))
+if (both || wants("--server") || wants("--serve")) {
+  const { addresses, child } = await start()
+  if (wants("--serve")) {
+    for (const [name, address] of Object.entries(addresses)) console.log(`${name} ${address}`)
+    await new Promise((resolve) => child.once("exit", resolve))
+  } else {
+    for (const [name, url] of Object.entries(addresses))
+      for (const revision of chosen) verdicts.push(await run(`server (${name})`, revision, "server", { url }))
+    const ended = new Promise((resolve) => child.once("exit", resolve))
+    child.kill("SIGTERM")
+    await ended
+  }
+}
+process.exitCode = verdicts.every(Boolean) ? 0 : 1
