@@ -28,7 +28,7 @@ for (const store of ["sqlite", "postgres"] as const)
         yield* sql`UPDATE journal SET at = '2020-01-01T00:00:00.000Z' WHERE kind = 'house.started'`
         // Retention leaves what a reader has not read.
         const readers = yield* Readers
-        yield* Effect.forEach(["audit", "retention"], (name) => readers.receipt(name))
+        yield* Effect.forEach(yield* readers.list, ({ name }) => readers.receipt(name))
         const before = yield* journal.end
         const dueAt = yield* DateTime.now
         yield* journal.transact(timers.set({ purpose: "retention", key: "retention", dueAt, payload: null }))

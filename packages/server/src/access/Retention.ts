@@ -2,7 +2,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal } from "../store/Journal.ts"
-import { readerLayer } from "../store/Readers.ts"
+import { readerLayer, Readers } from "../store/Readers.ts"
 import { Timers } from "../store/Timers.ts"
 import { Audit } from "./Audit.ts"
 
@@ -17,6 +17,8 @@ const setNext = Effect.gen(function* () {
 
 const clean = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  // What nobody needs any more is removed only where every reader has passed.
+  yield* (yield* Readers).writeDown
   const events = yield* (yield* Journal).retain
   const audited = yield* (yield* Audit).retain
   const before = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, answersKept))

@@ -45,6 +45,8 @@ export class Readers extends Context.Service<
     /** The receipt: returns once the reader has dealt with everything up to the cursor (the journal's end, if none is given). */
     readonly receipt: (name: string, cursor?: number) => Effect.Effect<void>
     readonly list: Effect.Effect<ReadonlyArray<ReaderState>>
+    /** Writes down how far every reader of this process has come, also past what did not concern it. */
+    readonly writeDown: Effect.Effect<void>
     /** Runs a reader for as long as the scope lives. */
     readonly run: <R>(reader: Reader<R>) => Effect.Effect<never, never, Exclude<R, Transaction>>
   }
@@ -58,6 +60,7 @@ export class Readers extends Context.Service<
       const me = newId("rdr")
       yield* Effect.orDie(freeLeases(sql, "readers"))
       const running = new Set<string>()
+      const passed = new Map<string, number>()
       const waiters = new Map<string, Set<Waiter>>()
       // How far each has come in this process: what it passed over is not written down at once.
       const reached = new Map<string, number>()
@@ -119,6 +122,16 @@ export class Readers extends Context.Service<
       const note = (name: string, failure: string) =>
         Effect.ignore(sql`UPDATE readers SET failure = ${failure.slice(0, 2000)} WHERE name = ${name}`)
 
+      /** Where another process holds the lease, that one writes it down. Never back. */
+      const writeOne = Effect.fnUntraced(function* (name: string, cursor: number) {
+        const stood = yield* claim(name)
+        if (stood !== undefined && stood < cursor) yield* move(name, cursor)
+      })
+
+      const writeDown = Effect.suspend(() =>
+        Effect.forEach([...passed], ([name, cursor]) => writeOne(name, cursor), { discard: true }),
+      ).pipe(Effect.orDie)
+
       const loop = <R>({ atomic, gather, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
         let noted = 0
@@ -167,10 +180,10 @@ export class Readers extends Context.Service<
           const now = yield* Clock.currentTimeMillis
           if (now - noted > Duration.toMillis(third)) {
             noted = now
-            // Where another process holds the lease, that one writes it down.
-            if ((yield* claim(name)) !== undefined) yield* move(name, end)
+            yield* writeOne(name, end)
           }
           cursor = end
+          passed.set(name, end)
           yield* moved(name, end)
         })
 
@@ -234,7 +247,7 @@ export class Readers extends Context.Service<
       yield* Effect.addFinalizer(() =>
         Effect.ignore(sql`UPDATE readers SET lease_owner = NULL, lease_until = NULL WHERE lease_owner = ${me}`),
       )
-      return Readers.of({ receipt, list, run })
+      return Readers.of({ receipt, list, run, writeDown })
     }),
   )
 }

@@ -1,9 +1,7 @@
 /**
  * Group commit for SQLite: transactions take turns on one connection, each inside its own savepoint, and those that come
- * close together share one synced COMMIT. Nobody is answered before that COMMIT has returned.
- *
- * The driver below is synchronous today; every step here is an Effect or a callback, so that a writer thread can take its
- * place without a change above.
+ * close together share one COMMIT. Syncing goes on beside it, off this thread: what was committed while the disk was busy
+ * is synced together next. Nobody is answered before a sync that began after its COMMIT has ended.
  */
 // edge: setImmediate and performance.now decide when a batch closes; they hold no state that matters after a crash.
 import { Deferred, Effect, Exit, Scope } from "effect"
@@ -13,6 +11,8 @@ import type { SqlError } from "effect/sql"
 export interface BatchWriter {
   readonly begin: () => void
   readonly commit: () => void
+  /** Makes everything committed so far safe against a loss of power, and says when, or why not. */
+  readonly sync: (done: (cause: Error | null) => void) => void
   readonly rollback: () => void
   readonly exec: (sql: string) => void
   /** SQLite ends a transaction on its own when the disk is full or fails. */
@@ -51,6 +51,10 @@ export class GroupCommit {
   #holder: Turn | undefined
   #batch: Batch | undefined
   #closing = false
+  /** Committed, and waiting for the next sync. */
+  #unsynced: Array<Batch> = []
+  #syncing = false
+  readonly #idle: Array<() => void> = []
 
   constructor(writer: BatchWriter) {
     this.#writer = writer
@@ -215,11 +219,34 @@ export class GroupCommit {
     } catch (cause) {
       return this.#fail(batch, this.#writer.toError(cause, "commit"))
     }
-    this.#answer(batch, Exit.void)
+    this.#batch = undefined
+    this.#unsynced.push(batch)
+    if (!this.#syncing) this.#sync()
   }
+
+  /** One sync at a time: those who commit meanwhile share the next. */
+  #sync(): void {
+    const batches = this.#unsynced
+    this.#unsynced = []
+    this.#syncing = true
+    this.#writer.sync((cause) => {
+      const exit = cause === null ? Exit.void : Exit.fail(this.#writer.toError(cause, "sync"))
+      for (const batch of batches) this.#answer(batch, exit)
+      this.#syncing = false
+      if (this.#unsynced.length > 0) this.#sync()
+      else for (const resume of this.#idle.splice(0)) resume()
+    })
+  }
+
+  /** Once nothing waits for the disk any more. */
+  readonly settled: Effect.Effect<void> = Effect.callback((resume) => {
+    if (!this.#syncing) return resume(Effect.void)
+    this.#idle.push(() => resume(Effect.void))
+  })
 
   #fail(batch: Batch, error: SqlError.SqlError): void {
     this.#rollback()
+    this.#batch = undefined
     this.#answer(batch, Exit.fail(error))
   }
 
@@ -228,7 +255,6 @@ export class GroupCommit {
    * bound then starts an item twice and skips another (effect 4.1.0).
    */
   #answer(batch: Batch, exit: Exit.Exit<void, SqlError.SqlError>): void {
-    this.#batch = undefined
     queueMicrotask(() => Deferred.doneUnsafe(batch.done, exit))
   }
 

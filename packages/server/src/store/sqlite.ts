@@ -3,6 +3,7 @@
  * been committed. WAL keeps the two out of each other's way.
  */
 // edge: node:sqlite is synchronous; nothing above this file is.
+import { closeSync, fdatasync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { Context, Effect, Layer, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -89,18 +90,25 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     )
   const writer = yield* open(false)
   writer.db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY")
+  const log = inMemory ? undefined : yield* openLog(writer.db, options.file)
   // A memory database belongs to its connection, so there reading takes a turn like writing.
   const reader = inMemory ? writer : yield* open(true)
 
   const group = new GroupCommit({
     begin: () => writer.db.exec("BEGIN IMMEDIATE"),
     commit: () => writer.db.exec("COMMIT"),
+    sync: (done) => (log === undefined ? queueMicrotask(() => done(null)) : fdatasync(log, done)),
     rollback: () => writer.db.exec("ROLLBACK"),
     exec: (sql) => writer.db.exec(sql),
     inTransaction: () => writer.db.isOpen && writer.db.isTransaction,
     toError,
   })
-  yield* Effect.addFinalizer(() => Effect.sync(() => group.flush()))
+  yield* Effect.addFinalizer(() =>
+    Effect.andThen(
+      Effect.sync(() => group.flush()),
+      group.settled,
+    ),
+  )
 
   const read = attempt(reader)
   const spanAttributes = [["db.system.name", "sqlite"]] as const
@@ -156,11 +164,42 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     acquirer: Effect.succeed(single),
     borrower: (f) => f(single),
     transactionAcquirer: Effect.uninterruptibleMask((restore) =>
-      Effect.map(group.acquireAlone(restore), (turn) => onTurn(turn, () => {})),
+      Effect.tap(
+        Effect.map(group.acquireAlone(restore), (turn) => onTurn(turn, () => {})),
+        // Each statement commits by itself there, and waits for the disk itself.
+        () =>
+          Effect.acquireRelease(
+            Effect.sync(() => writer.db.exec("PRAGMA synchronous=FULL")),
+            () =>
+              Effect.sync(() => {
+                if (writer.db.isTransaction) writer.db.exec("ROLLBACK")
+                if (log !== undefined) writer.db.exec("PRAGMA synchronous=NORMAL")
+              }),
+          ),
+      ),
     ),
   })
   return Object.assign(client, { withTransaction })
 })
+
+/**
+ * The write-ahead log, to sync it ourselves: `NORMAL` commits without waiting for the disk, and `fdatasync` of the log on
+ * another thread is all that `FULL` would have added (SQLite itself syncs before it moves the log into the database).
+ */
+const openLog = (db: DatabaseSync, file: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        // The log is there once something was written, and stays the same file while a connection is open.
+        db.exec("PRAGMA user_version = 0")
+        const log = openSync(`${file}-wal`, "r+")
+        db.exec("PRAGMA synchronous=NORMAL")
+        return log
+      },
+      catch: (cause) => toError(cause, "open"),
+    }),
+    (log) => Effect.sync(() => closeSync(log)),
+  )
 
 let nextClient = 1_000_000
 
