@@ -1,6 +1,7 @@
 /** The kill switch: what is paused makes and takes no calls, what is under way ends, and lifting it brings all back. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import {
   admin,
   answering,
@@ -162,6 +163,29 @@ for (const store of stores)
         yield* lift(`servers/${one}`)
         yield* Effect.repeat(echo(one), { until: ({ status }) => status === 200 })
         yield* request(bot, "POST", `/calls/${theirs.id}/cancel`)
+      }),
+    )
+
+    it.effect("G-12 calls that are on their way while it is pulled do not slip through", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        const stub = yield* holding
+        const { name } = yield* httpTool(stub.url)
+        const sql = yield* SqlClient.SqlClient
+        for (let round = 0; round < 6; round++) {
+          const all = yield* Effect.forkChild(
+            Effect.forEach(Array.from({ length: 60 }), () => callTool(bot, name, { wait: 0 }), {
+              concurrency: "unbounded",
+            }),
+          )
+          // So many turns of the event loop, not a time.
+          for (let n = 0; n < round * 8; n++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+          yield* pause("everything")
+          yield* Fiber.join(all)
+          yield* resumed
+          assert.lengthOf(yield* sql`SELECT id FROM calls WHERE state IN ('running', 'waiting')`, 0)
+          yield* lift("everything")
+        }
       }),
     )
 

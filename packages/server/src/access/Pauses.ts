@@ -33,6 +33,8 @@ export class Pauses extends Context.Service<
     readonly list: Effect.Effect<Page<Pause>>
     /** The paused subjects, in lower case, as they stand in this epoch of rights. */
     readonly at: (epoch: number) => Effect.Effect<ReadonlySet<string>>
+    /** As they stand now, whatever the caller was let in by. */
+    readonly now: Effect.Effect<ReadonlySet<string>>
     readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput, Transaction>
     readonly lift: (subject: string) => Effect.Effect<void, Missing, Transaction>
   }
@@ -71,6 +73,11 @@ export class Pauses extends Context.Service<
               return subjects
             })
 
+      const now: Pauses["Service"]["now"] = Effect.flatMap(
+        Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`),
+        (rows) => at(rows[0]!.epoch),
+      )
+
       const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* ({ reason = "", subject }) {
         const { key, shown: name } = yield* Effect.mapError(
           kept(subject),
@@ -104,7 +111,7 @@ export class Pauses extends Context.Service<
         (items): Page<Pause> => ({ items, next: null }),
       )
 
-      return Pauses.of({ list, at, set, lift })
+      return Pauses.of({ list, at, now, set, lift })
     }),
   )
 }

@@ -89,5 +89,5 @@ export const makeAsking = Effect.gen(function* () {
     return { kind: "client", id }
   })
 
-  return { ask, awaits }
+  return { ask, awaits, withdraw: decisions.cancel }
 })

@@ -2,6 +2,7 @@
 import { type CallId, Caller, type SpaceId } from "@stoa/contract"
 import { type Call as Begun, Road } from "@stoa/tools"
 import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
+import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import type { makeAsking } from "./asking.ts"
@@ -35,6 +36,7 @@ export const makeRunning = Effect.fnUntraced(function* (
   watch: ReturnType<typeof makeWatch>,
 ) {
   const journal = yield* Journal
+  const pauses = yield* Pauses
   const scope = yield* Effect.scope
   const me = newId("own")
   // Fibers of this process: to interrupt what runs. That it runs is in its row.
@@ -47,6 +49,27 @@ export const makeRunning = Effect.fnUntraced(function* (
     Effect.updateContext(Road.execute(listed.tool, call, progress), (around: Context.Context<never>) =>
       around.pipe(Context.add(Caller, caller), Context.add(Revealed, seen.revealed), Context.add(Meta, seen.meta)),
     )
+
+  /**
+   * Whoever pauses ends the calls that are written down: one that was let through before and written after is ended here.
+   * True: it is over.
+   */
+  const paused = Effect.fnUntraced(function* (
+    { id, tool }: NewRow,
+    { server }: Listed,
+    { principal }: Caller["Service"],
+  ) {
+    const subject = pausedBy(yield* pauses.now, { principal, tool, server })
+    if (subject === undefined) return false
+    const message = `Stopped: ${subject} was paused`
+    yield* journal.transact(
+      Effect.gen(function* () {
+        const row = yield* record.settle(id, { step: "cancel", error: { tag: "Canceled", message } }, unseen())
+        if (row !== undefined && row.onId !== null) yield* asking.withdraw(row.onId, message)
+      }),
+    )
+    return true
+  })
 
   const endingOf = (exit: Exit.Exit<unknown, unknown>): Ending => {
     if (Exit.isSuccess(exit)) return { step: "finish", output: exit.value }
@@ -72,6 +95,7 @@ export const makeRunning = Effect.fnUntraced(function* (
           yield* record.open(row, { state: "waiting", on })
         }),
       )
+      yield* paused(row, listed, caller)
       return yield* watch.now(row.id)
     }
     const written = yield* journal.transact(record.whole(row, endingOf(exit), seen))
@@ -149,6 +173,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     return yield* Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         yield* journal.transact(record.open(row, { state: "running", owner: me }))
+        if (yield* paused(row, walked.listed, caller)) return yield* watch.now(row.id)
         const { heard, leave } = watch.listen(row.id)
         yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
         return yield* restore(Effect.timeoutOrElse(heard, { duration: wait, orElse: () => watch.now(row.id) })).pipe(
@@ -163,6 +188,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     yield* journal.transact(
       Effect.flatMap(asking.ask(row, walked, caller), (on) => record.open(row, { state: "waiting", on })),
     )
+    yield* paused(row, walked.listed, caller)
     return yield* watch.now(row.id)
   })
 
