@@ -3,7 +3,7 @@
  * the doors. Nothing else composes layers.
  */
 import { join } from "node:path"
-import { Effect, Layer, Option, type Redacted, Stream } from "effect"
+import { Effect, Layer, Option, type Redacted, References, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AllowLists } from "./access/AllowLists.ts"
@@ -287,6 +287,13 @@ const layerRooms = (keys: Keys) =>
     }),
   )
 
+/** Nobody collects spans yet: until somebody does, none are made. */
+const untraced = Layer.succeed(References.TracerEnabled, false)
+
 /** The whole house, given its keys. */
 export const layerHouse = (keys: Keys) =>
-  doors(keys).pipe(Layer.provideMerge(settled(keys)), Layer.provideMerge(layerRooms(keys)))
+  doors(keys).pipe(
+    Layer.provideMerge(settled(keys)),
+    Layer.provideMerge(layerRooms(keys)),
+    Layer.provideMerge(untraced),
+  )

@@ -12,6 +12,7 @@ import { schemaThread } from "./schemaThread.ts"
 import { signatureOf } from "./signature.ts"
 
 const guarded = new Recent<string, Guarded>(1000)
+const seen = new WeakMap<object, Guarded>()
 const checkers = new Recent<string, Checker>(500)
 
 /** Measures and tames a schema once; fails if it is too big, or cannot be compiled at all. */
@@ -21,8 +22,12 @@ export const prepareSchema = (
   schema: JsonSchema,
 ): Effect.Effect<Guarded, ToolValidationError> =>
   Effect.suspend(() => {
-    const known = guarded.find(digestOf(schema))
-    if (known !== undefined) return Effect.succeed(known)
+    // A definition's schema is the same object at every call; only a new one has to be digested.
+    const known = seen.get(schema) ?? guarded.find(digestOf(schema))
+    if (known !== undefined) {
+      seen.set(schema, known)
+      return Effect.succeed(known)
+    }
     const made = guardSchema(schema)
     if ("refused" in made)
       return new ToolValidationError({

@@ -54,9 +54,11 @@ export const makePosting = Effect.gen(function* () {
 
     /** The call has ended: one message, filled or posted now. */
     end: Effect.fnUntraced(function* (row: CallRow) {
+      const now = row.visibility === "result-only" && row.space !== null
+      if (row.message === null && !now) return
       const call = { ...callOf(row), ...endOf(row) }
       if (row.message !== null) yield* messages.settleCall(row.message as MessageId, call)
-      else if (row.visibility === "result-only" && row.space !== null) yield* orNone(post(row, call), row)
+      else yield* orNone(post(row, call), row)
     }),
   }
 })

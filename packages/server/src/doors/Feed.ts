@@ -162,10 +162,7 @@ export class Feed extends Context.Service<
 
       yield* Effect.gen(function* () {
         const heard = journal.bell.rung
-        // With nobody there, what happens need not be read: whoever comes begins at the end, or reads the past.
-        const end = open.size === 0 ? yield* journal.end : cursor
-        // Somebody may have come meanwhile, and stands where the cursor was.
-        if (open.size === 0) cursor = Math.max(cursor, end)
+        // With nobody there nothing is read: whoever comes first brings the cursor to the end.
         const events = open.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page })
         if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
         cursor = events.at(-1)!.cursor
@@ -237,7 +234,9 @@ export class Feed extends Context.Service<
         streamsOf: (principal) => [...open].filter((one) => one.viewer.principal === principal).length,
         subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
           // From now on means from the end of the journal: the live reader may be a step behind it.
-          const from = subscription.after ?? (yield* journal.end)
+          const end = yield* journal.end
+          const from = subscription.after ?? end
+          if (open.size === 0) cursor = Math.max(cursor, end)
           const one: Subscriber = { ...subscription, response, cursor: from }
           open.add(one)
           response.on("close", () => leave(one))

@@ -92,11 +92,11 @@ export class McpDoor extends Context.Service<
               actor: caller?.principal.id ?? null,
               provenance: caller === null || caller.principal.kind === "service" ? "outside" : caller.principal.kind,
             } as const
-            const nothing = new NoRoute({ method: request.method ?? "POST", path: request.url ?? "" })
+            const nothing = () => new NoRoute({ method: request.method ?? "POST", path: request.url ?? "" })
             const asked = Effect.flatMap(
               desk.faceFor(caller, place.endpoint),
               (face): Effect.Effect<void, NoRoute | TooManyRequests> =>
-                face === undefined ? Effect.fail(nothing) : serve(exchange, face),
+                face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
             )
             return causedBy(cause, caller === null ? asked : Effect.andThen(limits.take(caller, "http"), asked))
           })
