@@ -3,10 +3,28 @@ import { Api } from "@stoa/contract"
 import { feed, type FeedItem, type FeedOptions } from "./feed.ts"
 import { connectionOf, type ConnectOptions, type EndpointLike, isStream, send } from "./request.ts"
 import type { PlainClient } from "./types.ts"
+import { type FunctionOptions, type Host, type HostOptions, makeHost } from "./host.ts"
+import type { HostedHandler } from "./hostWork.ts"
 
 export type Stoa = PlainClient<typeof Api> & {
   /** What happens, as it happens, over broken connections; see `FeedOptions.after` for the past. */
   readonly feed: (options?: FeedOptions) => AsyncGenerator<FeedItem, void, void>
+  /** Offers functions of this process as tools of the house. */
+  readonly host: (options?: HostOptions) => Host
+  /** The short form: adds a function to this client's own host and starts it. A bare schema is its input's. */
+  readonly tool: <Input = Readonly<Record<string, unknown>>>(
+    name: string,
+    schema: FunctionOptions | Readonly<Record<string, unknown>>,
+    handler: HostedHandler<Input>,
+  ) => Promise<Host>
+}
+
+const isOptions = (schema: object): schema is FunctionOptions => "inputSchema" in schema
+
+const optionsOf = (name: string, schema: FunctionOptions | Readonly<Record<string, unknown>>): FunctionOptions => {
+  if (isOptions(schema)) return schema
+  const { description } = schema
+  return { description: typeof description === "string" ? description : `The function ${name}.`, inputSchema: schema }
 }
 
 const groups = Object.entries(Api.groups as unknown as Record<string, { endpoints: Record<string, EndpointLike> }>)
@@ -22,5 +40,30 @@ export const connect = (options: ConnectOptions): Stoa => {
     ])
     return calls.length === 0 ? [] : [[group, Object.fromEntries(calls)]]
   })
-  return { ...Object.fromEntries(methods), feed: (wanted?: FeedOptions) => feed(connection, wanted) } as Stoa
+  const client = Object.fromEntries(methods) as PlainClient<typeof Api>
+  const api = {
+    declare: (name: string, tools: ReadonlyArray<unknown>, shared: boolean) =>
+      client.hosts.declare(name, { tools: tools as never, shared }),
+    submit: (call: string, result: unknown) => client.results.submit(call, result as never),
+    remove: (name: string) => client.hosts.remove(name),
+  }
+  const host = (wanted?: HostOptions) => makeHost(connection, api, wanted)
+  let own: Host | undefined
+  return {
+    ...client,
+    feed: (wanted) => feed(connection, wanted),
+    host,
+    tool: async (name, schema, handler) => {
+      own ??= host()
+      own.tool(name, optionsOf(name, schema), handler)
+      try {
+        await own.start()
+      } catch (cause) {
+        // What the house does not take must not stand in the way of the next one.
+        own.withdraw(name)
+        throw cause
+      }
+      return own
+    },
+  }
 }

@@ -1,9 +1,9 @@
 /** Who is connected, and what they are sent: calls as they begin to wait, and word of those that have settled. */
-import type { HostedCall, HostedEnd, HostId } from "@stoa/contract"
+import type { HostedEnd, HostId } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import { Journal } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
-import type { makeHostRows } from "./hostRows.ts"
+import type { makeHostRows, SentCall } from "./hostRows.ts"
 
 /** So many may be with one process at a time; the others wait, and would go to whoever takes its place. */
 const mostOpen = 100
@@ -14,7 +14,7 @@ const page = 500
 export interface Line {
   /** The process, by a name it made up: what one was sent is never sent to another. */
   readonly instance: string
-  readonly call: (call: HostedCall) => void
+  readonly call: (call: SentCall) => void
   readonly ended: (end: HostedEnd) => void
   /** Whether more can be written now; `pump` is called when it can again. */
   readonly hasRoom: () => boolean
@@ -34,7 +34,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
   let cursor = 0
   let settled = 0
 
-  const send = ({ line, sent }: Open, call: HostedCall) => {
+  const send = ({ line, sent }: Open, call: SentCall) => {
     sent.add(call.id)
     line.call(call)
   }
@@ -79,12 +79,12 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
     const events =
       all.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page, kinds: ["call.waiting", "call.settled"] })
     if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
-    cursor = events.at(-1)!.cursor
     const hosts = new Set<HostId>()
     for (const event of events)
       if (event.kind === "call.settled") yield* over(event.body.call, event.body.state as never)
       else if (event.kind === "call.waiting" && event.body.on.kind === "callback") hosts.add(event.body.on.id as HostId)
     yield* Effect.forEach(hosts, pump, { discard: true })
+    cursor = Math.max(cursor, events.at(-1)!.cursor)
   }).pipe(
     Effect.tapCause((cause) => Effect.logError("Calls for hosts could not be sent, and will be tried again", cause)),
     Effect.catchCause(() => Effect.sleep("1 second")),

@@ -39,6 +39,9 @@ interface Sent {
   readonly createdAt: string
 }
 
+/** A call as it is sent to its host. */
+export type SentCall = (typeof HostedCall)["Encoded"]
+
 const flag = Schema.decodeUnknownSync(Flag)
 const decode = Schema.decodeUnknownSync(Host)
 
@@ -107,8 +110,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
         WHERE ${waits(host)}`,
     )
 
-  const sent = (row: Sent): HostedCall =>
-    ({ ...row, input: JSON.parse(row.input) as unknown, createdAt: row.createdAt }) as never
+  const sent = (row: Sent): SentCall => ({ ...row, input: JSON.parse(row.input) as Schema.Json })
 
   const columns = sql.literal("c.id, c.tool, c.input, c.principal, c.space, c.created_at")
 

@@ -4,23 +4,30 @@ import { isSettled } from "./lifecycle.ts"
 import type { makeRecord } from "./record.ts"
 import type { CallRow } from "./rows.ts"
 
+interface Watcher {
+  readonly done: Deferred.Deferred<CallRow>
+  readonly wants: (row: CallRow) => boolean
+}
+
 export const makeWatch = (record: Effect.Success<typeof makeRecord>) => {
-  const watchers = new Map<string, Set<Deferred.Deferred<CallRow>>>()
+  const watchers = new Map<string, Set<Watcher>>()
 
   /** Whoever stays with it hears of it. */
   const tell = (row: CallRow | undefined): Effect.Effect<void> =>
     Effect.sync(() => {
       if (row === undefined) return
-      for (const one of watchers.get(row.id) ?? []) Deferred.doneUnsafe(one, Effect.succeed(row))
+      for (const { done, wants } of watchers.get(row.id) ?? [])
+        if (wants(row)) Deferred.doneUnsafe(done, Effect.succeed(row))
     })
 
   /** Listens from now on: begun before what is waited for, nothing is missed. */
-  const listen = (id: string) => {
+  const listen = (id: string, wants: Watcher["wants"] = () => true) => {
     const done = Deferred.makeUnsafe<CallRow>()
+    const one = { done, wants }
     const all = watchers.get(id) ?? new Set()
-    watchers.set(id, all.add(done))
+    watchers.set(id, all.add(one))
     const leave = Effect.sync(() => {
-      all.delete(done)
+      all.delete(one)
       if (all.size === 0) watchers.delete(id)
     })
     return { heard: Deferred.await(done), leave }
@@ -30,7 +37,8 @@ export const makeWatch = (record: Effect.Success<typeof makeRecord>) => {
 
   /** Returns when it has settled, or as it stands when the time is up. */
   const settled = Effect.fn("Calls.settled")(function* (id: string, milliseconds: number) {
-    const { heard, leave } = listen(id)
+    // It may begin to wait for something else meanwhile: that is not its end.
+    const { heard, leave } = listen(id, (row) => isSettled(row.state))
     // The row is asked too: another process may be the one that settles it.
     const asked = Effect.gen(function* () {
       for (;;) {

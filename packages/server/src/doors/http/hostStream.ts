@@ -1,8 +1,8 @@
 /** The calls of a host as server-sent frames, on a connection that the host's process has opened. */
 // edge: writes a node response.
 import type { ServerResponse } from "node:http"
-import { type Caller, HostedCall, HostedEnd } from "@stoa/contract"
-import { Duration, Effect, Fiber, Schema } from "effect"
+import type { Caller } from "@stoa/contract"
+import { Duration, Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/Grants.ts"
 import { Principals } from "../../access/Principals.ts"
@@ -25,13 +25,10 @@ const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
 const mostUnsent = 1024 * 1024
 
-const encodeCall = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(HostedCall)))
-const encodeEnd = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(HostedEnd)))
-
 const lineOf = (response: ServerResponse, instance: string): Line => ({
   instance,
-  call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${encodeCall(call)}\n\n`),
-  ended: (end) => void response.write(`event: settled\ndata: ${encodeEnd(end)}\n\n`),
+  call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${JSON.stringify(call)}\n\n`),
+  ended: (end) => void response.write(`event: settled\ndata: ${JSON.stringify(end)}\n\n`),
   hasRoom: () => !response.destroyed && response.writableLength < mostUnsent,
   close: (reason) => void response.end(`event: close\ndata: ${JSON.stringify({ reason })}\n\n`),
 })
@@ -75,6 +72,8 @@ export const makeHostStream = Effect.gen(function* () {
     response.socket?.setKeepAlive(true, keepAlive)
     response.write(": stoa\n\n")
     const { leave, pump } = yield* hosts.connect(host, lineOf(response, instance))
+    // From here on calls come here.
+    response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
     const beat = Effect.gen(function* () {
       yield* Effect.sleep(heartbeatEvery)
       if (yield* still(caller, host)) response.write(": heartbeat\n\n")
