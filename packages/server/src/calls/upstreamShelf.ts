@@ -1,6 +1,6 @@
 /** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
 import type { PrincipalId, ToolValidationError } from "@stoa/contract"
-import { digestOf, type Tool } from "@stoa/tools"
+import type { Tool } from "@stoa/tools"
 import { Effect, Semaphore } from "effect"
 import type { Upstreams } from "../upstreams/Upstreams.ts"
 import type { Traits } from "./Traits.ts"
@@ -24,7 +24,7 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
         known.delete(key)
         yield* shelves.withdraw(tool.definition.name, owner)
       }
-    for (const [key, { owner: whose, server, tool }] of now) {
+    for (const [key, { behind, owner: whose, server, tool }] of now) {
       if (known.get(key)?.tool === tool) continue
       const owner = whose ?? undefined
       known.set(key, { tool, owner })
@@ -32,8 +32,8 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
         effects: "outside",
         server,
         reviewed: false,
-        // The same words from another server are another tool.
-        behind: digestOf([server]),
+        // The same words from another program or address are another tool.
+        behind,
         ...(owner === undefined ? {} : { owner }),
       }
       yield* shelves
