@@ -14,6 +14,7 @@ import { DateTime, Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Files, largestFile } from "../store/Files.ts"
 import { Journal } from "../store/Journal.ts"
+import { Timers } from "../store/Timers.ts"
 import { from, settledBy, type Step } from "./lifecycle.ts"
 import { makePosting } from "./posting.ts"
 import { redact } from "./redact.ts"
@@ -59,6 +60,7 @@ export const makeRecord = Effect.gen(function* () {
   const journal = yield* Journal
   const files = yield* Files
   const posting = yield* makePosting
+  const timers = yield* Timers
 
   const event = (row: { readonly id: CallId; readonly tool: string; readonly principal: PrincipalId }) => ({
     call: row.id,
@@ -84,16 +86,17 @@ export const makeRecord = Effect.gen(function* () {
       error: redact(JSON.stringify(error), seen.revealed),
     })
     if (ending.step !== "finish") return failed(ending.step, ending.error)
-    const text = textOf(ending.output)
-    if (text === undefined || Buffer.byteLength(text) > largestFile)
+    const given = textOf(ending.output)
+    // Measured as it is kept: what stands for a secret may be longer than the secret.
+    const output = given === undefined ? undefined : redact(given, seen.revealed)
+    if (output === undefined || Buffer.byteLength(output) > largestFile)
       return failed("fail", {
         tag: "ToolExecutionError",
         message:
-          text === undefined
+          output === undefined
             ? `The result of "${tool}" is not JSON, and was not kept`
             : `The result of "${tool}" is larger than ${largestFile} bytes, and was not kept`,
       })
-    const output = redact(text, seen.revealed)
     const size = Buffer.byteLength(output)
     if (size <= largestOutput) return { ...none, state: settledBy.finish, settledAt, output }
     const { id } = yield* Effect.orDie(files.put(Buffer.from(output), "application/json"))
@@ -186,6 +189,7 @@ export const makeRecord = Effect.gen(function* () {
         WHERE id = ${id} AND ${sql.in("state", from(ending.step))} RETURNING *`,
     )
     if (rows[0] === undefined) return undefined
+    if (known.onKind === "callback") yield* timers.cancelKey(id)
     yield* settledEvent(rows[0], columns)
     yield* posting.end(rows[0])
     return rows[0]
