@@ -278,7 +278,7 @@ export class Decisions extends Context.Service<
             WHERE id = ${one.id} AND state = 'open' RETURNING *`,
         )
         if (won[0] === undefined) return yield* closed((yield* row(one.id))!)
-        yield* Effect.orDie(sql`DELETE FROM timers WHERE key = ${one.id}`)
+        yield* timers.cancelKey(one.id)
         const { askedBy, call, kind, space } = won[0]
         yield* journal.append({
           kind: "decision.answered",
@@ -350,7 +350,7 @@ export class Decisions extends Context.Service<
           sql<DecisionRow>`UPDATE decisions SET state = ${state} WHERE id = ${id} AND state = 'open' RETURNING *`,
         )
         if (rows[0] === undefined) return
-        yield* Effect.orDie(sql`DELETE FROM timers WHERE key = ${id}`)
+        yield* timers.cancelKey(id)
         const { askedBy: principal, kind, space } = rows[0]
         const call = rows[0].call as CallId | null
         const decision = id as DecisionId

@@ -29,6 +29,7 @@ export class Timers extends Context.Service<
       readonly key?: string
     }) => Effect.Effect<TimerId, never, Transaction>
     readonly cancel: (id: TimerId) => Effect.Effect<boolean, never, Transaction>
+    readonly cancelKey: (key: string) => Effect.Effect<void, never, Transaction>
     readonly pending: Effect.Effect<number>
   }
 >()("server/store/Timers") {
@@ -65,6 +66,9 @@ export class Timers extends Context.Service<
         (id: TimerId) => Effect.map(sql`DELETE FROM timers WHERE id = ${id} RETURNING id`, (rows) => rows.length > 0),
         Effect.orDie,
       )
+
+      const cancelKey: Timers["Service"]["cancelKey"] = (key) =>
+        Effect.asVoid(Effect.orDie(sql`DELETE FROM timers WHERE key = ${key}`))
 
       // Whoever deletes a row fires it, as it stands then: one that was moved or canceled meanwhile does not fire.
       const fire = Effect.fnUntraced(function* (id: TimerId, now: DateTime.Utc) {
@@ -112,7 +116,7 @@ export class Timers extends Context.Service<
         Effect.map((rows) => rows[0]!.n),
         Effect.orDie,
       )
-      return Timers.of({ set, cancel, pending })
+      return Timers.of({ set, cancel, cancelKey, pending })
     }),
   )
 }
