@@ -20,10 +20,12 @@ const stopped = Effect.callback<void>((resume) => {
   process.once("disconnect", () => resume(Effect.void))
 })
 
-Effect.runFork(
+await Effect.runPromise(
   Effect.gen(function* () {
     const { url } = yield* NodeServer
     console.log(JSON.stringify({ toolset: `${url}/mcp/conformance` }))
     yield* stopped
   }).pipe(Effect.provide(Suite), Effect.scoped),
 )
+// The channel to whoever started this would keep it alive.
+process.exit(0)
