@@ -1,5 +1,5 @@
 /** Functions of a process as tools of a real house: called, refused, canceled, and both sides killed amid a call. */
-import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { connect, type FunctionOptions, type Host, type HostedContext, type Stoa, StoaError } from "@stoa/sdk"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { Home, type House } from "../../cli/test/houseProcess.ts"
@@ -240,7 +240,7 @@ describe("who may", () => {
 
 describe("when one of the two dies", () => {
   const spawned = (host: string, tool: string) =>
-    home.program(process.execPath, [join(import.meta.dirname, "hostProcess.ts")], {
+    home.program(process.execPath, [fileURLToPath(new URL("./hostProcess.ts", import.meta.url))], {
       env: { STOA_URL: house.url, STOA_TOKEN: billing, HOST_NAME: host, TOOL_NAME: tool },
     })
 

@@ -30,7 +30,7 @@ export type { Line } from "./hostLines.ts"
 export { hostFrom, type HostRow } from "./hostRows.ts"
 
 /** So long may a process be away, as over a broken connection or a restart of either side. */
-export const hostGrace = 15_000
+const hostGrace = 15_000
 const purpose = "host"
 /** Of one principal. */
 const mostHosts = 20
