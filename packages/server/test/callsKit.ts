@@ -10,7 +10,7 @@ import { call as request, fresh, someone, type Someone } from "./spacesGuests.ts
 
 export { request }
 
-const config = { ...roomy, egress: { allow: ["127.0.0.1"] } }
+export const config = { ...roomy, egress: { allow: ["127.0.0.1"] } }
 
 export const callsHouse = (options: HouseOptions) => house({ config, ...options })
 

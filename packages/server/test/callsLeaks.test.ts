@@ -47,11 +47,11 @@ for (const store of stores)
             sinks.set(sink, `${sinks.get(sink) ?? ""}\n${typeof text === "string" ? text : JSON.stringify(text)}`)
           // What is logged goes to standard error and output: both are heard.
           const writes = [process.stdout, process.stderr].map((out) => {
-            const before = out.write
-            out.write = ((text: string | Uint8Array, ...rest: ReadonlyArray<never>) => {
+            const before = out.write.bind(out)
+            out.write = (text: string | Uint8Array, ...rest: ReadonlyArray<never>) => {
               into("log", typeof text === "string" ? text : Buffer.from(text).toString())
-              return before.call(out, text, ...rest)
-            }) as typeof out.write
+              return before(text, ...rest)
+            }
             return () => void (out.write = before)
           })
           yield* Effect.addFinalizer(() => Effect.sync(() => writes.forEach((back) => back())))
