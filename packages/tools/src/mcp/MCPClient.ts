@@ -6,6 +6,7 @@ import { type MCPConnectionError, MCPConnectionError as ConnectionError, type MC
 import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Semaphore } from "effect"
 import { CurrentToolsConfig } from "../ToolsConfig.ts"
 import { callerOf, readerOf } from "./calling.ts"
+import { exchangerOf, listerOf, watcherOf } from "./exchanging.ts"
 import { connectionError } from "./faults.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
 import { MCPPorts } from "./MCPPorts.ts"
@@ -22,6 +23,7 @@ interface Entry {
 
 const connectionOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection => {
   const read = readerOf(kept, permits)
+  const exchange = exchangerOf(kept, permits)
   return {
     name: kept.opening.config.name,
     server: Effect.sync(() => serverOf(kept)),
@@ -62,6 +64,9 @@ const connectionOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection =
     complete: (params) => read("completions", (request) => request((it, options) => it.complete(params, options))),
     setLogLevel: (level) =>
       Effect.asVoid(read("log level", (request) => request((it, options) => it.setLoggingLevel(level, options)))),
+    exchange,
+    listAll: listerOf(exchange),
+    watch: watcherOf(kept, permits),
   }
 }
 

@@ -16,6 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import type { MCPConnectionError, MCPServer, ToolExecutionError } from "@stoa/contract"
 import type { Effect } from "effect"
+import type { MCPExchange, MCPRefused, MCPReply } from "./MCPExchange.ts"
 import type { MCPTool } from "./MCPTool.ts"
 
 export interface MCPCallOptions {
@@ -61,4 +62,16 @@ export interface MCPConnection {
   readonly complete: (params: CompleteRequest["params"]) => Read<CompleteResult>
   /** From here on `onLog` of the ports hears this level and above. */
   readonly setLogLevel: (level: LoggingLevel) => Read<void>
+  /** One request as it is, for whoever passes it on. A tool call is sent once (S4-75), anything else may be asked again. */
+  readonly exchange: (
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options?: MCPExchange,
+  ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
+  /** Everything of a list, page by page. */
+  readonly listAll: (
+    method: "resources/list" | "resources/templates/list" | "prompts/list",
+  ) => Effect.Effect<ReadonlyArray<Readonly<Record<string, unknown>>>, MCPConnectionError | MCPRefused>
+  /** `onChange` of the ports hears of these resources from now on and of no others, as long as this connection lasts; says which. */
+  readonly watch: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, MCPConnectionError | MCPRefused>
 }

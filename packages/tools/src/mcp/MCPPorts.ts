@@ -49,6 +49,8 @@ export interface MCPPorts {
   readonly onLog: (serverName: string, message: LoggingMessageNotificationParams) => Effect.Effect<void>
   /** Says what is wrong with a result that should match the tool's output schema. */
   readonly validate: (toolName: string, schema: JsonSchema, value: unknown) => Effect.Effect<string | undefined>
+  /** Questions of servers go to whoever made the request they belong to (`line` of an exchange), not to the three below. */
+  readonly relays?: boolean
   readonly elicit?: (serverName: string, request: ElicitRequest["params"]) => Effect.Effect<ElicitResult>
   readonly sample?: (
     serverName: string,

@@ -9,7 +9,8 @@ import { abandoned, admit, closed, failed } from "./breaker.ts"
 import { connectionError, type Fault, short } from "./faults.ts"
 import type { MCPCallOptions, MCPConnection } from "./MCPConnection.ts"
 import type { MCPTool } from "./MCPTool.ts"
-import type { SessionRequest } from "./session.ts"
+import type { Session } from "./session.ts"
+import type { SessionRequest } from "./sessionRequest.ts"
 import { type Kept, lose } from "./upkeep.ts"
 
 /** What a server sent as text, for the error it stands for. */
@@ -27,14 +28,14 @@ const live = (kept: Kept) =>
   })
 
 /** Waits for a lost server, for as long as connecting to it may take. */
-const back = (kept: Kept) =>
+export const back = (kept: Kept) =>
   Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
 
 /** Lets a request through the breaker and the server's share of concurrency, and learns from what becomes of it. */
-const guarded = <A>(
+export const guarded = <A>(
   kept: Kept,
   permits: Semaphore.Semaphore,
-  run: (request: SessionRequest) => Effect.Effect<A, Fault>,
+  run: (request: SessionRequest, session: Session) => Effect.Effect<A, Fault>,
 ): Effect.Effect<A, Fault | MCPConnectionError> =>
   permits.withPermit(
     Effect.gen(function* () {
@@ -47,7 +48,7 @@ const guarded = <A>(
           config,
           `MCP server "${config.name}" failed ${next.failures} times in a row and is left alone for a while`,
         )
-      return yield* run(opened.session.request).pipe(
+      return yield* run(opened.session.request, opened.session).pipe(
         Effect.onExit(
           Effect.fnUntraced(function* (exit) {
             const now = yield* Clock.currentTimeMillis
@@ -64,7 +65,7 @@ const guarded = <A>(
     }),
   )
 
-const isFault = (error: Fault | MCPConnectionError): error is Fault => !("_tag" in error)
+export const isFault = (error: Fault | MCPConnectionError): error is Fault => !("_tag" in error)
 
 const failure = (kept: Kept, tool: string, args: unknown, error: Fault | MCPConnectionError) => {
   if (!isFault(error)) return error

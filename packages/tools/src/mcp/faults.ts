@@ -53,7 +53,15 @@ const lostCodes: ReadonlyArray<string> = [
 type As = (kind: Fault["kind"], more?: Partial<Fault>) => Fault
 
 const RpcError = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.Finite, message: Schema.String }) })),
+  Schema.fromJsonString(
+    Schema.Struct({
+      error: Schema.Struct({
+        code: Schema.Finite,
+        message: Schema.String,
+        data: Schema.optionalKey(Schema.Unknown),
+      }),
+    }),
+  ),
 )
 
 /** Servers put the protocol's own errors into HTTP ones; what it says then counts for more than the number outside. */
@@ -63,7 +71,7 @@ const ofHttp = (error: SdkHttpError, as: As): Fault => {
   // A session that is not known there any more: the server was started anew, and so are we. Nothing was executed.
   if ((status === 404 && inner?.code !== -32601) || (status === 400 && /session/i.test(inner?.message ?? "")))
     return as("lost", { status, unheard: true })
-  if (inner !== undefined) return as("answered", { status, message: short(inner.message), code: inner.code })
+  if (inner !== undefined) return as("answered", { ...inner, status, message: short(inner.message) })
   if (status === undefined || status >= 500) return as("lost", { status })
   return as(status === 401 || status === 403 ? "unauthorized" : "refused", { status })
 }

@@ -14,8 +14,12 @@ const newestEra = "2026-07-28"
 
 export const knownVersions: ReadonlyArray<string> = [newestEra, ...SUPPORTED_PROTOCOL_VERSIONS]
 
+/** Whoever makes a call may be able to answer any of these; whoever is not says no when asked. */
+const relayed: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
+
 /** Only what somebody is there to answer is declared; a server then does not ask for the rest. */
 const capabilitiesOf = (ports: MCPPorts, version: string | undefined): ClientCapabilities => ({
+  ...(ports.relays === true ? relayed : {}),
   // Seed 004 sends it, and its bytes hold where its version is asked for (S4-63). It means nothing to a server.
   ...(version === seedVersion ? { tools: {} } : {}),
   ...(ports.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),

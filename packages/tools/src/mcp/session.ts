@@ -7,28 +7,25 @@ import {
   Client,
   type JSONRPCMessage,
   type PriorDiscovery,
-  type RequestOptions,
   SseError,
-  type StandardSchemaV1,
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client"
 import { Context, Deferred, Effect, Option, Queue, Schema, type Scope } from "effect"
+import { answerWith } from "./answering.ts"
 import { type Fault, faultOf } from "./faults.ts"
+import { Lines, taskKey, untagged } from "./lines.ts"
 import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
 import { MCPToolPage, readMCPTools } from "./MCPTool.ts"
 import { clientInfo, clientOptions } from "./protocol.ts"
+import { asItCame, type SessionRequest } from "./sessionRequest.ts"
 import { StdioTransport } from "./stdioTransport.ts"
 import { makeWay, type Way } from "./transport.ts"
+import { makeWatching } from "./watching.ts"
 
 const maxPages = 64
 const maxTools = 1000
-
-export type SessionRequest = <A>(
-  run: (client: Client, options: RequestOptions) => Promise<A>,
-  options?: RequestOptions,
-) => Effect.Effect<A, Fault>
 
 export interface Session {
   readonly server: { readonly name: string | undefined; readonly version: string; readonly protocolVersion: string }
@@ -38,6 +35,8 @@ export interface Session {
   readonly pid: number | undefined
   readonly request: SessionRequest
   readonly listTools: Effect.Effect<ReturnType<typeof readMCPTools>, Fault>
+  readonly lines: Lines
+  readonly watch: ReturnType<typeof makeWatching>
   /** The server says its tools are others now. Several such words are one. */
   readonly toolsChanged: Queue.Queue<void>
   /** Resolves when the connection is gone and we did not end it. */
@@ -53,30 +52,11 @@ export interface SessionOptions {
   readonly prior: PriorDiscovery | undefined
 }
 
-/** The result as it came: what the SDK's schemas would strip or reorder, a signature or a comparison would miss. */
-const asItCame: StandardSchemaV1<unknown, unknown> = {
-  "~standard": { version: 1, vendor: "stoa", validate: (value) => ({ value }) },
-}
-
-const answerWith = (client: Client, config: MCPServerConfig, ports: MCPPorts, context: Context.Context<never>) => {
-  const run = Effect.runPromiseWith(context)
-  const { elicit, roots, sample } = ports
-  if (elicit !== undefined)
-    client.setRequestHandler("elicitation/create", (request, ctx) =>
-      run(elicit(config.name, request.params), { signal: ctx.mcpReq.signal }),
-    )
-  if (sample !== undefined)
-    client.setRequestHandler("sampling/createMessage", (request, ctx) =>
-      run(sample(config.name, request.params), { signal: ctx.mcpReq.signal }),
-    )
-  if (roots !== undefined)
-    client.setRequestHandler("roots/list", () => run(Effect.map(roots(config.name), (them) => ({ roots: [...them] }))))
-}
-
 const listenWith = (
   client: Client,
   { name }: MCPServerConfig,
   ports: MCPPorts,
+  lines: Lines,
   toolsChanged: Queue.Queue<void>,
   context: Context.Context<never>,
 ) => {
@@ -95,14 +75,19 @@ const listenWith = (
   client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
     tell(ports.onChange(name, { what: "resource", uri: params.uri })),
   )
-  client.setNotificationHandler("notifications/message", ({ params }) => tell(ports.onLog(name, params)))
+  client.setNotificationHandler("notifications/message", ({ params }) => {
+    const line = ports.relays === true ? lines.of(params) : undefined
+    const entry = untagged(params) as typeof params
+    tell(ports.onLog(name, entry))
+    if (line !== undefined) tell(line.log(entry as never))
+  })
 }
 
 /** In the new era a server speaks up only on a stream that was asked for; one that breaks off is asked for again. */
 const keepListening = Effect.fnUntraced(function* (
   client: Client,
   request: SessionRequest,
-  toolsChanged: Queue.Queue<void>,
+  missed: () => Effect.Effect<void>,
 ) {
   const { prompts, resources, tools } = client.getServerCapabilities() ?? {}
   const filter = {
@@ -119,7 +104,7 @@ const keepListening = Effect.fnUntraced(function* (
       if (ended === "local") return
       waitMs = 1000
       // What changed while nobody listened is not told again.
-      Queue.offerUnsafe(toolsChanged, undefined)
+      yield* missed()
     }
     yield* Effect.sleep(waitMs)
     waitMs = Math.min(waitMs * 2, 60_000)
@@ -187,9 +172,13 @@ const connect = (client: Client, way: Way, prior: PriorDiscovery | undefined, ti
     },
   })
 
-/** Old servers leave out what the SDK's schemas insist on (S4-66); it is filled in before they look. */
+/** Old servers leave out what the SDK's schemas insist on (S4-66), and new ones say what it does not know: put right before it looks. */
 const forgive = (message: JSONRPCMessage) => {
   const result = "result" in message ? (message.result as Record<string, unknown> | undefined) : undefined
+  if (result?.["resultType"] === "task") {
+    const { _meta, ...task } = result
+    Object.assign(result, { resultType: "complete", content: [], _meta: { ...(_meta as object), [taskKey]: task } })
+  }
   if (typeof result?.["protocolVersion"] !== "string") return
   result["serverInfo"] = { name: "unknown", version: "unknown", ...(result["serverInfo"] as object | undefined) }
   result["capabilities"] ??= {}
@@ -232,10 +221,11 @@ export const openSession = Effect.fnUntraced(function* (
   const lose = (error: unknown) => {
     Deferred.doneUnsafe(lost, Effect.succeed(faultOf(error)))
   }
+  const lines = new Lines()
   let ending = false
   const { client, way } = yield* handshake(options, (client) => {
-    answerWith(client, config, ports, context)
-    listenWith(client, config, ports, toolsChanged, context)
+    answerWith(client, config.name, ports, lines, context)
+    listenWith(client, config, ports, lines, toolsChanged, context)
   })
   // Runs before the client is ended, so that our own end is not taken for a loss.
   yield* Effect.addFinalizer(() =>
@@ -267,9 +257,14 @@ export const openSession = Effect.fnUntraced(function* (
       (fault) => fault.kind === "unauthorized",
       (fault) => Effect.andThen(consent(way, authorization, fault), once(run, more)),
     )
+  const missed = Effect.fnUntraced(function* () {
+    Queue.offerUnsafe(toolsChanged, undefined)
+    yield* ports.onChange(config.name, { what: "resources" })
+    yield* ports.onChange(config.name, { what: "prompts" })
+  })
   const info = client.getServerVersion()
   const discover = client.getDiscoverResult()
-  if (client.getProtocolEra() === "modern") yield* Effect.forkScoped(keepListening(client, request, toolsChanged))
+  if (client.getProtocolEra() === "modern") yield* Effect.forkScoped(keepListening(client, request, missed))
   return {
     server: {
       name: info?.name,
@@ -282,6 +277,8 @@ export const openSession = Effect.fnUntraced(function* (
     pid: way instanceof StdioTransport ? (way.pid ?? undefined) : undefined,
     request,
     listTools: listTools(request, client, config),
+    lines,
+    watch: makeWatching(client, request, yield* Effect.scope),
     toolsChanged,
     lost,
   }

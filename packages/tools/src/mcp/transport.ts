@@ -11,6 +11,7 @@ import { serverEnvironment } from "./environment.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
 import { StdioTransport } from "./stdioTransport.ts"
+import { taggedFetch } from "./taggedFetch.ts"
 import { WebSocketTransport } from "./webSocketTransport.ts"
 
 /** One message or answer beyond this ends the connection: nothing a model could read is as large. */
@@ -26,7 +27,10 @@ export const makeWay = Effect.fnUntraced(function* (
 ) {
   const { args = [], command = "", cwd, endpoint = "", env = {}, headers = {} } = config
   const http = {
-    fetch: boundedFetch(ports.fetch, maxMessageBytes),
+    fetch:
+      ports.relays === true
+        ? taggedFetch(boundedFetch(ports.fetch, maxMessageBytes))
+        : boundedFetch(ports.fetch, maxMessageBytes),
     requestInit: { headers },
     ...(provider === undefined ? {} : { authProvider: provider }),
   }

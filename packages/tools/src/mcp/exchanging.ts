@@ -1,0 +1,192 @@
+/**
+ * Requests on behalf of somebody else. Whoever asked may be asked back: while that lasts the request holds none of the
+ * server's share of concurrency, and its time does not run.
+ */
+import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
+import type { MCPConnectionError } from "@stoa/contract"
+import { Clock, Effect, Schedule, type Semaphore } from "effect"
+import { back, guarded, isFault } from "./calling.ts"
+import { connectionError, type Fault } from "./faults.ts"
+import { lineKey, taskKey } from "./lines.ts"
+import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
+import type { MCPConnection } from "./MCPConnection.ts"
+import type { Session } from "./session.ts"
+import { asItCame, type SessionRequest } from "./sessionRequest.ts"
+import type { Kept } from "./upkeep.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Our own clock ends a request, since the SDK's cannot be stopped while somebody thinks. */
+const noTimeout = 2 ** 31 - 1
+const tickMs = 1000
+const maxPages = 64
+const maxItems = 1000
+
+/** A request's time: what passes while a question is open does not count. */
+const makeTime = (quietMs: number, mostMs: number) => {
+  let open = 0
+  let quiet = 0
+  let spent = 0
+  return {
+    alive: () => void (quiet = 0),
+    asking: <A, E>(answer: Effect.Effect<A, E>) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => void open++),
+        () => answer,
+        () => Effect.sync(() => void (open--, (quiet = 0))),
+      ),
+    over: Effect.gen(function* () {
+      for (let last = yield* Clock.currentTimeMillis; ;) {
+        yield* Effect.sleep(Math.min(tickMs, quietMs))
+        const now = yield* Clock.currentTimeMillis
+        if (open === 0) {
+          quiet += now - last
+          spent += now - last
+        }
+        last = now
+        if (quiet >= quietMs || spent >= mostMs)
+          return yield* Effect.fail<Fault>({
+            kind: "timeout",
+            message: `no answer within ${quiet >= quietMs ? quietMs : mostMs} ms`,
+            cause: undefined,
+          })
+      }
+    }),
+  }
+}
+
+const replyOf = (result: JsonObject): MCPReply => {
+  if (result["resultType"] === "input_required")
+    return {
+      _tag: "Asks",
+      questions: Object.fromEntries(
+        Object.entries((result["inputRequests"] ?? {}) as Readonly<Record<string, Partial<MCPQuestion>>>).map(
+          ([key, { method = "", params = {} }]) => [key, { method, params }],
+        ),
+      ),
+      state: result["requestState"] as string | undefined,
+    }
+  const task = (result["_meta"] as JsonObject | undefined)?.[taskKey]
+  return task === undefined ? { _tag: "Done", result } : { _tag: "Task", task: task as JsonObject }
+}
+
+const metaOf = ({ capabilities, logLevel, meta }: MCPExchange, token: string | undefined, modern: boolean) => ({
+  ...meta,
+  ...(token === undefined ? {} : { [lineKey]: token }),
+  ...(modern && capabilities !== undefined ? { [CLIENT_CAPABILITIES_META_KEY]: capabilities } : {}),
+  ...(modern && logLevel !== undefined ? { [LOG_LEVEL_META_KEY]: logLevel } : {}),
+})
+
+const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
+  Effect.fnUntraced(function* (request: SessionRequest, session: Session) {
+    const { limits, settings } = kept.opening
+    const tell = Effect.runForkWith(yield* Effect.context<never>())
+    const time = makeTime(limits.requestTimeoutMs, settings.maxCallMs)
+    const { line, onProgress } = options
+    const asked: MCPLine | undefined = line && {
+      log: line.log,
+      answer: (question) =>
+        time.asking(
+          Effect.acquireUseRelease(
+            permits.release(1),
+            () => line.answer(question),
+            () => permits.take(1),
+          ),
+        ),
+    }
+    const token = asked && session.lines.open(asked)
+    const modern = session.era.kind === "modern"
+    const meta = metaOf(options, token, modern)
+    const whole = {
+      ...params,
+      ...(modern && options.answers !== undefined ? { inputResponses: options.answers } : {}),
+      ...(modern && options.state !== undefined ? { requestState: options.state } : {}),
+      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+    }
+    const base: RequestOptions = {
+      timeout: noTimeout,
+      onprogress: (progress) => {
+        time.alive()
+        if (onProgress !== undefined) tell(onProgress(progress))
+      },
+    }
+    const tool = method === "tools/call" ? kept.tools.get(String(params["name"])) : undefined
+    const answered = request((client, { signal }) => {
+      const all = { ...base, ...(signal === undefined ? {} : { signal }), allowInputRequired: true as const }
+      if (tool === undefined) return client.request({ method, params: whole }, asItCame, all)
+      // Its output is judged by whoever asked; the SDK would take a question for a result without structure.
+      const { outputSchema: _, ...shown } = tool.raw
+      return client.callTool(whole as never, { ...all, toolDefinition: shown as never })
+    })
+    return yield* Effect.raceFirst(answered, time.over).pipe(
+      Effect.map((result) => replyOf(result as JsonObject)),
+      Effect.ensuring(Effect.sync(() => void (token === undefined || session.lines.close(token)))),
+    )
+  })
+
+const unheard = (error: Fault | MCPConnectionError) => isFault(error) && error.unheard === true
+const passing = (error: Fault | MCPConnectionError) =>
+  isFault(error) && (error.kind === "timeout" || error.kind === "lost")
+
+const refusal = (kept: Kept, method: string, error: Fault | MCPConnectionError): MCPConnectionError | MCPRefused => {
+  if (!isFault(error)) return error
+  if (error.kind === "answered") return new MCPRefused(error.code ?? -32_603, error.message, error.data)
+  const { config } = kept.opening
+  const acted = method !== "tools/call" ? "" : error.unheard === true ? ". It was not executed" : unknown
+  return connectionError(
+    config,
+    `MCP server "${config.name}" did not answer ${method}: ${error.message}${acted}`,
+    error.cause,
+  )
+}
+const unknown = ". Whether it acted is unknown, so it is not repeated"
+
+export const exchangerOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection["exchange"] =>
+  Effect.fn("MCPConnection.exchange")(function* (method, params, options = {}) {
+    const { limits, settings } = kept.opening
+    const once = guarded(kept, permits, send(kept, permits, method, params, options))
+    const tried =
+      method === "tools/call" || options.answers !== undefined
+        ? Effect.catchIf(once, unheard, () => Effect.andThen(back(kept), once))
+        : once.pipe(
+            Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? back(kept) : Effect.void)),
+            Effect.retry({
+              times: Math.max(0, limits.maxRetries - 1),
+              schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),
+              while: passing,
+            }),
+          )
+    return yield* Effect.mapError(tried, (error) => refusal(kept, method, error))
+  })
+
+const keys = {
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+  "prompts/list": "prompts",
+} as const
+
+/** A list that has no end, or is longer than anybody reads, ends here. */
+export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["listAll"] =>
+  Effect.fn("MCPConnection.listAll")(function* (method) {
+    const items: Array<JsonObject> = []
+    const seen = new Set<string>()
+    for (let cursor: string | undefined; ;) {
+      const reply = yield* exchange(method, cursor === undefined ? {} : { cursor })
+      const page: JsonObject = reply._tag === "Done" ? reply.result : {}
+      const listed: unknown = page[keys[method]]
+      if (Array.isArray(listed))
+        items.push(...listed.filter((it): it is JsonObject => typeof it === "object" && it !== null))
+      const next = page["nextCursor"]
+      if (typeof next !== "string" || seen.has(next) || seen.size >= maxPages || items.length >= maxItems)
+        return items.slice(0, maxItems)
+      seen.add((cursor = next))
+    }
+  })
+
+export const watcherOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection["watch"] =>
+  Effect.fn("MCPConnection.watch")((uris) =>
+    Effect.mapError(
+      guarded(kept, permits, (_, session) => session.watch(uris)),
+      (error) => refusal(kept, "resources/subscribe", error),
+    ),
+  )
