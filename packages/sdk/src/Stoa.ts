@@ -45,7 +45,7 @@ export const connect = (options: ConnectOptions): Stoa => {
     declare: (name: string, tools: ReadonlyArray<unknown>, shared: boolean) =>
       client.hosts.declare(name, { tools: tools as never, shared }),
     submit: (call: string, result: unknown) => client.results.submit(call, result as never),
-    remove: (name: string) => client.hosts.remove(name),
+    remove: (name: string, instance: string) => client.hosts.remove(name, { instance }),
   }
   const host = (wanted?: HostOptions) => makeHost(connection, api, wanted)
   let own: Host | undefined

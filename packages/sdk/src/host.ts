@@ -50,7 +50,7 @@ export interface Host {
 export interface HostApi {
   readonly declare: (name: string, tools: ReadonlyArray<unknown>, shared: boolean) => Promise<unknown>
   readonly submit: (call: string, result: HostedResult) => Promise<unknown>
-  readonly remove: (name: string) => Promise<unknown>
+  readonly remove: (name: string, instance: string) => Promise<unknown>
 }
 
 const usualName = "functions"
@@ -129,7 +129,9 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
           })
       } catch (cause) {
         if (line.signal.aborted) return
-        if (isFinal(cause) || cause instanceof HostEnded) throw cause
+        // Withdrawn between our word and our coming, by the process that was here before: it is said again.
+        const missing = cause instanceof StoaError && cause.status === 404
+        if ((isFinal(cause) && !missing) || cause instanceof HostEnded) throw cause
         lost = cause
       }
       if (line.signal.aborted) return
@@ -177,7 +179,7 @@ export const makeHost = (connection: Connection, api: HostApi, options: HostOpti
     stop: async ({ withinMillis = usualStop } = {}) => {
       if (started === undefined) return finish()
       await work.stop(withinMillis)
-      await api.remove(name).catch(() => {})
+      await api.remove(name, instance).catch(() => {})
       line.abort()
       await ended.catch(() => {})
     },

@@ -195,6 +195,18 @@ for (const store of stores)
       }),
     )
 
+    it.effect("a revoked token ends the stream at once", () =>
+      Effect.gen(function* () {
+        const who = yield* service
+        const { host } = yield* offer(who)
+        const issued = yield* request(yield* admin, "POST", "/tokens", { principal: who.id })
+        const { id, token } = issued.body as { id: string; token: string }
+        const stream = yield* connected({ ...who, token }, host, "process-one")
+        yield* request(yield* admin, "DELETE", `/tokens/${id}`)
+        assert.deepInclude(yield* stream.next, { event: "close", data: { reason: "revoked" } })
+      }),
+    )
+
     it.effect(
       "whoever may no longer offer to everybody gets no stream; who has left leaves no tools and no open calls",
       () =>

@@ -15,7 +15,7 @@ import {
   toolNames,
 } from "@stoa/contract"
 import { CurrentToolsConfig, Registry } from "@stoa/tools"
-import { Clock, Context, DateTime, Effect, Layer } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { readerLayer } from "../store/Readers.ts"
@@ -55,7 +55,8 @@ export class Hosts extends Context.Service<
     /** One's own by name; by id whatever the reader may see. */
     readonly get: (ref: string, reader: HostReader) => Effect.Effect<HostRow, Missing>
     readonly list: (reader: HostReader) => Effect.Effect<ReadonlyArray<HostRow>>
-    readonly remove: (ref: string, reader: HostReader) => Effect.Effect<void, Missing>
+    /** With an instance: only if that one was the last to connect. */
+    readonly remove: (ref: string, reader: HostReader, instance?: string) => Effect.Effect<void, Missing>
     /** Sends what waits and whatever comes, until `leave`. A line that is there already is closed. */
     readonly connect: (
       host: HostRow,
@@ -128,43 +129,44 @@ export class Hosts extends Context.Service<
 
       const about = ({ id, name, owner }: HostRow) => ({ host: id, name, owner })
 
-      const declare: Hosts["Service"]["declare"] = Effect.fn("Hosts.declare")(function* (
-        { principal },
-        name,
-        { shared = true, tools },
-      ) {
-        const before = yield* rows.ofOwner(principal.id, name)
-        const row: HostRow = {
-          id: before?.id ?? newId("hst"),
-          owner: principal.id,
-          name,
-          shared,
-          tools,
-          instance: before?.instance ?? null,
-          connected: before?.connected ?? false,
-          lastSeenAt: before?.lastSeenAt ?? null,
-          createdAt: before?.createdAt ?? DateTime.formatIso(yield* DateTime.now),
-        }
-        const same = before?.shared === shared && JSON.stringify(before.tools) === JSON.stringify(tools)
-        if (before !== undefined && same) return before
-        const issues = yield* faults(row)
-        if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= mostHosts)
-          issues.push({ path: "host", message: `at most ${mostHosts} hosts of one; remove one first` })
-        if (issues.length > 0) return yield* new BadInput({ issues })
-        yield* journal.transact(
-          Effect.gen(function* () {
-            const taken = yield* rows.taken(row)
-            if (taken !== undefined) return yield* new NameTaken({ noun: "tool", name: taken })
-            yield* rows.put(row)
-            yield* journal.append({
-              kind: "host.declared",
-              body: { ...about(row), shared, tools: tools.map((tool) => tool.name) },
-            })
-          }),
-        )
-        yield* offer(row)
-        return row
-      })
+      // One after the other, so that what is offered is what was written last.
+      const one = Semaphore.makeUnsafe(1)
+      const declare: Hosts["Service"]["declare"] = Effect.fn("Hosts.declare")(
+        function* ({ principal }, name, { shared = true, tools }) {
+          const before = yield* rows.ofOwner(principal.id, name)
+          const row: HostRow = {
+            id: before?.id ?? newId("hst"),
+            owner: principal.id,
+            name,
+            shared,
+            tools,
+            instance: before?.instance ?? null,
+            connected: before?.connected ?? false,
+            lastSeenAt: before?.lastSeenAt ?? null,
+            createdAt: before?.createdAt ?? DateTime.formatIso(yield* DateTime.now),
+          }
+          const same = before?.shared === shared && JSON.stringify(before.tools) === JSON.stringify(tools)
+          if (before !== undefined && same) return before
+          const issues = yield* faults(row)
+          if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= mostHosts)
+            issues.push({ path: "host", message: `at most ${mostHosts} hosts of one; remove one first` })
+          if (issues.length > 0) return yield* new BadInput({ issues })
+          yield* journal.transact(
+            Effect.gen(function* () {
+              const taken = yield* rows.taken(row)
+              if (taken !== undefined) return yield* new NameTaken({ noun: "tool", name: taken })
+              if (!(yield* rows.put(row))) return yield* new NameTaken({ noun: "tool", name: tools[0]!.name })
+              yield* journal.append({
+                kind: "host.declared",
+                body: { ...about(row), shared, tools: tools.map((tool) => tool.name) },
+              })
+            }),
+          )
+          yield* offer(row)
+          return row
+        },
+        (declared) => one.withPermit(declared),
+      )
 
       const get: Hosts["Service"]["get"] = Effect.fn("Hosts.get")(function* (ref, { all, principal }) {
         const own = yield* rows.ofOwner(principal.id, ref)
@@ -248,8 +250,9 @@ export class Hosts extends Context.Service<
       const heard: Hosts["Service"]["heard"] = Effect.fnUntraced(function* (event) {
         if (event.kind === "timer.fired" && event.body.purpose === purpose)
           return yield* lost((event.body.payload as { readonly host: HostId }).host)
+        if (event.kind === "token.revoked") for (const line of lines.of(event.body.token)) line.close("revoked")
         if (event.kind !== "principal.retired") return
-        for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* drop(row)
+        for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
       })
 
       // Whoever was connected when the house stopped has its time to come back.
@@ -264,7 +267,10 @@ export class Hosts extends Context.Service<
         list: Effect.fn("Hosts.list")(function* ({ all, principal }) {
           return (yield* rows.all).filter((row) => all || row.owner === principal.id)
         }),
-        remove: Effect.fn("Hosts.remove")((ref, reader) => Effect.flatMap(get(ref, reader), drop)),
+        remove: Effect.fn("Hosts.remove")(function* (ref, reader, instance) {
+          const row = yield* get(ref, reader)
+          if (instance === undefined || row.instance === instance) yield* one.withPermit(drop(row))
+        }),
         connect,
         closing: Effect.sync(() => void (closing = true)),
         heard,
@@ -275,7 +281,7 @@ export class Hosts extends Context.Service<
   static readonly reader = readerLayer({
     name: "hosts",
     atomic: false,
-    kinds: ["timer.fired", "principal.retired"],
+    kinds: ["timer.fired", "principal.retired", "token.revoked"],
     handle: Effect.fnUntraced(function* ([event]) {
       if (event !== undefined) yield* (yield* Hosts).heard(event)
     }),

@@ -1,5 +1,5 @@
 /** Who is connected, and what they are sent: calls as they begin to wait, and word of those that have settled. */
-import type { HostedEnd, HostId } from "@stoa/contract"
+import type { HostedEnd, HostId, TokenId } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import { Journal } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
@@ -14,11 +14,12 @@ const page = 500
 export interface Line {
   /** The process, by a name it made up: what one was sent is never sent to another. */
   readonly instance: string
+  readonly token: TokenId | null
   readonly call: (call: SentCall) => void
   readonly ended: (end: HostedEnd) => void
   /** Whether more can be written now; `pump` is called when it can again. */
   readonly hasRoom: () => boolean
-  readonly close: (reason: "replaced" | "removed") => void
+  readonly close: (reason: "replaced" | "removed" | "revoked") => void
 }
 
 interface Open {
@@ -95,6 +96,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
   return {
     has: (id: HostId) => all.has(id),
     get: (id: HostId) => all.get(id)?.line,
+    of: (token: TokenId) => [...all.values()].filter(({ line }) => line.token === token).map(({ line }) => line),
     delete: (id: HostId) => void all.delete(id),
     set: Effect.fnUntraced(function* (id: HostId, line: Line) {
       // With nobody connected nothing was read: whoever comes first reads on from here.

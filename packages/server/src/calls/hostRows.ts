@@ -69,7 +69,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofOwner = (owner: string, name: string) =>
     Effect.map(Effect.orDie(sql<Stored>`SELECT * FROM hosts WHERE owner = ${owner} AND name = ${name}`), one)
 
-  /** Writes a host as it is now; the names it takes are its own from here on. */
+  /** Writes a host as it is now, with the names it takes; false, where somebody else was first to take one. */
   const put = Effect.fnUntraced(function* (row: HostRow) {
     const { id, shared } = row
     const tools = JSON.stringify(row.tools)
@@ -77,7 +77,10 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
       ON CONFLICT (id) DO UPDATE SET shared = ${shared}, tools = ${tools}`
     yield* sql`DELETE FROM hosted_tools WHERE host = ${id}`
     const names = row.tools.map(({ name }) => ({ scope: scopeOf(row), name, host: id }))
-    if (names.length > 0) yield* sql`INSERT INTO hosted_tools ${sql.insert(names as never)}`
+    if (names.length === 0) return true
+    const made =
+      yield* sql`INSERT INTO hosted_tools ${sql.insert(names as never)} ON CONFLICT DO NOTHING RETURNING name`
+    return made.length === names.length
   }, Effect.orDie)
 
   /** A name that something else has: the house, another host for everybody, or another of the same owner's. */

@@ -1,7 +1,7 @@
 /** The calls of a host as server-sent frames, on a connection that the host's process has opened. */
 // edge: writes a node response.
 import type { ServerResponse } from "node:http"
-import type { Caller } from "@stoa/contract"
+import type { Caller, TokenId } from "@stoa/contract"
 import { Duration, Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/Grants.ts"
@@ -25,8 +25,9 @@ const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
 const mostUnsent = 1024 * 1024
 
-const lineOf = (response: ServerResponse, instance: string): Line => ({
+const lineOf = (response: ServerResponse, instance: string, token: TokenId | null): Line => ({
   instance,
+  token,
   call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${JSON.stringify(call)}\n\n`),
   ended: (end) => void response.write(`event: settled\ndata: ${JSON.stringify(end)}\n\n`),
   hasRoom: () => !response.destroyed && response.writableLength < mostUnsent,
@@ -71,7 +72,7 @@ export const makeHostStream = Effect.gen(function* () {
     open.add(response)
     response.socket?.setKeepAlive(true, keepAlive)
     response.write(": stoa\n\n")
-    const { leave, pump } = yield* hosts.connect(host, lineOf(response, instance))
+    const { leave, pump } = yield* hosts.connect(host, lineOf(response, instance, caller.token))
     // From here on calls come here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
     const beat = Effect.gen(function* () {

@@ -33,7 +33,7 @@ export const hostsHandlers = HttpApiBuilder.group(
           yield* mayShare(payload.shared !== false, host)
           return hostFrom(yield* hosts.declare(yield* Caller, host, payload))
         }),
-        remove: ({ params }) => Effect.flatMap(reader, (who) => hosts.remove(params.host, who)),
+        remove: ({ params, query }) => Effect.flatMap(reader, (who) => hosts.remove(params.host, who, query.instance)),
       })
       .handleRaw(
         "calls",
