@@ -11,6 +11,7 @@ import { audit } from "./verbs/audit.ts"
 import { call } from "./verbs/call.ts"
 import { decide } from "./verbs/decide.ts"
 import { events } from "./verbs/events.ts"
+import { hosts } from "./verbs/hosts.ts"
 import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
 import { pause } from "./verbs/pause.ts"
 import { agents, people } from "./verbs/principals.ts"
@@ -41,6 +42,7 @@ const stoa = root.pipe(
     call,
     decide,
     pause,
+    hosts,
     servers,
     secrets,
     audit,

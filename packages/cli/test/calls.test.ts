@@ -265,3 +265,17 @@ it("G-12 pause stops a tool at once, lists it, and lets it go on", async () => {
   ])
   expect(ended.map((one) => one.code)).toEqual([2, 2, 2])
 })
+
+it("hosts lists the processes that offer functions, and takes one away", async () => {
+  const host = house.admin
+    .host({ name: "desk" })
+    .tool("hello", { description: "Says hello.", inputSchema: {} }, () => "hi")
+  await host.start()
+  expect(await asJim("call", "hello")).toMatchObject({ code: 0, stdout: '"hi"\n' })
+  expect(json(await stoa("hosts", "ls", "--json"))).toEqual(await itemsOf("hosts"))
+  expect((await stoa("hosts", "ls")).stdout).toMatch(/^desk +true +true +hello /m)
+  expect(await asJim("hosts", "rm", "desk")).toMatchObject({ code: 2, stdout: "" })
+  expect(await stoa("hosts", "rm", "desk")).toMatchObject({ code: 0, stdout: "" })
+  await expect(host.ended).rejects.toThrow(/was removed/)
+  expect(await asJim("call", "hello")).toMatchObject({ code: 2 })
+})

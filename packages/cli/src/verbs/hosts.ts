@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { ask, list, talk } from "../root.ts"
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { items } = yield* ask((stoa) => stoa.hosts.list())
+    yield* list(items, ["name", "connected", "shared", "tools", "lastSeenAt", "owner", "id"])
+  }),
+).pipe(Command.withDescription("List the processes and the functions they offer"))
+
+const rm = Command.make(
+  "rm",
+  { host: Argument.String("host").pipe(Argument.withDescription("Its name, or the id of somebody else's")) },
+  Effect.fn(function* ({ host }) {
+    yield* ask((stoa) => stoa.hosts.remove(host))
+    yield* talk(`${host} is gone, and its tools`)
+  }),
+).pipe(
+  Command.withDescription("Withdraw a host and its tools; its process is told"),
+  Command.withExamples([{ command: "stoa hosts rm billing", description: "Its open calls fail" }]),
+)
+
+export const hosts = Command.make("hosts").pipe(
+  Command.withDescription("Processes that offer functions as tools"),
+  Command.withSubcommands([ls, rm]),
+)
