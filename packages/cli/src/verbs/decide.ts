@@ -42,7 +42,7 @@ const flag = (name: string, words: string) =>
 export const decide = Command.make(
   "decide",
   {
-    id: Argument.String("id").pipe(Argument.withDescription("The decision, dec_…"), Argument.optional),
+    id: Argument.String("id").pipe(Argument.withDescription("The decision, dcs_…"), Argument.optional),
     approve: flag("approve", "Yes: the call runs"),
     deny: flag("deny", "No: the call is refused"),
     value: text("value", "What a form asks for, as JSON; @file reads a file, - reads stdin"),
@@ -90,7 +90,7 @@ export const decide = Command.make(
   Command.withDescription("What waits for an answer, and the answer; alone it lists"),
   Command.withExamples([
     { command: "stoa decide", description: "What you may answer" },
-    { command: "stoa decide dec_… --approve --json", description: "Let the call run" },
-    { command: `stoa decide dec_… --approve --input '{"folder":"logs"}'`, description: "Let it run with other input" },
+    { command: "stoa decide dcs_… --approve --json", description: "Let the call run" },
+    { command: `stoa decide dcs_… --approve --input '{"folder":"logs"}'`, description: "Let it run with other input" },
   ]),
 )
