@@ -5,6 +5,7 @@ import { Action, ResourcePattern, Verdict } from "./Grant.ts"
 import { Limit } from "./Limit.ts"
 import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./MCPServerSpec.ts"
 import { Name, PrincipalRef, Role } from "./Principal.ts"
+import { NewSpace } from "./Space.ts"
 import { ToolForm } from "./ToolConfiguration.ts"
 import { ListedSet, ToolsetName } from "./Toolset.ts"
 
@@ -75,6 +76,7 @@ export const Configuration = Schema.Struct({
   $schema: Schema.optionalKey(Schema.String),
   people: Schema.optionalKey(Schema.Array(DeclaredPerson).check(Schema.isMaxLength(10_000))),
   agents: Schema.optionalKey(Schema.Array(DeclaredAgent).check(Schema.isMaxLength(10_000))),
+  spaces: Schema.optionalKey(Schema.Array(NewSpace).check(Schema.isMaxLength(1000))),
   /** Seed 001's form. */
   tools: Schema.optionalKey(Schema.Array(ToolForm).check(Schema.isMaxLength(1000))),
   allowLists: Schema.optionalKey(AllowListsSection),
@@ -89,7 +91,7 @@ export const Configuration = Schema.Struct({
 export type Configuration = typeof Configuration.Type
 
 /** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
-export const laterSections = ["spaces", "models"] as const
+export const laterSections = ["models"] as const
 
 /** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
 export const configurationSchema = (): Readonly<Record<string, unknown>> => {

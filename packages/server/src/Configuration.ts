@@ -23,6 +23,7 @@ import { type PrincipalChanges, nameKey, Principals } from "./access/Principals.
 import { defaultRoles } from "./access/policy.ts"
 import { Rules } from "./access/Rules.ts"
 import { Tools } from "./calls/Tools.ts"
+import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
 import { Journal } from "./store/Journal.ts"
 import { type DeclaredServer, Upstreams } from "./upstreams/Upstreams.ts"
 
@@ -82,6 +83,11 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
         issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
+  const rooms = new Set<string>()
+  for (const [place, { name }] of (declared.spaces ?? []).entries()) {
+    if (rooms.has(nameKey(name))) issues.push({ path: `spaces.${place}.name`, message: `"${name}" is there twice` })
+    rooms.add(nameKey(name))
+  }
   const tools = new Set<string>()
   for (const [place, { name }] of (declared.tools ?? []).entries()) {
     if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is there twice` })
@@ -145,6 +151,7 @@ export class Configuration extends Context.Service<
         const rules = yield* Rules
         const upstreams = yield* Upstreams
         const tools = yield* Tools
+        const spaces = yield* DeclaredSpaces
         const faulty = (issues: ReadonlyArray<Issue>) => new ConfigFaulty({ file, issues })
 
         /** Tools say what is wrong with them better than a list of everything they might have been. */
@@ -269,6 +276,13 @@ export class Configuration extends Context.Service<
           return yield* Effect.mapError(upstreams.declare(wanted), (issue) => faulty([issue]))
         })
 
+        const applySpaces = Effect.fnUntraced(function* (declared: Declared) {
+          const admin = yield* Effect.orDie(principals.get("admin"))
+          return yield* Effect.mapError(spaces.declare(declared.spaces ?? [], admin), ({ message, name }) =>
+            faulty([{ path: `spaces: ${name}`, message }]),
+          )
+        })
+
         const applyTools = (declared: Declared) =>
           Effect.mapError(tools.declare(declared.tools ?? []), ({ name }) =>
             faulty([
@@ -282,7 +296,11 @@ export class Configuration extends Context.Service<
             Effect.gen(function* () {
               const done = yield* applyPrincipals(declared)
               done.changed.push(...(yield* applyLists(declared)))
-              for (const more of [yield* applyServers(declared), yield* applyTools(declared)])
+              for (const more of [
+                yield* applyServers(declared),
+                yield* applyTools(declared),
+                yield* applySpaces(declared),
+              ])
                 for (const key of ["added", "changed", "retired"] as const) done[key].push(...more[key])
               if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")
               if (yield* rules.replace("limit", declared.limits ?? [])) done.changed.push("limits")

@@ -44,6 +44,7 @@ import { migrations } from "./Migrations.ts"
 import { Models } from "./models/Models.ts"
 import { Settings } from "./Settings.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
+import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
 import { Backup } from "./store/Backup.ts"
@@ -161,6 +162,7 @@ const rooms = (keys: Keys, file: string) =>
   Decisions.reader.pipe(
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
+    Layer.provideMerge(DeclaredSpaces.layer(file)),
     Layer.provideMerge(Layer.mergeAll(Spaces.layer, Messages.layer, ActiveSpaces.layer, Upstreams.layer(file))),
     Layer.provideMerge(access(keys, file)),
   )

@@ -6,6 +6,7 @@ import hosts from "./calls/migrations/0008_hosts.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
+import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
 import journal from "./store/migrations/0001_journal.ts"
@@ -20,4 +21,5 @@ export const migrations: Migrations = {
   "0007_pauses": pauses,
   "0008_hosts": hosts,
   "0009_active_spaces": activeSpaces,
+  "0010_declared_spaces": declaredSpaces,
 }

@@ -54,6 +54,47 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("spaces and tools of the file are made, followed, read-only elsewhere, and retired with it", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const tool = { name: "motto", description: "Says it.", inputSchema: {}, executionType: "internal" as const }
+        const people = [{ name: "Ada" }, { name: "Bob" }]
+        yield* write({ people, spaces: [{ name: "lobby", kind: "private", members: ["Ada"] }], tools: [tool] })
+        const first = yield* reload
+        assert.includeMembers([...first.added], ["spaces/lobby", "tools/motto"])
+        const lobby = yield* ask(() => admin.spaces.get("lobby"))
+        assert.deepStrictEqual(
+          lobby.members.map(({ name }) => name),
+          ["Ada"],
+        )
+        const status = (question: () => Promise<unknown>) =>
+          Effect.map(Effect.flip(ask(question)), (error) => (error as { status?: number }).status)
+        assert.strictEqual(yield* status(() => admin.spaces.change("lobby", { topic: "x" })), 409)
+        assert.strictEqual(yield* status(() => admin.spaces.addMember("lobby", "Bob")), 409)
+        assert.strictEqual(yield* status(() => admin.tools.remove("motto")), 409)
+        assert.deepStrictEqual([(yield* reload).added, (yield* reload).changed], [[], []])
+        yield* write({
+          people,
+          spaces: [{ name: "lobby", kind: "private", topic: "hello", members: ["Bob"] }],
+          tools: [{ ...tool, description: "Says it louder." }],
+        })
+        assert.deepStrictEqual((yield* reload).changed.toSorted(), ["spaces/lobby", "tools/motto"])
+        const after = yield* ask(() => admin.spaces.get("lobby"))
+        assert.deepStrictEqual(
+          [after.id, after.topic, after.members.map(({ name }) => name)],
+          [lobby.id, "hello", ["Bob"]],
+        )
+        assert.strictEqual((yield* ask(() => admin.tools.get("motto"))).description, "Says it louder.")
+        yield* ask(() => admin.spaces.add({ name: "mine", kind: "public" }))
+        yield* write({ spaces: [{ name: "mine", kind: "public" }] })
+        assert.strictEqual(yield* status(() => admin.house.reload()), 409)
+        yield* write({})
+        assert.includeMembers([...(yield* reload).retired], ["spaces/lobby", "tools/motto", "Ada", "Bob"])
+        assert.isNotNull((yield* ask(() => admin.spaces.get("lobby"))).archivedAt)
+        assert.strictEqual(yield* status(() => admin.tools.get("motto")), 404)
+      }),
+    )
+
     it.effect("what the file declares is read-only elsewhere: 409 names the file", () =>
       Effect.gen(function* () {
         const { admin, configFile } = yield* Guest
@@ -108,7 +149,17 @@ for (const store of ["sqlite", "postgres"] as const)
             "policies.0.principal",
           ],
           [{ limits: [{ principal: "*", resource: "http", count: 0, seconds: 1 }] }, "limits.0.count"],
-          [{ spaces: [] }, "spaces"],
+          [{ spaces: [{ name: "x", kind: "cellar" }] }, "spaces.0.kind"],
+          [
+            {
+              spaces: [
+                { name: "x", kind: "public" },
+                { name: "X", kind: "public" },
+              ],
+            },
+            "spaces.1.name",
+          ],
+          [{ spaces: [{ name: "x", kind: "private", members: ["nobody"] }] }, "spaces: x"],
           [
             { tools: [{ name: "t", description: "d", inputSchema: {}, executionType: "waiting" }] },
             "tools.0.executionType",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BadInput, Missing, NameTaken, TooLarge, WrongState } from "../Errors.ts"
+import { BadInput, Missing, NameTaken, OwnedByFile, TooLarge, WrongState } from "../Errors.ts"
 import { Event, FaceName } from "../Event.ts"
 import { Message, NewMessage } from "../Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
@@ -27,17 +27,17 @@ export class SpacesApi extends HttpApiGroup.make("spaces")
       params: space,
       payload: SpaceChange,
       success: Space,
-      error: [...refused, problem(NameTaken)],
+      error: [...refused, problem(NameTaken), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.put("addMember", "/spaces/:space/members/:principal", {
       params: { ...space, principal: PrincipalRef },
       success: HttpApiSchema.NoContent,
-      error: refused,
+      error: [...refused, problem(OwnedByFile)],
     }),
     HttpApiEndpoint.delete("removeMember", "/spaces/:space/members/:principal", {
       params: { ...space, principal: PrincipalRef },
       success: HttpApiSchema.NoContent,
-      error: refused,
+      error: [...refused, problem(OwnedByFile)],
     }),
     HttpApiEndpoint.post("post", "/spaces/:space/messages", {
       params: space,

@@ -29,6 +29,8 @@ import { type SpaceRow, spacesFrom } from "./rows.ts"
 export interface Viewer {
   readonly principal: Principal
   readonly all: boolean
+  /** Opens a space for others, without being in it. */
+  readonly absent?: true
 }
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
@@ -97,7 +99,7 @@ export class Spaces extends Context.Service<
         return { items: yield* spacesFrom(sql, page.items), next: page.next }
       }, Effect.orDie)
 
-      const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, { all, principal: by }: Viewer) {
+      const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, { absent, all, principal: by }: Viewer) {
         const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
         const left = given.findIndex((one) => one.retiredAt !== null)
         if (left >= 0)
@@ -108,7 +110,9 @@ export class Spaces extends Context.Service<
           })
         const named = given.map((one) => one.id)
         // Whoever opens a space is in it; a dm is between the two it names.
-        const members = [...new Set(wanted.kind === "dm" && named.length >= 2 ? named : [by.id, ...named])]
+        const members = [
+          ...new Set(absent === true || (wanted.kind === "dm" && named.length >= 2) ? named : [by.id, ...named]),
+        ]
         if (wanted.kind === "dm" && members.length !== 2)
           return yield* new BadInput({
             issues: [
@@ -151,7 +155,7 @@ export class Spaces extends Context.Service<
           readSeq: 0,
           joinedAt: now,
         }))
-        yield* Effect.orDie(sql`INSERT INTO members ${sql.insert(rows as never)}`)
+        if (rows.length > 0) yield* Effect.orDie(sql`INSERT INTO members ${sql.insert(rows as never)}`)
         yield* journal.append({
           kind: "space.added",
           space: id,

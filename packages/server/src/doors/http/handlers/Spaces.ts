@@ -3,6 +3,7 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
 import { Principals } from "../../../access/Principals.ts"
+import { DeclaredSpaces } from "../../../spaces/DeclaredSpaces.ts"
 import { mayPost, Messages } from "../../../spaces/Messages.ts"
 import { isMember, memberOf, Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/Journal.ts"
@@ -18,6 +19,7 @@ export const spacesHandlers = HttpApiBuilder.group(
     const principals = yield* Principals
     const spaces = yield* Spaces
     const messages = yield* Messages
+    const declared = yield* DeclaredSpaces
     const feed = yield* Feed
     const { transact } = yield* Journal
     const viewer = yield* makeViewer
@@ -59,12 +61,14 @@ export const spacesHandlers = HttpApiBuilder.group(
         change: Effect.fnUntraced(function* ({ params, payload }) {
           const { space, who } = yield* reach(params.space, "write")
           const { topic: _, ...rest } = payload
+          yield* declared.free(space)
           yield* Object.keys(rest).length === 0 ? inside(space, "change") : owning(space, "change")
           yield* transact(spaces.change(space, payload))
           return yield* spaces.get(space.id, who)
         }),
         addMember: Effect.fnUntraced(function* ({ params }) {
           const { space, who } = yield* reach(params.space, "write")
+          yield* declared.free(space)
           const member = yield* principals.get(params.principal)
           // Anybody may walk into a public space by themselves.
           if (!(space.kind === "public" && member.id === who.principal.id)) yield* inside(space, "add members to")
@@ -72,6 +76,7 @@ export const spacesHandlers = HttpApiBuilder.group(
         }),
         removeMember: Effect.fnUntraced(function* ({ params }) {
           const { space, who } = yield* reach(params.space, "write")
+          yield* declared.free(space)
           const member = yield* principals.get(params.principal)
           yield* member.id === who.principal.id ? inside(space, "leave") : owning(space, "remove members from")
           yield* transact(spaces.removeMember(space, member))
