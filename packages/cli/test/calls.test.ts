@@ -180,7 +180,7 @@ it("call: done is 0, refused is 2, failed is 1; --json is the HTTP object and a 
   expect(failed.stderr).toMatch(/^stoa: .*\(call_/)
 })
 
-it("S4-118 a call that waits is exit 3; decide lists it and answers it, and the call is done, refused or canceled", async () => {
+it("a call that waits is exit 3; decide lists it and answers it, and the call is done, refused or canceled", async () => {
   await house.admin.tools.add(risky("wipe"))
   const yes = await waiting("wipe")
   const listed = json(await stoa("decide", "--json")) as unknown as Array<{ id: string }>

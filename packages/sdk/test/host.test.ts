@@ -130,10 +130,14 @@ describe("a hosted function", () => {
     expect(await refusal(as(jim).tools.call(first, {}))).toMatchObject({ tag: "ToolNotFoundError" })
   })
 
-  it("S4-94 that needs approval runs once it is approved, and not when it is denied", async () => {
+  it("S4-95 that needs approval, whatever its risk, runs once it is approved, and not when it is denied", async () => {
     const name = fresh("wipe")
     let runs = 0
-    const host = hostOf(billing, { name: fresh("host") }).tool(name, { ...open, requiresApproval: true }, () => ++runs)
+    const host = hostOf(billing, { name: fresh("host") }).tool(
+      name,
+      { ...open, riskLevel: "low", requiresApproval: true },
+      () => ++runs,
+    )
     await host.start()
     const waiting = await Promise.all([1, 2].map((n) => as(jim).tools.call(name, { input: { n } })))
     const [yes, no] = waiting as ReadonlyArray<{ id: string; state: string; on: { kind: string; id: string } }>
@@ -275,6 +279,27 @@ describe("when one of the two dies", () => {
       error: { message: expect.stringMatching(/is not connected, and nothing was run/) },
     })
   }, 90_000)
+
+  it("S4-118 an approval outlives a house that is killed before it is given, and one that is killed right after it", async () => {
+    const tool = fresh("asked")
+    let runs = 0
+    const host = hostOf(billing, { name: fresh("host") }).tool(tool, { ...open, requiresApproval: true }, () => ++runs)
+    await host.start()
+    const waiting = (await as(jim).tools.call(tool, {})) as {
+      readonly id: string
+      readonly on: { readonly id: string }
+    }
+    await house.kill()
+    house = await home.restart(house)
+    expect(await house.admin.decisions.answer(waiting.on.id, { verdict: "approve" })).toMatchObject({
+      state: "answered",
+    })
+    await house.kill()
+    house = await home.restart(house)
+    // Cut off at the very moment it began it is failed and has not run; otherwise it ran, once.
+    const { state } = await as(jim).calls.get(waiting.id, { wait: 60 })
+    expect([state, runs]).toEqual(runs === 1 ? ["done", 1] : ["failed", 0])
+  })
 
   it("a killed house finds the result of what ran meanwhile, and what still runs is not run again", async () => {
     const tool = fresh("steady")
