@@ -21,11 +21,16 @@ import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { Notices } from "../store/Notices.ts"
 import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
-import { makePool, stateOf, type UpstreamTool } from "./pool.ts"
+import type { UpstreamServer } from "./gateway.ts"
+import type { Offering } from "./offerings.ts"
+import { stateOf, type UpstreamTool } from "./kept.ts"
+import { makePool } from "./pool.ts"
 import { makeRows } from "./rows.ts"
 
 export type { DeclaredServer } from "./declare.ts"
-export type { UpstreamTool } from "./pool.ts"
+export type { UpstreamServer } from "./gateway.ts"
+export type { Offering } from "./offerings.ts"
+export type { UpstreamTool } from "./kept.ts"
 
 /** How long a create waits for its server. One that is not there by then is tried on in the background. */
 const patience = "10 seconds"
@@ -69,6 +74,11 @@ export class Upstreams extends Context.Service<
     /** Rises with each change of `tools`. */
     readonly version: () => number
     readonly onChange: (tell: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** The servers that are there, with what they have beside tools, by name. */
+    readonly servers: () => ReadonlyArray<UpstreamServer>
+    /** Rises with each change of what servers have beside tools. */
+    readonly offering: () => number
+    readonly onOffer: (hear: (offering: Offering) => void) => Effect.Effect<void, never, Scope.Scope>
     /** Asked again at each call: listed before is not allowed now (S1-88). */
     readonly allowed: (server: string, tool: string, owner?: PrincipalId | null) => boolean
   }
@@ -201,6 +211,9 @@ export class Upstreams extends Context.Service<
           tools: pool.tools,
           version: pool.version,
           onChange: pool.onChange,
+          servers: pool.servers,
+          offering: pool.offering,
+          onOffer: pool.onOffer,
           allowed: (server, tool, owner = null) => pool.allowed(server, tool, owner),
         })
       }),

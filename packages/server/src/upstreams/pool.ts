@@ -2,99 +2,23 @@
  * The connections, in line with the rows: one to each server, shared by all callers, since a request carries only its own
  * arguments. One fiber makes and ends them, so that no request's life is tied to a connection's.
  */
-import { MCPServerState, type PrincipalId } from "@stoa/contract"
-import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool, type Tool } from "@stoa/tools"
+import type { PrincipalId } from "@stoa/contract"
+import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
 import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, Scope, Semaphore } from "effect"
 import { nameKey } from "../access/Principals.ts"
 import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
-import { isAllowed, type Offer, offerOf, type Pin, stepsOf } from "./pins.ts"
-import { hide, type Lookup, placeOf, plainSecrets, shownUrl } from "./reach.ts"
-import { type makeRows, type Server, serverKey } from "./rows.ts"
+import { serverOf, type UpstreamServer } from "./gateway.ts"
+import { fresh, type Kept, nothing, type UpstreamTool } from "./kept.ts"
+import { makeOfferings } from "./offerings.ts"
+import { isAllowed, offerOf, stepsOf } from "./pins.ts"
+import { hide, type Lookup, placeOf } from "./reach.ts"
+import { type makeRows, serverKey } from "./rows.ts"
 import { type Ears, stayConnected } from "./staying.ts"
 import { toolOf } from "./tool.ts"
 
-export interface UpstreamTool {
-  readonly server: string
-  /** The agent whose own server it is of; null: the house's. */
-  readonly owner: PrincipalId | null
-  readonly tool: Tool
-  /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
-  readonly behind: string
-  /** Nobody has looked at its schema: it is checked under a deadline. */
-  readonly reviewed: false
-}
-
-export interface Kept {
-  readonly server: Server
-  readonly revealed: Set<string>
-  /** Done once the first try has ended, either way. */
-  readonly first: Deferred.Deferred<void>
-  status: MCPServerState["status"]
-  version: string | null
-  protocol: string | null
-  error: string | undefined
-  connection: MCPConnection | undefined
-  listed: ReadonlyArray<MCPTool>
-  pins: Map<string, Pin>
-  offer: Offer
-  callable: ReadonlySet<string>
-  /** When it last told of other tools. */
-  toldAt: number
-  /** What is offered, in one word: another one is news. */
-  signature: string
-  tools: ReadonlyArray<UpstreamTool>
-  /** Present while it is to be connected. */
-  scope: Scope.Closeable | undefined
-}
-
-const nothing: Offer = { tools: [], held: [], missing: [] }
 const longestError = 500
 const busyMs = 1000
-const sealedElsewhere =
-  "how to reach it was sealed under another key; start with the right STOA_SECRET_KEY, or add it again"
-
-const fresh = (server: Server): Kept => ({
-  server,
-  revealed: server.spec === undefined ? new Set() : plainSecrets(server.spec),
-  first: Deferred.makeUnsafe(),
-  status: server.spec === undefined ? "error" : "disconnected",
-  version: null,
-  protocol: null,
-  error: server.spec === undefined ? sealedElsewhere : undefined,
-  connection: undefined,
-  listed: [],
-  pins: new Map(),
-  offer: nothing,
-  callable: new Set(),
-  toldAt: 0,
-  signature: "",
-  tools: [],
-  scope: undefined,
-})
-
-export const stateOf = (kept: Kept): MCPServerState => {
-  const { createdAt, id, name, owner, source, spec, transport } = kept.server
-  return new MCPServerState({
-    id,
-    name,
-    status: kept.status,
-    version: kept.version,
-    protocol: kept.protocol,
-    tools: kept.tools.map(({ tool }) => tool.definition.name.slice(name.length + 1)),
-    held: kept.offer.held,
-    missing: kept.status === "connected" ? kept.offer.missing : [],
-    ...(kept.error === undefined ? {} : { error: kept.error }),
-    transport,
-    ...(spec?.command === undefined ? {} : { command: spec.command }),
-    ...(spec?.url === undefined ? {} : { url: shownUrl(spec.url) }),
-    allowedTools: spec?.allowedTools ?? [],
-    review: spec?.review ?? "hold",
-    owner,
-    source,
-    createdAt,
-  })
-}
 
 const nameOf = ({ owner, tool }: UpstreamTool) => `${tool.definition.name}\n${owner ?? ""}`
 const inOrder = (a: UpstreamTool, b: UpstreamTool) => (nameOf(a) < nameOf(b) ? -1 : 1)
@@ -110,6 +34,10 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const pins = yield* Semaphore.make(1)
   const alone = <A>(effect: Effect.Effect<A>) => pins.withPermit(effect)
   const closings = new Set<Fiber.Fiber<void>>()
+  const offerings = yield* makeOfferings((shelves, value) => {
+    const kept = [...entries.values()].find((one) => one.shelves === shelves)
+    return kept === undefined ? value : hide(value, kept.revealed)
+  })
   let version = 0
   let snapshot: ReadonlyArray<UpstreamTool> = []
 
@@ -193,6 +121,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       const news = kept.status !== "connected"
       Object.assign(kept, { connection, status: "connected", version: server.version, protocol, error: undefined })
       yield* adopt(kept, yield* connection.tools)
+      yield* offerings.connected(kept.server.id, kept.shelves, connection)
       if (news)
         yield* journal.transact(
           journal.append({
@@ -218,6 +147,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     return {
       connected: (connection) => safely(connected(connection)),
       listed: (tools) => safely(listed(tools)),
+      changed: (change) => safely(offerings.heard(kept.server.id, kept.shelves, change)),
       lost: (why) => safely(failed(why)),
     }
   }
@@ -241,6 +171,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       status: "disconnected",
       error: undefined,
     })
+    offerings.gone(kept.server.id, kept.shelves)
     refresh(kept)
     return Scope.close(own, Exit.void)
   }
@@ -318,6 +249,13 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     late: (kept: Kept, why: string) => (kept.status === "connected" ? Effect.void : earsOf(kept).lost(why)),
     stopped,
     tools: () => snapshot,
+    servers: (): ReadonlyArray<UpstreamServer> =>
+      [...entries.values()]
+        .filter((kept) => kept.scope !== undefined && kept.shelves.connection !== undefined)
+        .map((kept) => serverOf(kept, offerings))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    offering: offerings.version,
+    onOffer: offerings.onOffer,
     version: () => version,
     onChange: (tell: () => void) =>
       Effect.asVoid(

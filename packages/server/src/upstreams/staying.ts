@@ -22,6 +22,8 @@ import { configOf, fill, hide, type Lookup } from "./reach.ts"
 export interface Ears {
   readonly connected: (connection: MCPConnection) => Effect.Effect<void>
   readonly listed: (tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
+  /** Its resources or prompts are others now, or one resource has new contents. */
+  readonly changed: (change: Parameters<MCPPorts["onChange"]>[1]) => Effect.Effect<void>
   readonly lost: (why: string) => Effect.Effect<void>
 }
 
@@ -64,6 +66,8 @@ const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec 
     ...defaultMCPPorts(),
     eras,
     fetch,
+    relays: true,
+    onChange: (_, change) => ears.changed(change),
     onTools: (_, tools) => (connection === undefined ? Effect.void : ears.listed(tools)),
     onStatus: ({ status }) =>
       status === "connected" && connection !== undefined

@@ -16,6 +16,7 @@ import { Desk, type Endpoint, type Face, type ListedTool, type Outcome, type Use
 import { type Fault, unknownTool } from "./Fault.ts"
 import { failure, outcomeOf, taskOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
+import { makeUpstreamFaces } from "./upstreamFace.ts"
 
 /** Faces that are made elsewhere, asked first. */
 export const OtherFaces = Context.Reference<(caller: Caller["Service"] | null, endpoint: Endpoint) => Face | undefined>(
@@ -96,6 +97,8 @@ export const layerHouseDesk = Layer.effect(
     const upstreams = yield* Upstreams
     const others = yield* OtherFaces
     const watch = yield* makeChanges
+    const upstreamFaces = yield* makeUpstreamFaces
+    const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
 
     const spaceOf = Effect.fnUntraced(function* (caller: Caller["Service"], ref: string | undefined) {
@@ -165,9 +168,8 @@ export const layerHouseDesk = Layer.effect(
           const one = byName.get(use.name)
           return one === undefined ? Effect.fail(unknownTool(use.name)) : callAs(caller, shown, one, use, progress)
         },
-        logs: false,
         tasks: tasksOf(caller),
-        watch: (interest, tell) => watch(caller, shown, interest, tell),
+        ...(yield* upstreamFaces.part(caller, endpoint, (interest, tell) => watch(caller, shown, interest, tell))),
       }
       return face
     })
@@ -181,12 +183,11 @@ export const layerHouseDesk = Layer.effect(
         if (caller === null) return nobody
         const key = `${caller.principal.id} ${caller.context} ${endpoint.kind} ${JSON.stringify(endpoint)}`
         const known = kept.get(key)
-        if (known !== undefined && known.epoch === caller.epoch && known.version === catalogue.version())
-          return known.face
-        if (endpoint.kind === "server" && !(yield* Effect.isSuccess(upstreams.get(endpoint.name)))) return undefined
+        if (known !== undefined && known.epoch === caller.epoch && known.version === version()) return known.face
         const face = yield* make(caller, endpoint, shown)
+        if (face.tools.length === 0 && !(yield* upstreamFaces.isThere(caller, endpoint))) return undefined
         if (kept.size >= mostKept) kept.clear()
-        kept.set(key, { epoch: caller.epoch, version: catalogue.version(), face })
+        kept.set(key, { epoch: caller.epoch, version: version(), face })
         return face
       }),
     })

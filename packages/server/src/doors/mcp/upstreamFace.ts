@@ -1,0 +1,224 @@
+/**
+ * What servers have beside tools, as a part of a face: their resources, prompts and completions, for whoever may use the
+ * server at all. Requests go to the server as the house, with nothing of the caller's but what it asks for.
+ */
+import type { Caller } from "@stoa/contract"
+import { type MCPConnectionError, type MCPLine, MCPRefused, type MCPReply } from "@stoa/tools"
+import { Effect } from "effect"
+import { AllowLists } from "../../access/AllowLists.ts"
+import { Grants } from "../../access/Grants.ts"
+import { Upstreams, type UpstreamServer } from "../../upstreams/Upstreams.ts"
+import type { Asks, Content, Endpoint, Face, JsonObject, Lacks, Line } from "./Desk.ts"
+import { codes, Fault, invalidParams } from "./Fault.ts"
+import { isObject } from "./message.ts"
+import {
+  type Naming,
+  namesOf,
+  ownNames,
+  promptOutward,
+  type Reached,
+  resourceOutward,
+  resultOutward,
+} from "./upstreamNames.ts"
+import { makeUpstreamWatch } from "./upstreamWatch.ts"
+
+/** How long a list waits for servers that may have news; what is not known by then is told as a change. */
+const patience = "2 seconds"
+
+/** Nobody can be asked in the middle of a read: a server of the old era is told so, one of the new era asks in its answer. */
+const lineFor = (line: Line): MCPLine => ({
+  answer: ({ method }) => {
+    if (method === "elicitation/create") return Effect.succeed({ action: "cancel" })
+    if (method === "roots/list") return Effect.succeed({ roots: [] })
+    return Effect.fail(new MCPRefused(codes.methodNotFound, "Nobody can be asked here"))
+  },
+  log: (entry) => Effect.sync(() => line.log(entry)),
+})
+
+const askable = ({ elicitation, roots, sampling }: JsonObject): JsonObject => ({
+  ...(elicitation === undefined ? {} : { elicitation }),
+  ...(roots === undefined ? {} : { roots }),
+  ...(sampling === undefined ? {} : { sampling }),
+})
+
+const lacksOf = (data: unknown): Lacks | undefined => {
+  const capabilities = isObject(data) ? data["requiredCapabilities"] : undefined
+  return isObject(capabilities) ? { _tag: "Lacks", capabilities } : undefined
+}
+
+const faultOf = (error: MCPConnectionError | MCPRefused): Fault =>
+  error._tag === "MCPRefused"
+    ? // Codes of the transport are between the server and us.
+      new Fault(error.code <= -32_020 && error.code > -32_100 ? codes.internal : error.code, error.message, error.data)
+    : new Fault(codes.internal, error.message)
+
+const outcomeOf = (reply: MCPReply, naming: Naming): Effect.Effect<Content | Asks, Fault> => {
+  switch (reply._tag) {
+    case "Done":
+      return Effect.succeed({ _tag: "Content", result: resultOutward(reply.result, naming) })
+    case "Asks":
+      return Effect.succeed({ _tag: "Asks", requests: reply.questions, state: { upstream: reply.state ?? null } })
+    case "Task":
+      return Effect.fail(new Fault(codes.internal, "The server made a task of what has none"))
+  }
+}
+
+const stateOf = (state: unknown): { readonly state?: string } => {
+  const upstream = isObject(state) ? state["upstream"] : undefined
+  return typeof upstream === "string" ? { state: upstream } : {}
+}
+
+/** One request for a caller's client, with its answers where it was asked before. */
+const passOn = ({ naming, server }: Reached, method: string, params: JsonObject, line: Line) =>
+  server
+    .exchange(method, params, {
+      line: lineFor(line),
+      capabilities: askable(line.capabilities),
+      logLevel: "debug",
+      ...(Object.keys(line.answers).length === 0 ? {} : { answers: line.answers }),
+      ...stateOf(line.state),
+      onProgress: ({ message, progress, total }) =>
+        Effect.sync(() =>
+          line.progress({
+            progress,
+            ...(total === undefined ? {} : { total }),
+            ...(message === undefined ? {} : { message }),
+          }),
+        ),
+    })
+    .pipe(
+      Effect.flatMap((reply): Effect.Effect<Content | Asks | Lacks, Fault> => outcomeOf(reply, naming)),
+      Effect.catchIf(
+        (error) => error._tag === "MCPRefused" && error.code === codes.missingCapability,
+        (error) => {
+          const lacks = lacksOf((error as MCPRefused).data)
+          return lacks === undefined ? Effect.fail(error) : Effect.succeed(lacks)
+        },
+      ),
+    )
+
+const isMissing = (error: Fault | MCPConnectionError | MCPRefused): boolean =>
+  error._tag === "MCPRefused" && (error.code === codes.resourceMissing || error.code === codes.invalidParams)
+const asFault = (error: Fault | MCPConnectionError | MCPRefused): Fault =>
+  error._tag === "Fault" ? error : faultOf(error)
+
+const has = (reached: ReadonlyArray<Reached>, capability: string): boolean =>
+  reached.some(({ server }) => server.capabilities[capability] !== undefined)
+
+const listOf =
+  (reached: ReadonlyArray<Reached>, pick: (one: Reached) => ReadonlyArray<JsonObject>) =>
+  (cursor: string | undefined) =>
+    cursor === undefined
+      ? Effect.forEach(reached, ({ server }) => server.fresh, { concurrency: "unbounded" }).pipe(
+          Effect.timeoutOption(patience),
+          Effect.map(() => ({ items: reached.flatMap(pick) })),
+        )
+      : Effect.fail(invalidParams("No such cursor"))
+
+const find = (reached: ReadonlyArray<Reached>, own: (naming: Naming) => string | undefined) => {
+  for (const one of reached) {
+    const name = own(one.naming)
+    if (name !== undefined) return { ...one, name }
+  }
+  return undefined
+}
+
+const resourcesOf = (reached: ReadonlyArray<Reached>): NonNullable<Face["resources"]> => ({
+  subscribable: true,
+  list: listOf(reached, ({ naming, server }) => server.lists().resources.map((it) => resourceOutward(it, naming))),
+  templates: listOf(reached, ({ naming, server }) => server.lists().templates.map((it) => resourceOutward(it, naming))),
+  read: (uri, line) => {
+    const found = find(reached, (naming) => naming.ownUri(uri))
+    if (found === undefined) return Effect.succeed(undefined)
+    return passOn(found, "resources/read", { uri: found.name }, line).pipe(
+      Effect.catchIf(isMissing, () => Effect.succeed(undefined)),
+      Effect.mapError(asFault),
+    )
+  },
+})
+
+const promptsOf = (reached: ReadonlyArray<Reached>): NonNullable<Face["prompts"]> => ({
+  list: listOf(reached, ({ naming, server }) => server.lists().prompts.map((it) => promptOutward(it, naming))),
+  get: (name, given, line) => {
+    const found = find(reached, (naming) => naming.ownPrompt(name))
+    if (found === undefined) return Effect.fail(invalidParams(`Unknown prompt: ${name}`))
+    return Effect.mapError(passOn(found, "prompts/get", { name: found.name, arguments: given }, line), asFault)
+  },
+})
+
+const completeOf =
+  (reached: ReadonlyArray<Reached>): NonNullable<Face["complete"]> =>
+  ({ argument, context, ref }) => {
+    const { name, uri } = ref as { readonly name?: unknown; readonly uri?: unknown }
+    const found =
+      typeof name === "string"
+        ? find(reached, (naming) => naming.ownPrompt(name))
+        : find(reached, (naming) => naming.ownUri(String(uri)))
+    if (found === undefined) return Effect.fail(invalidParams("ref names nothing that is here"))
+    const own = typeof name === "string" ? { name: found.name } : { uri: found.name }
+    const params = { ref: { ...(ref as object), ...own }, argument, ...(context === undefined ? {} : { context }) }
+    return found.server.exchange("completion/complete", params).pipe(
+      Effect.map((reply) => (reply._tag === "Done" ? reply.result : { completion: { values: [] } })),
+      Effect.mapError(faultOf),
+    )
+  }
+
+type Part = Pick<Face, "logs" | "watch"> & Partial<Pick<Face, "instructions" | "resources" | "prompts" | "complete">>
+
+export const makeUpstreamFaces = Effect.gen(function* () {
+  const upstreams = yield* Upstreams
+  const allowLists = yield* AllowLists
+  const grants = yield* Grants
+
+  /** Of these, the servers this caller may use as a whole: a right to single tools of a server is none to what else it has. */
+  const usable = Effect.fnUntraced(function* <S extends Pick<UpstreamServer, "name" | "owner">>(
+    servers: ReadonlyArray<S>,
+    caller: Caller["Service"],
+    endpoint: Endpoint,
+  ) {
+    const { tools } = yield* allowLists.get("upstream", caller.context)
+    const found: Array<S> = []
+    for (const one of servers) {
+      const { name, owner } = one
+      if ((owner !== null && owner !== caller.principal.id) || !isNamed(endpoint, name)) continue
+      if (!tools.includes("*") && !tools.some((tool) => tool.startsWith(`${name}/`))) continue
+      const { verdict } = yield* grants.judge(caller, "execute", `tools/${name}/`)
+      if (verdict === "allow") found.push(one)
+    }
+    return found
+  })
+
+  const reached = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
+    const servers = yield* usable(upstreams.servers(), caller, endpoint)
+    const namingOf = ({ lists, name }: UpstreamServer) =>
+      endpoint.kind === "server" ? ownNames : namesOf(name, () => lists().prompts)
+    return servers.map((server): Reached => ({ server, naming: namingOf(server) }))
+  })
+  const watching = yield* makeUpstreamWatch(reached)
+
+  /** Whether an endpoint without tools is one all the same: a server that is away, and is not hidden from this caller. */
+  const isThere = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
+    if (endpoint.kind !== "server") return true
+    const { items } = yield* upstreams.list
+    return (yield* usable(items, caller, endpoint)).length > 0
+  })
+
+  const part = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, base: Face["watch"]) {
+    const servers = yield* reached(caller, endpoint)
+    const instructions = endpoint.kind === "server" ? servers[0]?.server.instructions : undefined
+    const made: Part = {
+      ...(instructions === undefined ? {} : { instructions }),
+      logs: has(servers, "logging"),
+      ...(has(servers, "resources") ? { resources: resourcesOf(servers) } : {}),
+      ...(has(servers, "prompts") ? { prompts: promptsOf(servers) } : {}),
+      ...(has(servers, "completions") ? { complete: completeOf(servers) } : {}),
+      watch: (interest, tell) => watching(caller, endpoint, servers, base, interest, tell),
+    }
+    return made
+  })
+
+  return { part, isThere }
+})
+
+const isNamed = (endpoint: Endpoint, name: string): boolean =>
+  endpoint.kind === "all" || (endpoint.kind === "server" && endpoint.name === name)

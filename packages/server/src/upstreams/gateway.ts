@@ -1,0 +1,66 @@
+/** A connected server as a gateway passes it on: its lists as they are kept, its answers without what it was told in confidence. */
+import { MCPConnectionError, type PrincipalId } from "@stoa/contract"
+import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
+import { Effect } from "effect"
+import type { JsonObject, Lists, makeOfferings, Shelves } from "./offerings.ts"
+import type { Kept } from "./kept.ts"
+import { hide } from "./reach.ts"
+
+export interface UpstreamServer {
+  readonly id: string
+  readonly name: string
+  /** The agent whose own server it is; null: the house's. */
+  readonly owner: PrincipalId | null
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+  readonly lists: () => Lists
+  /** Waits until the lists are as new as can be known. */
+  readonly fresh: Effect.Effect<void>
+  /** Its tools in the order it lists them. */
+  readonly order: ReadonlyArray<string>
+  readonly exchange: (
+    method: string,
+    params: JsonObject,
+    options?: MCPExchange,
+  ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
+  /** Tells of these resources until it is stopped. Whoever else watches them is told too, and of nothing else. */
+  readonly watch: (uris: ReadonlyArray<string>, tell: (uri: string) => void) => Effect.Effect<() => void>
+}
+
+type Offerings = Effect.Success<ReturnType<typeof makeOfferings>>
+
+const hidden = <A>(kept: Kept, value: A): A => hide(value, kept.revealed) as A
+
+const exchangeWith =
+  (kept: Kept, shelves: Shelves): UpstreamServer["exchange"] =>
+  (method, params, options) =>
+    Effect.suspend((): ReturnType<MCPConnection["exchange"]> => {
+      const { connection } = shelves
+      if (connection !== undefined) return connection.exchange(method, params, options)
+      const { name, transport } = kept.server
+      return new MCPConnectionError({ message: `"${name}" is not connected`, serverName: name, transport })
+    }).pipe(
+      Effect.map((reply) => hidden(kept, reply)),
+      Effect.mapError((error) =>
+        error._tag === "MCPRefused"
+          ? new MCPRefused(error.code, hidden(kept, error.message), hidden(kept, error.data))
+          : new MCPConnectionError({ ...error, message: hidden(kept, error.message) }),
+      ),
+    )
+
+export const serverOf = (kept: Kept, offerings: Offerings): UpstreamServer => {
+  const { shelves } = kept
+  const { id, name, owner } = kept.server
+  return {
+    id,
+    name,
+    owner,
+    capabilities: shelves.capabilities,
+    instructions: shelves.instructions,
+    lists: () => shelves.lists,
+    fresh: offerings.fresh(id, shelves),
+    order: kept.listed.map((tool) => tool.name),
+    exchange: exchangeWith(kept, shelves),
+    watch: (uris, tell) => offerings.watch(shelves, uris, tell),
+  }
+}

@@ -1,0 +1,123 @@
+/** What the suites about the gateway share: fixtures behind a server of either era, and the official clients in front. */
+import { createServer, request as httpRequest } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client"
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { Effect, Layer } from "effect"
+import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
+import { conformanceFace } from "./conformance/face.ts"
+import { ask } from "./house.ts"
+
+const fixtures = conformanceFace()
+
+/** The suite's fixtures at `/mcp/conformance`, to be reached through that address by the house itself. */
+export const fixtureFaces = Layer.succeed(OtherFaces, (_, endpoint) =>
+  endpoint.kind === "toolset" && endpoint.name === "conformance" ? fixtures() : undefined,
+)
+
+interface Heard {
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: {
+    readonly id?: unknown
+    readonly method?: string
+    // oxlint-disable-next-line typescript/no-explicit-any
+    readonly params?: any
+    readonly result?: unknown
+    readonly error?: unknown
+  }
+}
+
+/**
+ * The same server, as one of an era would be: a server of the old era has never heard of the new one's requests. What was
+ * sent to it is written down, and it can be made to hang.
+ */
+export const behind = (target: string, era: "old" | "new", token?: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly heard: Array<Heard>; close: () => void; hangs: boolean }>(
+      (resume) => {
+        const heard: Array<Heard> = []
+        const it = { url: "", heard, hangs: false, close: () => {} }
+        const server = createServer((request, response) => {
+          const chunks: Array<Buffer> = []
+          request.on("data", (chunk: Buffer) => chunks.push(chunk))
+          request.on("end", () => {
+            const text = Buffer.concat(chunks).toString("utf8")
+            const body = (text === "" ? {} : JSON.parse(text)) as Heard["body"]
+            const isNew = request.headers["mcp-protocol-version"] === "2026-07-28"
+            if (era === "old" && isNew) {
+              response.writeHead(400, { "content-type": "application/json" })
+              const error = { code: -32_000, message: "Bad Request: Unsupported protocol version" }
+              return response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }))
+            }
+            heard.push({ headers: request.headers, body })
+            if (it.hangs) return undefined
+            const headers = { ...request.headers, host: new URL(target).host }
+            const way = httpRequest(
+              target,
+              {
+                method: request.method ?? "POST",
+                headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
+              },
+              (answer) => {
+                response.writeHead(answer.statusCode ?? 500, answer.headers)
+                answer.on("error", () => response.destroy())
+                answer.pipe(response)
+              },
+            )
+            way.on("error", () => response.destroy())
+            response.on("close", () => way.destroy())
+            return way.end(text)
+          })
+        }).listen(0, "127.0.0.1", () => {
+          it.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+          it.close = () => {
+            server.closeAllConnections()
+            server.close()
+          }
+          resume(Effect.succeed(it))
+        })
+      },
+    ),
+    (it) => Effect.sync(() => it.close()),
+  )
+
+const asBearer = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } })
+
+/** The official client of the last year, which knows `initialize` and no other beginning. */
+export const oldClient = (
+  url: string,
+  token: string,
+  capabilities: object = {},
+  prepare?: (client: OldClient) => void,
+) =>
+  Effect.acquireRelease(
+    ask(async () => {
+      const client = new OldClient({ name: "old", version: "1" }, { capabilities })
+      prepare?.(client)
+      await client.connect(new OldTransport(new URL(url), asBearer(token)) as unknown as Transport)
+      return client
+    }),
+    (client) => Effect.promise(() => client.close()),
+  )
+
+/** The official client of today, held to the new era. It hands back what a server asks, as long as nobody answers for it. */
+export const newClient = (
+  url: string,
+  token: string,
+  capabilities: object = {},
+  prepare?: (client: NewClient) => void,
+) =>
+  Effect.acquireRelease(
+    ask(async () => {
+      const client = new NewClient(
+        { name: "new", version: "1" },
+        { capabilities, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+      )
+      prepare?.(client)
+      await client.connect(new NewTransport(new URL(url), asBearer(token)))
+      return client
+    }),
+    (client) => Effect.promise(() => client.close()),
+  )
