@@ -195,6 +195,39 @@ for (const store of stores)
       }),
     )
 
+    it.effect("a function that says something else of itself since its approval was asked for does not run", () =>
+      Effect.gen(function* () {
+        const [who, bot] = [yield* service, yield* someone("agent")]
+        const { form, host, name } = yield* offer(who, { requiresApproval: true })
+        const stream = yield* connected(who, host, "process-one")
+        const asked = told(yield* callTool(bot, name))
+        assert.deepInclude(asked, { state: "waiting" })
+        yield* put(who, host, { tools: [{ ...form, description: "Does something else." }] })
+        yield* request(yield* admin, "POST", `/decisions/${asked.on!.id}/answer`, { verdict: "approve" })
+        const refused = yield* settled(bot, asked.id)
+        assert.deepInclude(refused, { state: "refused" })
+        assert.match(refused.error!.message, /has changed since it was approved/)
+        // What is asked for again is what it says now, and that is the first that comes to its process.
+        const again = told(yield* callTool(bot, name))
+        yield* request(yield* admin, "POST", `/decisions/${again.on!.id}/answer`, { verdict: "approve" })
+        assert.deepInclude((yield* stream.next).data, { id: again.id })
+      }),
+    )
+
+    it.effect("a call that nobody answers in its time expires, and its process hears of it", () =>
+      Effect.gen(function* () {
+        const [who, bot] = [yield* service, yield* someone("agent")]
+        const { host, name } = yield* offer(who, { timeoutMs: 300 })
+        const stream = yield* connected(who, host, "process-one")
+        const call = told(yield* callTool(bot, name))
+        assert.deepInclude(call, { state: "expired" })
+        assert.strictEqual(call.error!.tag, "ToolTimeoutError")
+        assert.strictEqual((yield* stream.next).event, "call")
+        assert.deepInclude(yield* stream.next, { event: "settled", data: { id: call.id, state: "expired" } })
+        assert.strictEqual((yield* submit(who, call.id)).status, 409)
+      }),
+    )
+
     it.effect("a revoked token ends the stream at once", () =>
       Effect.gen(function* () {
         const who = yield* service
