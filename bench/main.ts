@@ -1,13 +1,15 @@
 /**
- * `npm run bench [-- append feed http start idle tools spaces]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools spaces calls mcp]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { append } from "./append.ts"
+import { calls } from "./calls.ts"
 import { becomeChild } from "./children/names.ts"
 import { feed } from "./feed.ts"
 import { http } from "./http.ts"
 import { idle } from "./idle.ts"
+import { mcp } from "./mcp.ts"
 import { load, machine } from "./measure.ts"
 import { spaces } from "./spaces.ts"
 import { start } from "./start.ts"
@@ -21,6 +23,8 @@ const figures = {
   idle: { title: "Idle house", run: idle },
   tools: { title: "A governed tool call", run: tools },
   spaces: { title: "Talking in a space", run: spaces },
+  calls: { title: "Calls and decisions", run: calls },
+  mcp: { title: "MCP", run: mcp },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>

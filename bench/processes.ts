@@ -50,16 +50,32 @@ export interface House {
   readonly token: string
   readonly pid: number
   readonly stop: () => Promise<void>
+  /** What it holds after collecting garbage. Only of a house that was started with `memoryProbe`. */
+  readonly memory: () => Promise<NodeJS.MemoryUsage>
 }
 
-/** A house with the usual settings, except that its limit of requests is out of the way. */
-export const startHouse = async (data: string, nodeOptions: ReadonlyArray<string> = []): Promise<House> => {
+export interface HouseOptions {
+  readonly nodeOptions?: ReadonlyArray<string>
+  readonly config?: object
+  /** The address of a Postgres database; a SQLite file in its folder, if not given. */
+  readonly database?: string
+}
+
+const probe = `process.on("message",(asked)=>{if(asked==="memory"){gc();gc();process.send(process.memoryUsage())}})`
+export const memoryProbe = ["--expose-gc", "--import", `data:text/javascript,${encodeURIComponent(probe)}`]
+
+/** The limits out of the way. */
+export const roomy = { limits: [{ principal: "*", resource: "*", count: 10_000_000, seconds: 60 }] }
+
+/** A house with the usual settings, except that its limits are out of the way. */
+export const startHouse = async (data: string, options: HouseOptions = {}): Promise<House> => {
   const config = `${data}.config.json`
-  const limits = [{ principal: "*", resource: "http", count: 10_000_000, seconds: 60 }]
-  writeFileSync(config, JSON.stringify({ limits }))
+  writeFileSync(config, JSON.stringify({ ...roomy, ...options.config }))
+  const database: Record<string, string> = options.database === undefined ? {} : { DATABASE_URL: options.database }
+  const nodeOptions = options.nodeOptions ?? []
   const child = spawn(process.execPath, [...nodeOptions, join(root, "packages/cli/src/main.ts"), "serve"], {
     cwd: data.slice(0, data.lastIndexOf("/")),
-    env: environment({ STOA_DATA: data, STOA_PORT: "0", STOA_LOG: "error", STOA_CONFIG: config }),
+    env: environment({ STOA_DATA: data, STOA_PORT: "0", STOA_LOG: "error", STOA_CONFIG: config, ...database }),
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   })
   const port = await new Promise<number>((resolve, reject) => {
@@ -76,7 +92,12 @@ export const startHouse = async (data: string, nodeOptions: ReadonlyArray<string
     child.kill("SIGTERM")
     await ended(child)
   }
-  return { port, token, pid: child.pid!, stop }
+  const memory = (): Promise<NodeJS.MemoryUsage> =>
+    new Promise((resolve) => {
+      child.once("message", (answer) => resolve(answer as NodeJS.MemoryUsage))
+      child.send("memory")
+    })
+  return { port, token, pid: child.pid!, stop, memory }
 }
 
 export interface Child {

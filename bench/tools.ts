@@ -2,25 +2,14 @@
  * Tools: what governing a call costs. A trivial function called through ToolService, against calling it directly and
  * against the tool execution of the AI SDK and of Mastra; and the seed's targets with a thousand tools.
  */
-import { spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { pathToFileURL } from "node:url"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { makeRecordMemory, RecordPort, Road, ToolService, ToolServiceLive } from "../packages/tools/src/index.ts"
 import { definition, input } from "../packages/tools/test/kit.ts"
 import { thousand, twentyArguments } from "../packages/tools/test/thousand.ts"
 import { middle, number, ratio, spread, table } from "./measure.ts"
-
-const peers = fileURLToPath(new URL("peers/", import.meta.url))
-
-/** Peers are nobody's dependency but this figure's. */
-const installPeers = (): void => {
-  if (existsSync(`${peers}node_modules/@mastra/core`)) return
-  console.error("installing the peers of this figure ...")
-  const { status } = spawnSync("npm", ["install", "--loglevel=error"], { cwd: peers, stdio: ["ignore", 2, 2] })
-  if (status !== 0) throw new Error("the peers could not be installed")
-}
+import { installPeers, peers } from "./peers.ts"
 
 type Way = () => Promise<unknown>
 const rounds = 5

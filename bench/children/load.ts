@@ -14,23 +14,33 @@ export interface LoadQuestion {
   readonly token: string
   /** `#` in it becomes a number that never comes twice. */
   readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** An answer without this text is as good as refused. */
+  readonly expect?: string
   readonly warmMillis: number
   readonly millis: number
+  /** No more than so many requests, all within the time. */
+  readonly count?: number
   /** Requests a second; as fast as it goes, if not given. */
   readonly pace?: number
 }
 export interface LoadAnswer extends Delays {
   readonly answered: number
+  /** All of them, those that warm up included. */
+  readonly sent: number
   readonly perSecond: number
-  /** Answers that were not 2xx. */
+  /** Answers that were not 2xx, or not what was expected. */
   readonly refused: number
+  /** The first of those. */
+  readonly fault?: string
 }
 
 const unique = `${process.pid}-${Date.now().toString(36)}`
 let made = 0
 
-const requestOf = ({ body, method, path, port, token }: LoadQuestion): (() => string) => {
-  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n`
+const requestOf = ({ body, headers = {}, method, path, port, token }: LoadQuestion): (() => string) => {
+  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n${own.join("")}`
   if (body === undefined) return () => `${head}\r\n`
   return () => {
     const text = body.replace("#", `${unique}-${made++}`)
@@ -38,21 +48,23 @@ const requestOf = ({ body, method, path, port, token }: LoadQuestion): (() => st
   }
 }
 
+const chunked = /\r\ntransfer-encoding: chunked\r\n/i
+
 class Connection {
   readonly #socket: Socket
-  #answer: ((status: number) => void) | undefined
+  #answer: ((status: number, text: string) => void) | undefined
   #known = ""
 
   constructor(port: number) {
     this.#socket = connect({ port, host: "127.0.0.1", noDelay: true })
     this.#socket.on("data", (chunk: Buffer) => this.#take(chunk.toString("latin1")))
-    this.#socket.on("close", () => this.#answer?.(0))
+    this.#socket.on("close", () => this.#answer?.(0, "the connection was closed"))
     this.#socket.on("error", () => {})
   }
 
-  send(request: string): Promise<number> {
+  send(request: string): Promise<readonly [status: number, text: string]> {
     return new Promise((resolve) => {
-      this.#answer = resolve
+      this.#answer = (status, text) => resolve([status, text])
       this.#socket.write(request)
     })
   }
@@ -67,12 +79,14 @@ class Connection {
     const head = this.#known.indexOf("\r\n\r\n")
     if (head < 0) return
     const length = /\r\ncontent-length: (\d+)/i.exec(this.#known)
-    if (this.#known.length < head + 4 + Number(length?.[1] ?? 0)) return
-    const status = Number(this.#known.slice(9, 12))
+    if (length === null && chunked.test(this.#known.slice(0, head + 2))) {
+      if (!this.#known.endsWith("\r\n0\r\n\r\n")) return
+    } else if (this.#known.length < head + 4 + Number(length?.[1] ?? 0)) return
+    const text = this.#known
     this.#known = ""
     const answer = this.#answer
     this.#answer = undefined
-    answer?.(status)
+    answer?.(Number(text.slice(9, 12)), text)
   }
 }
 
@@ -83,16 +97,23 @@ const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
   const warmUntil = performance.now() + question.warmMillis
   const end = warmUntil + question.millis
   let refused = 0
+  let sent = 0
+  let left = question.count ?? Infinity
+  let fault: string | undefined
 
   const send = async (connection: Connection, since: number) => {
-    const status = await connection.send(make())
+    sent++
+    const [status, text] = await connection.send(make())
     const now = performance.now()
-    if (status < 200 || status > 299) refused++
+    if (status < 200 || status > 299 || (question.expect !== undefined && !text.includes(question.expect))) {
+      refused++
+      fault ??= text.slice(0, 2000)
+    }
     if (since >= warmUntil) took.push(now - since)
     return status
   }
   const flatOut = async (connection: Connection) => {
-    while (performance.now() < end) if ((await send(connection, performance.now())) === 0) return
+    while (performance.now() < end && left-- > 0) if ((await send(connection, performance.now())) === 0) return
   }
   const paced = async (pace: number) => {
     const started = performance.now()
@@ -125,7 +146,14 @@ const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
   await (question.pace === undefined ? Promise.all(connections.map(flatOut)) : paced(question.pace))
   const seconds = (performance.now() - Math.max(started, warmUntil)) / 1000
   for (const connection of connections) connection.close()
-  return { answered: took.length, perSecond: took.length / seconds, refused, ...delaysOf(took) }
+  return {
+    answered: took.length,
+    sent,
+    perSecond: took.length / seconds,
+    refused,
+    ...(fault === undefined ? {} : { fault }),
+    ...delaysOf(took),
+  }
 }
 
 serveQuestions(reply)

@@ -1,8 +1,10 @@
 /** The programs that run beside the bench, each in a process of its own. `main.ts --child NAME` becomes one of them. */
 const children = {
   appender: () => import("./appender.ts"),
+  approver: () => import("./approver.ts"),
   bare: () => import("./bare.ts"),
   load: () => import("./load.ts"),
+  roads: () => import("./roads.ts"),
   subscribers: () => import("./subscribers.ts"),
 }
 export type ChildName = keyof typeof children
