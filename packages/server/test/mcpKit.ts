@@ -96,3 +96,97 @@ export const newRequest = (
     },
   )
 }
+
+export interface Frame {
+  readonly id?: string
+  readonly retry?: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+export interface Stream {
+  readonly status: number
+  readonly next: () => Promise<Frame>
+  /** Whether it ends without another frame. */
+  readonly ended: () => Promise<boolean>
+  readonly close: () => Promise<void>
+}
+
+const frameOf = (text: string): Frame => {
+  const frame: Record<string, unknown> = {}
+  for (const line of text.split("\n")) {
+    const at = line.indexOf(":")
+    const [name, value] = [line.slice(0, at), line.slice(at + 1).trim()]
+    if (name === "data" && value !== "") frame["data"] = JSON.parse(value)
+    else if (name === "id" || name === "retry") frame[name] = value
+  }
+  return frame
+}
+
+const streamOf = (response: Response, controller: AbortController): Stream => {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ""
+  const pull = async (): Promise<string | undefined> => {
+    for (;;) {
+      const end = text.indexOf("\n\n")
+      if (end !== -1) {
+        const frame = text.slice(0, end)
+        text = text.slice(end + 2)
+        if (!frame.startsWith(":")) return frame
+        continue
+      }
+      const { done, value } = await reader.read()
+      if (done) return undefined
+      text += value
+    }
+  }
+  return {
+    status: response.status,
+    next: async () => {
+      const frame = await pull()
+      if (frame === undefined) throw new Error("the stream has ended")
+      return frameOf(frame)
+    },
+    ended: async () => (await pull()) === undefined,
+    close: async () => {
+      controller.abort()
+      await reader.cancel().catch(() => undefined)
+    },
+  }
+}
+
+const start = async (url: string, init: RequestInit): Promise<Stream> => {
+  const controller = new AbortController()
+  return streamOf(await fetch(url, { ...init, signal: controller.signal }), controller)
+}
+const usual = (token: string, headers: Record<string, string>) => ({
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  authorization: `Bearer ${token}`,
+  ...headers,
+})
+
+/** A request whose answer is read frame by frame. `meanwhile` runs before its head has come. */
+export const opened = Object.assign(
+  async (
+    url: string,
+    token: string,
+    session: string | undefined,
+    method: string,
+    params: object,
+    headers: Record<string, string> = {},
+    meanwhile?: () => Promise<void>,
+  ): Promise<Stream> => {
+    const init = {
+      method: "POST",
+      headers: usual(token, { ...headers, ...(session === undefined ? {} : { "mcp-session-id": session }) }),
+      body: JSON.stringify({ jsonrpc: "2.0", id: ++ids, method, params }),
+    }
+    const [stream] = await Promise.all([start(url, init), meanwhile?.()])
+    return stream
+  },
+  {
+    get: (url: string, token: string, headers: Record<string, string>) =>
+      start(url, { headers: { ...usual(token, headers), accept: "text/event-stream" } }),
+    post: (url: string, token: string, body: unknown, headers: Record<string, string>) =>
+      post(url, token, body, headers),
+  },
+)

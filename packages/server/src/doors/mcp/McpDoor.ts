@@ -5,7 +5,7 @@
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
-import { Cause, Clock, Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/Limits.ts"
 import { Tokens } from "../../access/Tokens.ts"
 import { causedBy } from "../../store/Correlation.ts"
@@ -103,7 +103,6 @@ export class McpDoor extends Context.Service<
           const settled = Effect.matchCauseEffect(served, {
             onSuccess: () => Effect.void,
             onFailure: (failure) => {
-              if (Cause.hasInterruptsOnly(failure)) return Effect.sync(() => reply.silence())
               const expected = failure.reasons.find((it) => it._tag === "Fail")
               if (expected !== undefined) return Effect.sync(() => problem(reply, expected.error))
               return Effect.logError("An MCP request failed", failure).pipe(
@@ -116,7 +115,11 @@ export class McpDoor extends Context.Service<
           const cancel = () => fiber.interruptUnsafe()
           if (fiber.pollUnsafe() !== undefined) return
           waiting.add(reply)
-          fiber.addObserver(() => waiting.delete(reply))
+          fiber.addObserver((exit) => {
+            waiting.delete(reply)
+            // Cancelled, for any other failure has been answered: there is no answer, only an end.
+            if (Exit.isFailure(exit)) reply.silence()
+          })
           reply.response.on("close", () => {
             // Of the new era, hanging up is cancelling. Of the old one it is not: the client may come back.
             if (reply.diesWithConnection && !reply.done) cancel()

@@ -48,9 +48,6 @@ export class Reply {
   get done(): boolean {
     return this.#state === "done"
   }
-  get streaming(): boolean {
-    return this.#state === "streaming"
-  }
 
   /** A message before the answer. False: this client cannot be told. */
   tell(text: string): boolean {

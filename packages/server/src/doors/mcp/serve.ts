@@ -123,14 +123,18 @@ const outletOf = (reply: Reply) => ({
   write: (text: string) => void reply.tell(text),
   beat: () => reply.beat(Infinity),
   end: () => reply.empty(200),
-  onClose: (heard: () => void) => void reply.response.on("close", heard),
+  onClose: (heard: () => void) => {
+    if (reply.response.destroyed) heard()
+    else reply.response.on("close", heard)
+  },
 })
 
 const begin = (exchange: Exchange, talk: Talk, request: Request): Effect.Effect<void, Fault> => {
   const { reply, streams } = exchange
   if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
   if (streams.isFull(ownerOf(talk))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
-  return listen(talk, request, streams, () => outletOf(reply))
+  // Cut off halfway, it would leave somebody listening for nobody.
+  return Effect.uninterruptible(listen(talk, request, streams, () => outletOf(reply)))
 }
 
 const lastEvent = /^([^_]+)_(\d+)$/
@@ -152,7 +156,7 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
     // What changed while nobody listened is not known: the client looks again.
     if (last !== null) out.write(notificationText("notifications/tools/list_changed", {}))
     else reply.openStream()
-    return stand(talk, session, streams, out)
+    return Effect.uninterruptible(stand(talk, session, streams, out))
   }
   const stream = session.streamOf(last[1]!)
   const missed = stream?.after(Number(last[2]))

@@ -1,0 +1,252 @@
+/** Every message we send, of every kind and revision, against the official schemas; and the rules of the transport. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
+import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
+import { conformanceFace } from "./conformance/face.ts"
+import { ask, Guest, house, roomy } from "./house.ts"
+import { type Answer, envelope, initialized, newRequest, oldRequest, post } from "./mcpKit.ts"
+import { answerFault } from "./mcpSchemas.ts"
+
+const fixtures = conformanceFace()
+const faces = Layer.succeed(OtherFaces, (_, endpoint) =>
+  endpoint.kind === "toolset" && endpoint.name === "conformance" ? fixtures() : undefined,
+)
+const Test = house({ store: "sqlite", config: { ...roomy, agents: [{ name: "ann" }, { name: "ben" }] } }).pipe(
+  Layer.provide(faces),
+)
+const K = "io.modelcontextprotocol/"
+
+const everything: ReadonlyArray<readonly [string, Record<string, unknown>]> = [
+  ["tools/list", {}],
+  ["resources/list", {}],
+  ["resources/templates/list", {}],
+  ["prompts/list", {}],
+  ["resources/read", { uri: "test://static-text" }],
+  ["resources/read", { uri: "test://static-binary" }],
+  ["resources/read", { uri: "test://nowhere" }],
+  ["prompts/get", { name: "test_prompt_with_embedded_resource", arguments: { resourceUri: "test://x" } }],
+  ["prompts/get", { name: "nowhere" }],
+  ["completion/complete", { ref: { type: "ref/prompt", name: "p" }, argument: { name: "a", value: "pa" } }],
+  ["completion/complete", {}],
+  ["tools/call", { name: "test_simple_text" }],
+  ["tools/call", { name: "test_multiple_content_types" }],
+  ["tools/call", { name: "test_audio_content" }],
+  ["tools/call", { name: "test_error_handling" }],
+  ["tools/call", { name: "nowhere" }],
+  ["tools/call", {}],
+  ["tools/call", { name: "test_simple_text", arguments: [] }],
+  ["tools/call", { name: "test_missing_capability" }],
+  ["tools/call", { name: "test_input_required_result_request_state" }],
+  ["no/such/method", {}],
+]
+
+const endpoint = Effect.map(Guest, ({ url }) => `${url}/mcp/conformance`)
+const tokenOf = (principal: string) =>
+  Effect.gen(function* () {
+    const { admin } = yield* Guest
+    return (yield* ask(() => admin.tokens.add({ principal }))).token
+  })
+
+layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (it) => {
+  for (const revision of ["2025-03-26", "2025-06-18", "2025-11-25"])
+    it.effect(`X-39 every answer of ${revision} is what its schema says`, () =>
+      Effect.gen(function* () {
+        const url = yield* endpoint
+        const token = yield* tokenOf("ann")
+        const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: "t", version: "1" } }
+        const hello = yield* ask(() => oldRequest(url, token, "initialize", params))
+        assert.isUndefined(answerFault(revision, "initialize", hello.body))
+        const session = hello.headers.get("mcp-session-id")!
+        for (const [method, given] of [
+          ...everything,
+          ["ping", {}],
+          ["logging/setLevel", { level: "debug" }],
+        ] as const) {
+          const { body, status } = yield* ask(() => oldRequest(url, token, method, given, session))
+          assert.strictEqual(status, 200, method)
+          assert.isUndefined(answerFault(revision, method, body), `${method} ${JSON.stringify(body)}`)
+        }
+      }),
+    )
+
+  it.effect("X-39 every answer of 2026-07-28 is what its schema says, with the status the fault has", () =>
+    Effect.gen(function* () {
+      const url = yield* endpoint
+      const token = yield* tokenOf("ann")
+      const capabilities = { elicitation: {} }
+      for (const [method, given] of [...everything, ["server/discover", {}], ["ping", {}]] as const) {
+        const { body, headers, status } = yield* ask(() => newRequest(url, token, method, given, { capabilities }))
+        assert.isUndefined(answerFault("2026-07-28", method, body), `${method} ${JSON.stringify(body)}`)
+        assert.strictEqual(headers.get("content-type"), "application/json")
+        assert.isNull(headers.get("mcp-session-id"))
+        const code = (body as { readonly error?: { readonly code: number } }).error?.code
+        assert.strictEqual(status, code === -32601 ? 404 : code === -32021 ? 400 : 200, `${method} ${code}`)
+        if (code === undefined && body.result.resultType !== "input_required")
+          assert.strictEqual(body.result._meta[`${K}serverInfo`].name, "stoa")
+      }
+    }),
+  )
+
+  it.effect("identity is the token of each request: no token 401, a dead one 401, another's session 404", () =>
+    Effect.gen(function* () {
+      const { admin, url } = yield* Guest
+      const at = yield* endpoint
+      const refused = yield* ask(() => oldRequest(`${url}/mcp`, undefined, "ping"))
+      assert.strictEqual(refused.status, 401)
+      assert.strictEqual(refused.headers.get("www-authenticate"), "Bearer")
+      assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
+      assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp`, "stoa_wrong", "ping"))).status, 401)
+      const none = yield* ask(() => fetch(new URL("/.well-known/oauth-protected-resource", url)))
+      assert.strictEqual(none.status, 404)
+      const ann = yield* ask(() => admin.tokens.add({ principal: "ann" }))
+      const session = yield* ask(() => initialized(at, ann.token))
+      assert.strictEqual((yield* ask(() => oldRequest(at, ann.token, "ping", {}, session))).status, 200)
+      assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp`, ann.token, "ping", {}, session))).status, 404)
+      const bens = yield* tokenOf("ben")
+      assert.strictEqual((yield* ask(() => oldRequest(at, bens, "ping", {}, session))).status, 404)
+      yield* ask(() => admin.tokens.revoke(ann.id))
+      assert.strictEqual((yield* ask(() => oldRequest(at, ann.token, "ping", {}, session))).status, 401)
+    }),
+  )
+
+  it.effect("X-59 S2-70 seed 002's address: nobody sees nothing and calls nothing; a token is that principal", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Guest
+      const at = `${url}/mcp/jsonrpc`
+      const token = yield* tokenOf("ann")
+      const listed = yield* ask(() => oldRequest(at, undefined, "tools/list"))
+      assert.strictEqual(listed.status, 200)
+      assert.deepStrictEqual(listed.body.result.tools, [])
+      const called = yield* ask(() => oldRequest(at, undefined, "tools/call", { name: "engram_create" }))
+      assert.strictEqual(called.body.error.code, -32602)
+      assert.strictEqual((yield* ask(() => oldRequest(at, token, "tools/list"))).status, 200)
+      assert.strictEqual((yield* ask(() => oldRequest(at, "stoa_wrong", "tools/list"))).status, 401)
+      assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp`, undefined, "tools/list"))).status, 401)
+    }),
+  )
+
+  it.effect("S2-73 S2-74 S2-76 S3-77 faults have their code, notifications no body", () =>
+    Effect.gen(function* () {
+      const url = yield* endpoint
+      const token = yield* tokenOf("ann")
+      const send = (body: unknown, headers = {}) => ask(() => post(url, token, body, headers))
+      const rows: ReadonlyArray<readonly [unknown, number, number | undefined]> = [
+        ["{", 400, -32700],
+        [{ jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
+        [{ jsonrpc: "2.0", id: 1, method: "nowhere" }, 200, -32601],
+        [{ jsonrpc: "2.0", id: 1, method: "tools/call" }, 200, -32602],
+        [{ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "nowhere" } }, 200, -32602],
+        [{ jsonrpc: "2.0", method: "notifications/initialized" }, 202, undefined],
+        [{ jsonrpc: "2.0", method: "notifications/whatever" }, 202, undefined],
+      ]
+      for (const [body, status, code] of rows) {
+        const answer = yield* send(body)
+        assert.strictEqual(answer.status, status, JSON.stringify(body))
+        if (code === undefined) assert.strictEqual(answer.text, "")
+        else assert.strictEqual(answer.body.error.code, code)
+      }
+      assert.notProperty((yield* send("{")).body, "id")
+    }),
+  )
+
+  it.effect("the transport: sizes, types, methods, foreign names", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Guest
+      const at = yield* endpoint
+      const token = yield* tokenOf("ann")
+      const large = yield* ask(() => post(at, token, `"${"x".repeat(4 * 1024 * 1024)}"`))
+      assert.strictEqual(large.status, 413)
+      const typed = yield* ask(() => post(at, token, "{}", { "content-type": "text/plain" }))
+      assert.strictEqual(typed.status, 415)
+      const bearer = { authorization: `Bearer ${token}` }
+      const put = yield* ask(() => fetch(at, { method: "PUT", headers: bearer }))
+      assert.strictEqual(put.status, 405)
+      assert.include(put.headers.get("allow"), "POST")
+      const foreign = yield* ask(() => post(at, token, "{}", { origin: "http://evil.example" }))
+      assert.strictEqual(foreign.status, 403)
+      for (const path of ["/mcp/nowhere", "/mcp/servers/nowhere", "/mcp/a/b", "/mcp/%ff"])
+        assert.strictEqual((yield* ask(() => oldRequest(`${url}${path}`, token, "ping"))).status, 404, path)
+      assert.strictEqual((yield* ask(() => fetch(at, { headers: bearer }))).status, 405)
+      const session = yield* ask(() => initialized(at, token))
+      const json = { ...bearer, "mcp-session-id": session, accept: "application/json" }
+      assert.strictEqual((yield* ask(() => fetch(at, { headers: json }))).status, 406)
+    }),
+  )
+
+  it.effect("a batch is answered where the revision has batches, and refused elsewhere", () =>
+    Effect.gen(function* () {
+      const url = yield* endpoint
+      const token = yield* tokenOf("ann")
+      const messages = [
+        { jsonrpc: "2.0", id: 1, method: "ping" },
+        { jsonrpc: "2.0", method: "notifications/initialized" },
+        { jsonrpc: "2.0", id: "two", method: "tools/call", params: { name: "test_simple_text" } },
+        { jsonrpc: "2.0", id: 3, method: "nowhere" },
+        { jsonrpc: "2.0", id: 4, method: "initialize", params: {} },
+      ]
+      const send = (body: unknown, headers: Record<string, string> = {}) => ask(() => post(url, token, body, headers))
+      const { body } = yield* send(messages)
+      assert.deepStrictEqual(
+        body.map((one: { readonly id: unknown; readonly error?: { readonly code: number } }) => [
+          one.id,
+          one.error?.code,
+        ]),
+        [
+          [1, undefined],
+          ["two", undefined],
+          [3, -32601],
+          [4, -32600],
+        ],
+      )
+      assert.strictEqual((yield* send([messages[1]])).status, 202)
+      for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
+        const session = yield* ask(() => initialized(url, token, {}, version))
+        const answer = yield* send(messages, { "mcp-session-id": session })
+        assert.strictEqual(answer.status, version <= "2025-03-26" ? 200 : 400, version)
+      }
+      const now = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: envelope() } }
+      assert.strictEqual((yield* send([now], { "mcp-protocol-version": "2026-07-28" })).status, 400)
+    }),
+  )
+
+  it.effect("bound state: another caller's, another request's and a used one are refused", () =>
+    Effect.gen(function* () {
+      const url = yield* endpoint
+      const [ann, ben] = [yield* tokenOf("ann"), yield* tokenOf("ben")]
+      const name = "test_input_required_result_request_state"
+      const capabilities = { elicitation: {} }
+      const call = (token: string, params: object): Effect.Effect<Answer> =>
+        ask(() => newRequest(url, token, "tools/call", { name, ...params }, { capabilities }))
+      const first = yield* call(ann, {})
+      const { requestState } = first.body.result
+      const inputResponses = { confirm: { action: "accept", content: { ok: true } } }
+      for (const [token, params] of [
+        [ben, { requestState, inputResponses }],
+        [ann, { requestState, inputResponses, arguments: { other: 1 } }],
+        [ann, { requestState: `${requestState}x`, inputResponses }],
+        [ann, { requestState: 7, inputResponses }],
+      ] as const)
+        assert.strictEqual((yield* call(token, params)).body.error.code, -32602)
+      const second = yield* call(ann, { requestState, inputResponses })
+      assert.strictEqual(second.body.result.content[0].text, "state-ok")
+      assert.strictEqual((yield* call(ann, { requestState, inputResponses })).body.error.code, -32602)
+    }),
+  )
+
+  it.effect("ten thousand sessions opened and forgotten are a thousand small ones", () =>
+    Effect.gen(function* () {
+      const url = yield* endpoint
+      const token = yield* tokenOf("ann")
+      const door = yield* McpDoor
+      yield* ask(async () => {
+        const opening = async () => {
+          for (let n = 0; n < 1250; n++) await initialized(url, token)
+        }
+        await Promise.all(Array.from({ length: 8 }, opening))
+      })
+      assert.isBelow(door.sessions(), 1100)
+      assert.strictEqual(door.waiting(), 0)
+    }),
+  )
+})
