@@ -201,8 +201,13 @@ const event = <const K extends EventKind>(kind: K) =>
 
 const all = Object.keys(kinds) as ReadonlyArray<EventKind>
 
+/** By kind, for whoever knows which it has. */
+export const eventSchemas = Object.fromEntries(all.map((one) => [one, event(one)])) as unknown as {
+  readonly [K in EventKind]: Schema.Codec<Extract<Event, { readonly kind: K }>, unknown>
+}
+
 /** One event as the feed carries it. */
-export const Event: Schema.Codec<Event, unknown> = Schema.Union(all.map((one) => event(one))) as never
+export const Event: Schema.Codec<Event, unknown> = Schema.Union(Object.values(eventSchemas)) as never
 export type Event = {
   readonly [K in EventKind]: {
     readonly cursor: Cursor

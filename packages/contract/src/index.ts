@@ -21,6 +21,7 @@ export {
   Event,
   type EventBody,
   type EventKind,
+  eventSchemas,
   FaceName,
   faces,
   inputOf,

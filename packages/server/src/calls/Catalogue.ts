@@ -147,8 +147,26 @@ export class Catalogue extends Context.Service<
       // Whoever listens hears of servers' tools too, without having asked for anything.
       yield* upstreams.onChange(() => runFork(upToDate))
 
+      // A caller is one object for as long as its token and its rights stand, so what it sees is kept with it.
+      const views = new WeakMap<Caller["Service"], Map<string, { readonly version: number; readonly view: View }>>()
+      const nameOf = (face: Face): string =>
+        face.kind === "all"
+          ? ""
+          : face.kind === "server"
+            ? `server ${face.server}`
+            : `${face.set} ${face.anyway === true}`
+
       const view: Catalogue["Service"]["view"] = Effect.fnUntraced(function* (caller, face) {
         yield* upToDate
+        const kept = views.get(caller) ?? new Map<string, { readonly version: number; readonly view: View }>()
+        const known = kept.get(nameOf(face))
+        if (known?.version === version) return known.view
+        const made = { version, view: yield* look(caller, face) }
+        views.set(caller, kept.set(nameOf(face), made))
+        return made.view
+      })
+
+      const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
         const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlySet<string> }> = []
         for (const shelf of open(caller, face)) {
           const anyway = face.kind === "set" && face.anyway === true
@@ -163,7 +181,7 @@ export class Catalogue extends Context.Service<
         const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
           (tools.has("*") || tools.has(name)) &&
           (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
-        return {
+        const seen: View = {
           get: (name) => {
             for (const { shelf, tools } of on) {
               const tool = shelf.registry.find(name)
@@ -172,17 +190,18 @@ export class Catalogue extends Context.Service<
             return undefined
           },
           all: () => {
-            const seen = new Set<string>()
+            const names = new Set<string>()
             const found: Array<Listed> = []
             for (const { shelf, tools } of on)
               for (const name of shelf.registry.names())
-                if (shows(shelf, tools, name) && !seen.has(name)) {
-                  seen.add(name)
+                if (shows(shelf, tools, name) && !names.has(name)) {
+                  names.add(name)
                   found.push(listed(shelf, shelf.registry.find(name)!))
                 }
             return found
           },
         }
+        return seen
       })
 
       const judge: Catalogue["Service"]["judge"] = (caller, name) => grants.judge(caller, "execute", `tools/${name}`)

@@ -5,7 +5,7 @@
  * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
  */
-import { Event, type EventKind, kinds, type NewEvent } from "@stoa/contract"
+import { type Event, type EventKind, eventSchemas, kinds, type NewEvent } from "@stoa/contract"
 import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "./bell.ts"
@@ -40,9 +40,12 @@ const encoders = Object.fromEntries(
   ]),
 ) as Record<EventKind, (body: unknown) => string>
 
-const decodeEvent = Schema.decodeUnknownSync(Schema.toCodecJson(Event))
+// By kind: a union would try one after the other.
+const decoders = Object.fromEntries(
+  Object.entries(eventSchemas).map(([kind, schema]) => [kind, Schema.decodeUnknownSync(Schema.toCodecJson(schema))]),
+) as unknown as Record<EventKind, (row: unknown) => Event>
 const fromRow = (row: Row & { readonly cursor: number }): Event =>
-  decodeEvent({ ...row, body: JSON.parse(row.body) as unknown })
+  decoders[row.kind]({ ...row, body: JSON.parse(row.body) as unknown })
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
@@ -70,6 +73,8 @@ export class Journal extends Context.Service<
     /** Removes what is past its days, but nothing that a named reader has not yet read. Returns how many. */
     readonly retain: Effect.Effect<number>
     readonly bell: Bell
+    /** A number that rises when something of these kinds may have been committed: while it stands, reading finds nothing. */
+    readonly stamp: (kinds: ReadonlyArray<EventKind>) => number
   }
 >()("server/store/Journal") {
   static readonly layer = Layer.effect(
@@ -78,7 +83,23 @@ export class Journal extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const notices = yield* Notices
       const bell = new Bell()
-      yield* notices.listen("journal", () => bell.ring())
+      // What this process has committed, by kind. What others commit is told by notice, and may be anything.
+      const committed = new Map<string, number>()
+      const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+      let noticed = 0
+      yield* notices.listen("journal", () => {
+        if (foreign) noticed++
+        bell.ring()
+      })
+      const stamp = (of: ReadonlyArray<EventKind>): number => {
+        let sum = noticed
+        for (const kind of of) sum += committed.get(kind) ?? 0
+        return sum
+      }
+      const count = (events: ReadonlyArray<Row>) =>
+        Effect.sync(() => {
+          for (const { kind } of events) committed.set(kind, (committed.get(kind) ?? 0) + 1)
+        })
 
       const levelOf = (context: Context.Context<never>): unknown =>
         Context.getOrUndefined(context, sql.transactionService)
@@ -108,6 +129,8 @@ export class Journal extends Context.Service<
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
+        // Counted before the bell rings.
+        yield* sql.afterCommit(count(events))
         yield* notices.send("journal")
         yield* lock
         yield* Effect.forEach(
@@ -185,7 +208,7 @@ export class Journal extends Context.Service<
         return removed
       }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
-      return Journal.of({ append, transact, read, end, floor, retain, bell })
+      return Journal.of({ append, transact, read, end, floor, retain, bell, stamp })
     }),
   )
 }

@@ -84,6 +84,7 @@ export class Readers extends Context.Service<
         const waiter: Waiter = { cursor, done: Deferred.makeUnsafe<void>() }
         const all = waiters.get(name) ?? new Set()
         waiters.set(name, all.add(waiter))
+        journal.bell.ring()
         // The row is asked too: this process may not be the one that reads.
         const asked = Effect.gen(function* () {
           while ((yield* stored(name)) < cursor) yield* Effect.sleep("1 second")
@@ -135,6 +136,7 @@ export class Readers extends Context.Service<
       const loop = <R>({ atomic, gather, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
         let noted = 0
+        let quietAt: number | undefined
         let heldUntil = 0
         let limit = most
 
@@ -189,6 +191,13 @@ export class Readers extends Context.Service<
 
         const pass = Effect.gen(function* () {
           const heard = journal.bell.rung
+          const silence = Effect.map(Effect.timeoutOption(journal.bell.waitPast(heard), notices.patience), (rang) => {
+            // A lost notice costs this much patience, and no event.
+            if (rang._tag === "None") quietAt = undefined
+          })
+          const stamp = kinds === undefined ? undefined : journal.stamp(kinds)
+          if (cursor !== undefined && stamp !== undefined && stamp === quietAt && (waiters.get(name)?.size ?? 0) === 0)
+            return yield* silence
           if (cursor === undefined) yield* hold
           const from = cursor!
           // Asked before reading: what is appended in between is not passed over.
@@ -197,7 +206,8 @@ export class Readers extends Context.Service<
           const last = events.at(-1)?.cursor
           if (last === undefined) {
             yield* passOver(end)
-            return yield* Effect.timeoutOption(journal.bell.waitPast(heard), notices.patience)
+            quietAt = stamp
+            return yield* silence
           }
           if (!(yield* hold)) {
             // The cursor was moved by another process, or is about to be.
