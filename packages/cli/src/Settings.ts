@@ -19,6 +19,8 @@ export interface Target {
   readonly folder: string
   /** Whether a house runs on that folder now. */
   readonly running: boolean
+  /** Whether some process has that folder, also one that is still starting. */
+  readonly taken: boolean
 }
 
 /** Whether an address can be the local house's: its admin's token goes to no other. */
@@ -61,5 +63,13 @@ export const clientSettings = (flags: {
     given: given !== undefined,
     folder,
     running: local !== undefined,
+    taken: running,
   }
 }
+
+/** For a house inside of this process: nobody is told its port, so it takes a free one, and nobody else comes in. */
+export const embeddedEnvironment = (): Record<string, string | undefined> => ({
+  ...process.env,
+  STOA_HOST: "127.0.0.1",
+  STOA_PORT: "0",
+})

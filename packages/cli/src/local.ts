@@ -3,6 +3,7 @@
 import { Effect } from "effect"
 import { type Failure, failureOf } from "./Failure.ts"
 import { talk } from "./root.ts"
+import { embeddedEnvironment } from "./Settings.ts"
 
 const server = Effect.promise(() => import("@stoa/server"))
 
@@ -11,6 +12,12 @@ const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, ca
 export const serveHere = (say: (line: string) => void): Effect.Effect<number> =>
   // performance.now() counts from the start of the process, which is what a person waits for.
   Effect.flatMap(server, ({ serve }) => Effect.promise(() => serve({ startedAt: 0, say })))
+
+/** A house of our own on the local data folder, until `stop`. Ends with it, or with why it could not start. */
+export const embedHere = async (stop: AbortSignal, ready: (url: string) => void): Promise<void> => {
+  const { embed } = await import("@stoa/server")
+  await embed({ environment: embeddedEnvironment(), ready, stop })
+}
 
 export const doctorHere = Effect.flatMap(server, ({ offline }) => attempt(() => offline.doctor()))
 

@@ -13,6 +13,7 @@ import { decide } from "./verbs/decide.ts"
 import { events } from "./verbs/events.ts"
 import { hosts } from "./verbs/hosts.ts"
 import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
+import { mcp } from "./verbs/mcp.ts"
 import { pause } from "./verbs/pause.ts"
 import { agents, people } from "./verbs/principals.ts"
 import { secrets } from "./verbs/secrets.ts"
@@ -31,6 +32,7 @@ process.stdout.on("error", (cause: NodeJS.ErrnoException) => process.exit(cause.
 const stoa = root.pipe(
   Command.withSubcommands([
     serve,
+    mcp,
     login,
     reload,
     agents,

@@ -1,3 +1,3 @@
-/** What the command line loads of the server: one function to run it, and the work that needs no running house. */
+/** What the command line loads of the server: to run it, alone or inside of another program, and the work that needs no running house. */
 export { offline } from "./Offline.ts"
-export { serve } from "./serve.ts"
+export { embed, serve } from "./serve.ts"

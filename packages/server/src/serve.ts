@@ -40,7 +40,21 @@ export interface ServeOptions {
   readonly say: (line: string) => void
 }
 
-const running = Effect.fnUntraced(function* (options: ServeOptions) {
+/** A house inside of another program, which stops it. No sign-in link is shown: nobody is there to see it. */
+export interface EmbedOptions {
+  readonly environment: Record<string, string | undefined>
+  readonly ready: (url: string) => void
+  readonly stop: AbortSignal
+}
+
+const aborted = (signal: AbortSignal) =>
+  Effect.callback<string>((resume) => {
+    const stop = () => resume(Effect.succeed("The program around the house ends"))
+    if (signal.aborted) stop()
+    else signal.addEventListener("abort", stop, { once: true })
+  })
+
+const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOptions) {
   const settings = yield* Settings
   const folder = yield* Folder
   const keys = yield* keysOf
@@ -54,6 +68,10 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
       Effect.sync(() => writeFileSync(address, `${url}\n`, { mode: 0o600 })),
       () => Effect.sync(() => rmSync(address, { force: true })),
     )
+    if ("ready" in options) {
+      options.ready(url)
+      return yield* Effect.never
+    }
     options.say(
       `Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`,
     )
@@ -66,22 +84,25 @@ const running = Effect.fnUntraced(function* (options: ServeOptions) {
   // Heard from the beginning: whoever reads the address may stop the house the moment it is told, or amid a slow start.
   yield* Effect.raceFirst(
     Effect.scoped(Effect.provide(program, layerHouse(keys))),
-    Effect.flatMap(stopAsked, (signal) => Effect.logInfo(`${signal}: finishing what runs, then closing`)),
+    Effect.flatMap("stop" in options ? aborted(options.stop) : stopAsked, (signal) =>
+      Effect.logInfo(`${signal}: finishing what runs, then closing`),
+    ),
   )
 })
 
+const whole = Effect.fnUntraced(function* (options: ServeOptions | EmbedOptions) {
+  // Whatever is made from here on is the owner's alone.
+  process.umask(0o077)
+  const settings = yield* Settings
+  const ground = Layer.merge(Folder.layer(settings.data), layerLog(settings.log, process.stderr.isTTY))
+  yield* Effect.provide(running(options), ground)
+}, Effect.scoped)
+
 /** Ends with the exit code: 0 after a clean stop, 2 when something was refused, 1 when something failed. */
 export const serve = (options: ServeOptions): Promise<number> =>
-  Effect.gen(function* () {
-    // Whatever is made from here on is the owner's alone.
-    process.umask(0o077)
-    const settings = yield* Settings
-    const ground = Layer.merge(Folder.layer(settings.data), layerLog(settings.log, process.stderr.isTTY))
-    yield* Effect.provide(running(options), ground)
-    return 0
-  }).pipe(
+  whole(options).pipe(
+    Effect.as(0),
     Effect.provide(Settings.layer()),
-    Effect.scoped,
     Effect.catchTag("StartError", (error: StartError) =>
       Effect.sync(() => {
         process.stderr.write(`stoa: ${error.message}\n`)
@@ -90,3 +111,7 @@ export const serve = (options: ServeOptions): Promise<number> =>
     ),
     Effect.runPromise,
   )
+
+/** Ends when it was stopped, and fails with why it could not start. */
+export const embed = (options: EmbedOptions): Promise<void> =>
+  Effect.runPromise(Effect.provide(whole(options), Settings.layer(options.environment)))

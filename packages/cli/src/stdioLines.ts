@@ -1,0 +1,49 @@
+/** JSON-RPC over stdin and stdout: one message a line, bounded, and never faster than the other side reads. */
+// edge: streams of node.
+import type { Readable, Writable } from "node:stream"
+
+/** What the house takes as a body. */
+export const longestLine = 4 * 1024 * 1024
+
+/** Lines without their ends; undefined stands for one that was too long, whose text is thrown away as it comes. */
+export async function* linesOf(input: Readable): AsyncGenerator<string | undefined, void, void> {
+  let kept: Array<Buffer> = []
+  let size = 0
+  const take = (part: Buffer): void => {
+    size += part.length
+    if (size > longestLine) kept = []
+    else kept.push(part)
+  }
+  const finish = (): string | undefined => {
+    const line = size > longestLine ? undefined : Buffer.concat(kept).toString("utf8")
+    kept = []
+    size = 0
+    return line
+  }
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      take(chunk.subarray(from, end))
+      from = end + 1
+      yield finish()
+    }
+    take(chunk.subarray(from))
+  }
+  // A last line without its end was cut off, or was written by a person who knows no better.
+  if (size > 0) yield finish()
+}
+
+/** Writes lines; whoever waits for the promise reads no further ahead than the client does. */
+export const writerTo = (output: Writable): ((line: string) => Promise<void>) => {
+  let full: Promise<void> | undefined
+  return (line) => {
+    if (!output.write(`${line}\n`))
+      full ??= new Promise((resolve) =>
+        output.once("drain", () => {
+          full = undefined
+          resolve()
+        }),
+      )
+    return full ?? Promise.resolve()
+  }
+}
