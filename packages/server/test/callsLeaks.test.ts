@@ -61,7 +61,7 @@ for (const store of stores)
 
           let heard = 0
           const planted: Array<string> = []
-          for (let seed = 1; seed <= 12; seed++) {
+          for (let seed = 1; seed <= 6; seed++) {
             const secret = secretOf(seed)
             const name = fresh("KEY").replace("-", "_")
             planted.push(secret)
@@ -143,7 +143,18 @@ for (const store of stores)
             execution: { webhookUrl: hook.url, signingSecret: "SIGNING" },
           })
           into("answer", yield* settled(bot, told(yield* callTool(bot, signed.name)).id))
-          assert.isAbove(heard, 12 * 6 * 4)
+          // And one that fails in the words it was sent.
+          const angry = yield* http(
+            (asked, response) => void response.writeHead(500).end(`no: ${JSON.stringify(asked.headers)}`),
+          )
+          const failing = yield* configure({
+            executionType: "external",
+            execution: { webhookUrl: angry.url, headers: { "x-key": "it is ${secret.APPROVED}" } },
+          })
+          const failed = yield* settled(bot, told(yield* callTool(bot, failing.name)).id)
+          assert.match(failed.error!.message, /it is (\[secret\]|\$\{secret\.APPROVED\})/)
+          into("answer", failed)
+          assert.isAbove(heard, 6 * 6 * 4)
 
           const sql = yield* SqlClient.SqlClient
           for (const table of [

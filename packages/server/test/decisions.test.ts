@@ -217,6 +217,13 @@ for (const store of stores)
         assert.strictEqual(yield* statusOf(decide(named, own.on!.id, { verdict: "approve" })), 403)
         assert.strictEqual(yield* statusOf(decide(yield* admin, own.on!.id, { verdict: "approve" })), 200)
         assert.strictEqual((yield* settled(named, own.id)).state, "done")
+        // An agent that is named approves nothing: the admins do.
+        const agent = yield* someone("agent")
+        const odd = yield* scene({ requiresApproval: true, approval: { approver: agent.name } })
+        const pending = yield* odd.ask()
+        for (const who of [agent, odd.pam])
+          assert.strictEqual(yield* statusOf(decide(who, pending.decision, { verdict: "approve" })), 403)
+        assert.strictEqual(yield* statusOf(decide(yield* admin, pending.decision, { verdict: "approve" })), 200)
         // One who has left leaves it to the admins, and not to whoever is in the room.
         const leaver = yield* someone()
         const left = yield* scene({ requiresApproval: true, approval: { approver: leaver.name } })
@@ -253,6 +260,11 @@ for (const store of stores)
         yield* decide(pam, denied.decision, yes)
         yield* decide(jim, denied.decision, { verdict: "deny" })
         assert.strictEqual((yield* settled(bot, denied.call)).state, "refused")
+        assert.strictEqual(yield* statusOf(decide(yield* admin, denied.decision, yes)), 409)
+        assert.deepStrictEqual(
+          (yield* eventsOf(denied.decision)).filter((kind) => kind.startsWith("decision.")),
+          ["decision.asked", "decision.approved", "decision.answered"],
+        )
         const third = yield* ask()
         yield* decide(jim, third.decision, yes)
         yield* request(pam, "DELETE", `/spaces/${space}/members/${jim.id}`)

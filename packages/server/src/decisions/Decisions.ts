@@ -163,8 +163,9 @@ export class Decisions extends Context.Service<
       const voters = Effect.fnUntraced(function* (one: DecisionRow) {
         const { approver, askedBy, space } = one
         const people = space === null || approver !== null ? [] : yield* company.peopleOf(space as SpaceId)
-        const left = approver !== null && (yield* Effect.orDie(principals.get(approver))).retiredAt !== null
-        return electorate({ askedBy, approver, left, company: people, admins: yield* admins })
+        const named = approver === null ? undefined : yield* Effect.orDie(principals.get(approver))
+        const unable = named !== undefined && (named.kind !== "person" || named.retiredAt !== null)
+        return electorate({ askedBy, approver, unable, company: people, admins: yield* admins })
       })
 
       const approvers = (id: string) =>

@@ -8,15 +8,15 @@ export interface Question {
   readonly askedBy: PrincipalId
   /** The one who is named; whoever asked, where the name is nobody's. */
   readonly approver: PrincipalId | null
-  /** Whether the one who is named has left the house. */
-  readonly left: boolean
+  /** Whether the one who is named cannot answer: no person, or gone. */
+  readonly unable: boolean
   /** The people of the space it was asked in; none where there is no space. */
   readonly company: ReadonlyArray<PrincipalId>
   readonly admins: ReadonlyArray<PrincipalId>
 }
 
-export const electorate = ({ admins, approver, askedBy, company, left }: Question): ReadonlyArray<PrincipalId> => {
-  const named = left || approver === askedBy ? admins : [approver!]
+export const electorate = ({ admins, approver, askedBy, company, unable }: Question): ReadonlyArray<PrincipalId> => {
+  const named = unable || approver === askedBy ? admins : [approver!]
   const all = approver === null ? [...new Set([...company, ...admins])] : named
   return all.filter((one) => one !== askedBy)
 }
