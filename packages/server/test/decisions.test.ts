@@ -265,6 +265,9 @@ for (const store of stores)
           (yield* eventsOf(denied.decision)).filter((kind) => kind.startsWith("decision.")),
           ["decision.asked", "decision.approved", "decision.answered"],
         )
+        const closed = yield* ask()
+        yield* decide(jim, closed.decision, { verdict: "deny" })
+        assert.strictEqual(yield* statusOf(decide(pam, closed.decision, yes)), 409)
         const third = yield* ask()
         yield* decide(jim, third.decision, yes)
         yield* request(pam, "DELETE", `/spaces/${space}/members/${jim.id}`)
