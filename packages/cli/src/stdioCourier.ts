@@ -214,7 +214,8 @@ export class Courier {
   async #answered(trip: Trip, text: string, response: Response, session: Session | undefined): Promise<boolean> {
     const { id, method } = trip.message
     const said = read(text)
-    const heard = (isFields(said) ? said : {}) as Message
+    const isMessage = isFields(said) && said["jsonrpc"] === "2.0"
+    const heard = (isMessage ? said : {}) as Message
     if (heard.method !== undefined) {
       if (heard.method !== acknowledged) await this.#pass(text, session)
       else if (trip.acknowledged === undefined) {
@@ -230,7 +231,7 @@ export class Courier {
     }
     if (heard.result !== undefined) trip.onResult?.(heard.result, response)
     const isAnswer = heard.result !== undefined || isFields(heard.error)
-    if (!isAnswer) await this.#around.write(problemLine(id, response, heard as Fields))
+    if (!isAnswer) await this.#around.write(problemLine(id, response, isFields(said) ? said : {}))
     else if (heard.id === id) await this.#around.write(lineOf(text, said))
     else await this.#around.write(JSON.stringify({ ...heard, id }))
     return true

@@ -66,7 +66,7 @@ const nameOf = new Map<string, string>([
 ])
 
 /** A header carries visible ASCII without blanks at its ends; anything else is wrapped. */
-export const encoded = (value: string): string =>
+const encoded = (value: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value)
     ? value
     : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`
