@@ -204,7 +204,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp", (it) => {
           const forged = { name: "whoami", arguments: {}, _meta: { "stoa/principal": "admin" } }
           const [motto, me] = await Promise.all([
             client.callTool({ name: "motto", arguments: {} }),
-            client.callTool(forged as never),
+            client.callTool(forged),
           ])
           await client.close()
           return { names: tools.map((one) => one.name), motto: motto.structuredContent, me: JSON.stringify(me) }

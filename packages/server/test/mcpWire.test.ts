@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
 import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
 import { conformanceFace } from "./conformance/face.ts"
+import { png, wav } from "./conformance/kit.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
 import { type Answer, envelope, initialized, newRequest, oldRequest, post } from "./mcpKit.ts"
 import { answerFault } from "./mcpSchemas.ts"
@@ -210,6 +211,55 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
     }),
   )
 
+  it.effect("what a tool gave arrives to the letter, in both eras", () =>
+    Effect.gen(function* () {
+      const url = yield* endpoint
+      const token = yield* tokenOf("ann")
+      const text = (words: string) => ({ type: "text", text: words })
+      const image = { type: "image", data: png, mimeType: "image/png" }
+      const resource = (uri: string, mimeType: string, words: string) => ({
+        type: "resource",
+        resource: { uri, mimeType, text: words },
+      })
+      const rows: ReadonlyArray<readonly [string, object, ReadonlyArray<object>]> = [
+        ["test_simple_text", {}, [text("This is a simple text response for testing.")]],
+        ["test_image_content", {}, [image]],
+        ["test_audio_content", {}, [{ type: "audio", data: wav, mimeType: "audio/wav" }]],
+        [
+          "test_embedded_resource",
+          {},
+          [resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")],
+        ],
+        [
+          "test_multiple_content_types",
+          {},
+          [
+            text("Multiple content types test:"),
+            image,
+            resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+          ],
+        ],
+        ["test_error_handling", {}, [text("This tool intentionally returns an error for testing")]],
+        ["greet", { name: "Ann" }, [text("Hello, Ann!")]],
+      ]
+      for (const [name, given, content] of rows) {
+        const params = { name, arguments: given }
+        const old = yield* ask(() => oldRequest(url, token, "tools/call", params))
+        const now = yield* ask(() => newRequest(url, token, "tools/call", params))
+        for (const { body } of [old, now]) {
+          assert.deepStrictEqual(body.result.content, content, name)
+          assert.strictEqual(body.result.isError, name === "test_error_handling" ? true : undefined)
+        }
+      }
+      const missing = yield* ask(() => newRequest(url, token, "resources/read", { uri: "test://nowhere" }))
+      assert.deepStrictEqual([missing.body.error.code, missing.body.error.data], [-32602, { uri: "test://nowhere" }])
+      const before = yield* ask(() => oldRequest(url, token, "resources/read", { uri: "test://nowhere" }))
+      assert.strictEqual(before.body.error.code, -32002)
+      // The check itself bites.
+      assert.isDefined(answerFault("2026-07-28", "tools/list", { jsonrpc: "2.0", id: 1, result: { tools: [] } }))
+    }),
+  )
+
   it.effect("bound state: another caller's, another request's and a used one are refused", () =>
     Effect.gen(function* () {
       const url = yield* endpoint
@@ -234,18 +284,19 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
     }),
   )
 
-  it.effect("ten thousand sessions opened and forgotten are a thousand small ones", () =>
+  it.effect("sessions opened and forgotten are a thousand small ones at most", () =>
     Effect.gen(function* () {
       const url = yield* endpoint
       const token = yield* tokenOf("ann")
       const door = yield* McpDoor
       yield* ask(async () => {
         const opening = async () => {
-          for (let n = 0; n < 1250; n++) await initialized(url, token)
+          for (let n = 0; n < 150; n++) await initialized(url, token)
         }
         await Promise.all(Array.from({ length: 8 }, opening))
       })
-      assert.isBelow(door.sessions(), 1100)
+      assert.isAbove(door.sessions(), 900)
+      assert.isAtMost(door.sessions(), 1000)
       assert.strictEqual(door.waiting(), 0)
     }),
   )

@@ -160,12 +160,8 @@ export class McpDoor extends Context.Service<
           Effect.sync(() => setInterval(tick, tickEvery).unref()),
           (timer) => Effect.sync(() => clearInterval(timer)),
         )
-        server.beforeClose(
-          Effect.sync(() => {
-            streams.endAll()
-            sessions.closeAll()
-          }),
-        )
+        // Whoever only listens is told to go; what runs may finish.
+        server.beforeClose(Effect.sync(() => streams.endAll()))
         server.take("/mcp", onRequest)
         return McpDoor.of({
           sessions: () => sessions.size,

@@ -20,6 +20,8 @@ export const mostInBatch = 100
 /** A NUL, written out or escaped: Postgres cannot keep one, so neither database is given one. */
 const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/
 
+const hasNul = (text: string): boolean => (text.includes("\\u0000") || text.includes("\0")) && nul.test(text)
+
 const tooDeep = (text: string): boolean => {
   if (text.length <= deepest * 2) return false
   let depth = 0
@@ -75,7 +77,7 @@ export const readMessage = (value: unknown): Message => {
 /** The whole body: one message, several, or the fault of something that is neither. */
 export const readBody = (text: string): Message | ReadonlyArray<Message> => {
   if (tooDeep(text)) return invalid(undefined, `The message is nested more than ${deepest} deep`)
-  if (nul.test(text)) return invalid(undefined, "The message has a NUL character (\\u0000); leave it out")
+  if (hasNul(text)) return invalid(undefined, "The message has a NUL character (\\u0000); leave it out")
   let value: unknown
   try {
     value = JSON.parse(text)

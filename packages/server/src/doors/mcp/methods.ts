@@ -15,6 +15,8 @@ type Method = (talk: Talk, request: Request) => Effect.Effect<string, Fault>
 /** A list is the caller's own; a change is told to whoever listens, and a call is judged anew in any case. */
 const listTtlMs = 10_000
 const discoverTtlMs = 60_000
+/** As over HTTP. */
+const longestKey = 200
 
 const fail = (fault: Fault) => Effect.fail(fault)
 const cached = (talk: Talk, ttlMs: number): string =>
@@ -45,13 +47,16 @@ const toolsCall: Method = (talk, request) => {
   const tool = findTool(talk.face.tools, name)
   if (tool === undefined) return fail(unknownTool(name))
   const meta = metaOf(params)
+  const key = textParam(meta, "stoa/idempotencyKey")
+  if (key !== undefined && (key === "" || key.length > longestKey))
+    return fail(invalidParams(`stoa/idempotencyKey has 1 to ${longestKey} characters`))
   const mayBeTask =
     featuresOf(talk.revision).stateless && talk.face.tasks !== undefined && knowsTasks(talk.capabilities)
   const use = {
     name,
     arguments: given,
     space: textParam(meta, "stoa/space"),
-    idempotencyKey: textParam(meta, "stoa/idempotencyKey"),
+    idempotencyKey: key,
     mayBeTask,
   }
   return asked(

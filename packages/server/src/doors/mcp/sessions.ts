@@ -168,8 +168,4 @@ export class Sessions {
       else this.drop(session)
     }
   }
-
-  closeAll(): void {
-    for (const session of this.#all.values()) this.drop(session)
-  }
 }
