@@ -1,0 +1,86 @@
+/** The first webhook: a service of ours does a tool's work, checks that the house asked, and answers later, signed. */
+import assert from "node:assert/strict"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { once } from "node:events"
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import { connect } from "@stoa/sdk"
+
+const { STOA_TOKEN, STOA_URL } = process.env
+assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STOA_TOKEN; README.md says how.")
+
+// #region verify
+const mac = (key: string, seconds: string, call: string, body: string) =>
+  createHmac("sha256", key).update(`${seconds}.${call}.${body}`).digest("hex")
+
+/** Whether our house sent this, and lately. `body` is the text as it came. */
+const isFromHouse = ({ headers }: IncomingMessage, key: string, body: string): boolean => {
+  const [, seconds, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["stoa-signature"])) ?? []
+  if (seconds === undefined || v1 === undefined) return false
+  if (Math.abs(Date.now() / 1000 - Number(seconds)) > 300) return false
+  return timingSafeEqual(Buffer.from(v1), Buffer.from(mac(key, seconds, String(headers["stoa-call"]), body)))
+}
+// #endregion
+
+// #region answer
+const answer = async (key: string, callId: string, callback: string, result: object) => {
+  const body = JSON.stringify(result)
+  const seconds = String(Math.floor(Date.now() / 1000))
+  const signature = `t=${seconds},v1=${mac(key, seconds, callId, body)}`
+  const headers = { "content-type": "application/json", "stoa-signature": signature }
+  return (await fetch(callback, { method: "POST", headers, body })).status
+}
+// #endregion
+
+interface Job {
+  readonly callId: string
+  readonly callback: string
+  readonly input: { readonly scene: string }
+}
+let key = ""
+const jobs: Array<Job> = []
+const service = createServer((request, response) => {
+  void text(request).then((body) => {
+    const known = isFromHouse(request, key, body)
+    if (known) jobs.push(JSON.parse(body) as Job)
+    // 202: the result comes later.
+    response.writeHead(known ? 202 : 401).end()
+  })
+}).listen(0, "127.0.0.1")
+await once(service, "listening")
+const at = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+
+const house = connect({ url: STOA_URL, token: STOA_TOKEN })
+const name = `render_${Date.now()}`
+// #region tool
+await house.tools.add({
+  name,
+  description: "Renders a scene",
+  inputSchema: { type: "object", properties: { scene: { type: "string" } }, required: ["scene"] },
+  outputSchema: { type: "object", properties: { image: { type: "string" } }, required: ["image"] },
+  executionType: "external",
+  execution: { webhookUrl: `${at}/jobs`, callbackTimeout: 600_000 },
+})
+key = (await house.tools.signingKey(name)).key
+// #endregion
+
+const call = await house.tools.call(name, { input: { scene: "harbour" } })
+assert("state" in call)
+assert.deepEqual([call.state, call.on], ["waiting", { kind: "callback", id: call.id }])
+const [job] = jobs
+assert(job !== undefined)
+assert.deepEqual([job.callId, job.input], [call.id, { scene: "harbour" }])
+
+// A stranger is sent away by either side; what does not fit leaves the call waiting; a result is taken once.
+assert.equal((await fetch(`${at}/jobs`, { method: "POST", body: "{}" })).status, 401)
+assert.equal(await answer("another key", job.callId, job.callback, { output: { image: "x" } }), 401)
+assert.equal(await answer(key, job.callId, job.callback, { output: { picture: "x" } }), 400)
+assert.equal(await answer(key, job.callId, job.callback, { output: { image: "harbour.png" } }), 200)
+assert.equal(await answer(key, job.callId, job.callback, { output: { image: "another.png" } }), 409)
+const done = await house.calls.get(call.id)
+assert.deepEqual([done.state, done.output], ["done", { image: "harbour.png" }])
+
+await house.tools.remove(name)
+service.close()
+console.log(`${jobs.length} job was done, by a service that knows who asked`)
