@@ -11,9 +11,8 @@ import { fileURLToPath } from "node:url"
 import "./leash.ts"
 
 const revisions = ["2025-11-25", "2026-07-28"]
-const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const client = at("../packages/tools/test/fixtures/conformanceClient.ts")
-const house = at("../packages/server/test/conformance/serve.ts")
+const client = fileURLToPath(new URL("../packages/tools/test/fixtures/conformanceClient.ts", import.meta.url))
+const house = fileURLToPath(new URL("../packages/server/test/conformance/serve.ts", import.meta.url))
 const require = createRequire(import.meta.url)
 const suite = join(dirname(require.resolve("@modelcontextprotocol/conformance/package.json")), "dist/index.js")
 

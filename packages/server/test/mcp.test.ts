@@ -199,7 +199,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp", (it) => {
         const run = (token: string) => async () => {
           const { client, Transport } = make()
           const requestInit = { headers: { authorization: `Bearer ${token}` } }
-          await client.connect(new Transport(new URL("/mcp", url), { requestInit }) as never)
+          await client.connect(new Transport(new URL("/mcp", url), { requestInit }))
           const { tools } = await client.listTools()
           const forged = { name: "whoami", arguments: {}, _meta: { "stoa/principal": "admin" } }
           const [motto, me] = await Promise.all([

@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { envelope } from "./mcpKit.ts"
 
 /** A small generator with a seed (mulberry32). */
-export const seeded = (seed: number) => {
+const seeded = (seed: number) => {
   let at = seed >>> 0
   const next = (): number => {
     at = (at + 0x6d2b79f5) >>> 0
@@ -127,12 +127,12 @@ const torn = (text: string, random: Random): string => {
   }
 }
 
-export interface Mutant {
+interface Mutant {
   readonly body: string
   readonly headers: Record<string, string>
 }
 
-export const mutant = (seed: number): Mutant => {
+const mutant = (seed: number): Mutant => {
   const random = seeded(seed)
   let message: unknown = wellFormed(random)
   const { method, params } = message as { readonly method: string; readonly params: Record<string, unknown> }
@@ -179,7 +179,7 @@ const checkAll = (value: unknown, about: string): void => {
 }
 
 /** A well-formed answer, or a proper refusal of HTTP's. */
-export const judge = (seed: number, status: number, type: string, text: string): void => {
+const judge = (seed: number, status: number, type: string, text: string): void => {
   const about = `seed ${seed}: ${status} ${type} ${text.slice(0, 300)}`
   assert.isTrue(known.has(status), about)
   if (text === "") return
@@ -195,7 +195,7 @@ export const judge = (seed: number, status: number, type: string, text: string):
 }
 
 /** Sends one and reads its answer to the end. Node's own client: it sends headers as they are. */
-export const send = (url: string, token: string, { body, headers }: Mutant, agent: import("node:http").Agent) =>
+const send = (url: string, token: string, { body, headers }: Mutant, agent: import("node:http").Agent) =>
   new Promise<{ readonly status: number; readonly type: string; readonly text: string }>((resolve, reject) => {
     const bytes = Buffer.from(body, "utf8")
     const all = {

@@ -97,7 +97,7 @@ export const newRequest = (
   )
 }
 
-export interface Frame {
+interface Frame {
   readonly id?: string
   readonly retry?: string
   readonly data?: Readonly<Record<string, unknown>>

@@ -53,7 +53,7 @@ const validators = new Map(
 )
 
 /** What is wrong with a value that should be what the revision calls `name`; undefined when nothing is. */
-export const schemaFault = (revision: string, name: string, value: unknown): string | undefined => {
+const schemaFault = (revision: string, name: string, value: unknown): string | undefined => {
   const it = validators.get(revision)
   if (it === undefined) return undefined
   if (!(name in it.names)) return `${revision} has no ${name}`

@@ -9,11 +9,11 @@ import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/Limits.ts"
 import { Tokens } from "../../access/Tokens.ts"
 import { causedBy } from "../../store/Correlation.ts"
-import { correlationFrom, type GuardOptions, refusals } from "../http/guard.ts"
 import type { Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { NodeServer } from "../NodeServer.ts"
 import { problemOf } from "../Problems.ts"
+import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 import { Desk } from "./Desk.ts"
 import { type Place, placeOf } from "./endpoint.ts"
 import { OpenStreams } from "./openStreams.ts"
@@ -29,7 +29,7 @@ const beatEvery = 3
 const sweepEvery = 12
 
 export interface McpOptions {
-  readonly guard: GuardOptions
+  readonly guard: RefusalOptions
   readonly identify: Identify
   readonly version: string
   /** Seals what clients carry for us. */

@@ -20,7 +20,7 @@ const statuses = new Map<number, number>([
   [codes.unsupportedVersion, 400],
 ])
 
-export const refuseNew = (reply: Reply, id: Id | undefined, fault: Fault): void =>
+const refuseNew = (reply: Reply, id: Id | undefined, fault: Fault): void =>
   reply.refuse(statuses.get(fault.code) ?? 200, errorText(id, fault))
 
 /** What the headers say must be what the body says: whoever routed this request looked at them alone. */

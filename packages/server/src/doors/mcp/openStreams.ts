@@ -6,7 +6,7 @@ import type { Caller, TokenId } from "@stoa/contract"
 import { DateTime } from "effect"
 
 /** More than any client needs; a loop that opens streams must not take the house's sockets. */
-export const mostStreamsOf = 100
+const mostStreamsOf = 100
 
 export interface OpenStream {
   readonly caller: Caller["Service"] | null

@@ -12,7 +12,7 @@ import { featuresOf } from "./revision.ts"
 const patienceMs = 10_000
 const mostUnsent = 4 * 1024 * 1024
 
-export const streamHeaders = {
+const streamHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",

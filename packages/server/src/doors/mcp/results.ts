@@ -80,7 +80,7 @@ const projected = (content: unknown, revision: Revision): ReadonlyArray<JsonObje
   (Array.isArray(content) ? content : []).flatMap((it: unknown) => (isObject(it) ? [projectBlock(it, revision)] : []))
 
 /** A tool's result in MCP's shape, for this revision. Old clients get structured content only if it is an object. */
-export const contentResult = (result: JsonObject, revision: Revision, stamp: Stamp): string => {
+const contentResult = (result: JsonObject, revision: Revision, stamp: Stamp): string => {
   const features = featuresOf(revision)
   const { content, structuredContent, ...rest } = result
   const blocks = projected(content, revision)

@@ -1,6 +1,6 @@
 /** The protocol's revisions, and what each of them can say. Those up to 2025-11-25 begin with `initialize`; the newest has no beginning. */
 
-export const oldRevisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const
+const oldRevisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const
 export type OldRevision = (typeof oldRevisions)[number]
 export const newRevision = "2026-07-28"
 export type Revision = OldRevision | typeof newRevision
@@ -20,7 +20,7 @@ export const assumedRevision: OldRevision = "2025-03-26"
 export const negotiate = (asked: string): OldRevision => (isOldRevision(asked) ? asked : "2025-11-25")
 
 /** What a peer of a revision understands. Dates compare as text. */
-export const understands = (revision: Revision) => ({
+const understands = (revision: Revision) => ({
   batches: revision <= "2025-03-26",
   audio: revision >= "2025-03-26",
   annotations: revision >= "2025-03-26",

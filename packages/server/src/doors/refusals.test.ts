@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { correlationFrom, hostsOf } from "./guard.ts"
+import { correlationFrom, hostsOf } from "./Refusals.ts"
 
-describe("guard", () => {
+describe("refusals", () => {
   it("G-39 any traceparent, hostile ones too, gives an id of 32 hex digits, and a good one its own", () => {
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     assert.strictEqual(correlationFrom(`00-${trace}-00f067aa0ba902b7-01`), trace)
