@@ -178,10 +178,14 @@ export class Decisions extends Context.Service<
           (rows) => rows.map((one) => one.principal),
         )
 
-      const shown = Effect.fnUntraced(function* (one: DecisionRow) {
+      // Of a page of them many are asked of the same people, who are looked up once.
+      type Electorates = Map<string, ReadonlyArray<PrincipalId>>
+      const shown = Effect.fnUntraced(function* (one: DecisionRow, known: Electorates = new Map()) {
+        const key = `${one.askedBy} ${one.approver} ${one.space}`
+        if (one.state === "open" && !known.has(key)) known.set(key, yield* voters(one))
         return decisionFrom(
           one,
-          one.state === "open" ? yield* voters(one) : [],
+          known.get(key) ?? [],
           one.people > 1 || one.verdict === "approve" ? yield* approvers(one.id) : [],
         )
       })
@@ -229,7 +233,8 @@ export class Decisions extends Context.Service<
           (one) => one,
           (one) => one.id,
         )
-        return { items: yield* Effect.forEach(page.items, shown), next: page.next }
+        const known: Electorates = new Map()
+        return { items: yield* Effect.forEach(page.items, (one) => shown(one, known)), next: page.next }
       })
 
       const closed = (one: DecisionRow) =>
