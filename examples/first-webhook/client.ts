@@ -40,13 +40,15 @@ interface Job {
 }
 let key = ""
 const jobs: Array<Job> = []
+const take = async (request: IncomingMessage): Promise<number> => {
+  const body = await text(request)
+  if (!isFromHouse(request, key, body)) return 401
+  jobs.push(JSON.parse(body) as Job)
+  // The result comes later.
+  return 202
+}
 const service = createServer((request, response) => {
-  void text(request).then((body) => {
-    const known = isFromHouse(request, key, body)
-    if (known) jobs.push(JSON.parse(body) as Job)
-    // 202: the result comes later.
-    response.writeHead(known ? 202 : 401).end()
-  })
+  void take(request).then((status) => response.writeHead(status).end())
 }).listen(0, "127.0.0.1")
 await once(service, "listening")
 const at = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
