@@ -1,6 +1,6 @@
 /** What is told while a call runs, who may come back for it, and who hears of changes: in both eras, over real sockets. */
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Face, JsonObject, Line } from "../src/doors/mcp/Desk.ts"
 import { unknownTool } from "../src/doors/mcp/Fault.ts"
 import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
@@ -184,6 +184,48 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
       assert.strictEqual(yield* Deferred.await(held.ended), "Failure")
       // Silence: the stream ends, and there was no answer on it.
       assert.strictEqual((yield* Fiber.join(waiting)).text, "")
+    }),
+  )
+
+  it.effect("X-40 a stream ends with the token it was opened with", () =>
+    Effect.gen(function* () {
+      const { at } = yield* subject
+      const { admin } = yield* Guest
+      const { id, token } = yield* ask(() => admin.tokens.add({ principal: "admin" }))
+      const session = yield* ask(() => initialized(at, token))
+      const standing = yield* ask(() => opened.get(at, token, { "mcp-session-id": session }))
+      yield* next(standing)
+      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" }
+      const params = { notifications: { toolsListChanged: true }, _meta: envelope() }
+      const listening = yield* ask(() => opened(at, token, undefined, "subscriptions/listen", params, headers))
+      yield* next(listening)
+      yield* ask(() => admin.tokens.revoke(id))
+      assert.isTrue(yield* ask(() => standing.ended()))
+      assert.property((yield* next(listening)).data, "result")
+      assert.isTrue(yield* ask(() => listening.ended()))
+    }),
+  )
+
+  it.effect("a closing house ends what only listens with its result, and lets a call that runs finish", () =>
+    Effect.gen(function* () {
+      yield* renew
+      const scope = yield* Scope.make()
+      const other = yield* Layer.buildWithScope(Layer.fresh(Test), scope)
+      const { adminToken, url } = Context.get(other, Guest)
+      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" }
+      const params = { notifications: { toolsListChanged: true }, _meta: envelope() }
+      const at = `${url}/mcp/holding`
+      const listening = yield* ask(() => opened(at, adminToken, undefined, "subscriptions/listen", params, headers))
+      yield* next(listening)
+      const running = yield* Effect.forkChild(ask(() => oldRequest(at, adminToken, "tools/call", { name: "hold" })))
+      yield* Deferred.await(held.begun)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      assert.property((yield* next(listening)).data, "result")
+      assert.isTrue(yield* ask(() => listening.ended()))
+      assert.strictEqual((yield* ask(() => oldRequest(at, adminToken, "ping"))).status, 503)
+      yield* Deferred.succeed(held.go, undefined)
+      assert.strictEqual((yield* Fiber.join(running)).body.result.content[0].text, "let go")
+      yield* Fiber.join(closing)
     }),
   )
 

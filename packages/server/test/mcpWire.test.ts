@@ -49,6 +49,23 @@ const tokenOf = (principal: string) =>
     return (yield* ask(() => admin.tokens.add({ principal }))).token
   })
 
+const Open = house({
+  store: "sqlite",
+  config: { ...roomy, agents: [{ name: "ann" }] },
+  env: { STOA_ANONYMOUS: "ann" },
+})
+layer(Open, { timeout: 60_000, excludeTestServices: true })("mcp without a token", (it) => {
+  it.effect("X-59 with STOA_ANONYMOUS both addresses act as that principal", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Guest
+      const who = yield* ask(() => oldRequest(`${url}/mcp`, undefined, "tools/call", { name: "whoami" }))
+      assert.include(JSON.stringify(who.body.result), "ann")
+      assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp/jsonrpc`, undefined, "tools/list"))).status, 200)
+      assert.strictEqual((yield* ask(() => oldRequest(`${url}/mcp`, "stoa_wrong", "tools/list"))).status, 401)
+    }),
+  )
+})
+
 layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (it) => {
   for (const revision of ["2025-03-26", "2025-06-18", "2025-11-25"])
     it.effect(`X-39 every answer of ${revision} is what its schema says`, () =>

@@ -6,9 +6,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
 import { Limits } from "../../access/Limits.ts"
+import { rightsEpoch } from "../../access/Rights.ts"
 import { Tokens } from "../../access/Tokens.ts"
 import { causedBy } from "../../store/Correlation.ts"
+import { Journal } from "../../store/Journal.ts"
+import { Notices } from "../../store/Notices.ts"
 import type { Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { NodeServer } from "../NodeServer.ts"
@@ -36,13 +40,15 @@ export interface McpOptions {
   readonly key: Redacted.Redacted
 }
 
+type Needs = Desk | NodeServer | Tokens | Limits | Journal | Notices | SqlClient.SqlClient
+
 const bearer = /^bearer +(\S+) *$/i
 
 export class McpDoor extends Context.Service<
   McpDoor,
   { readonly sessions: () => number; readonly streams: () => number; readonly waiting: () => number }
 >()("server/doors/mcp/McpDoor") {
-  static readonly layer = (options: McpOptions): Layer.Layer<McpDoor, never, Desk | NodeServer | Tokens | Limits> =>
+  static readonly layer = (options: McpOptions): Layer.Layer<McpDoor, never, Needs> =>
     Layer.effect(
       McpDoor,
       Effect.gen(function* () {
@@ -50,6 +56,8 @@ export class McpDoor extends Context.Service<
         const server = yield* NodeServer
         const tokens = yield* Tokens
         const limits = yield* Limits
+        const journal = yield* Journal
+        const notices = yield* Notices
         const clock = yield* Clock.Clock
         const context = yield* Effect.context<never>()
         const now = () => clock.currentTimeMillisUnsafe()
@@ -143,18 +151,34 @@ export class McpDoor extends Context.Service<
           )
         }
 
-        const beat = Effect.gen(function* () {
+        const endDead = Effect.gen(function* () {
           const dead = new Set<string>()
           for (const token of streams.tokens) if (!(yield* tokens.isAlive(token))) dead.add(token)
-          streams.beat(dead, now())
+          streams.endDead(dead, now())
         })
+        const epochNow = yield* rightsEpoch
+        let epoch = -1
+        // A right that ends is in the journal: the streams that had it are looked at at once.
+        yield* Effect.gen(function* () {
+          const heard = journal.bell.rung
+          if (streams.size > 0 && epoch !== (epoch = yield* epochNow)) yield* endDead
+          yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+        }).pipe(
+          Effect.tapCause((cause) => Effect.logError("MCP streams could not be looked at, and are again", cause)),
+          Effect.catchCause(() => Effect.sleep("1 second")),
+          Effect.forever,
+          Effect.forkScoped,
+        )
         let ticks = 0
         const tick = () => {
           ticks++
           if (ticks % sweepEvery === 0) sessions.sweep(now())
           if (ticks % beatEvery !== 0) return
           for (const reply of waiting) reply.beat(now())
-          if (streams.size > 0) Effect.runForkWith(context)(Effect.ignoreCause(beat))
+          if (streams.size === 0) return
+          streams.beat()
+          // Some tokens end by themselves.
+          Effect.runForkWith(context)(Effect.ignoreCause(endDead))
         }
         yield* Effect.acquireRelease(
           Effect.sync(() => setInterval(tick, tickEvery).unref()),

@@ -34,14 +34,17 @@ export class OpenStreams {
   get tokens(): ReadonlySet<TokenId> {
     return new Set([...this.#open].flatMap((it) => it.caller?.token ?? []))
   }
-  /** Ends the streams whose token is dead or past its time; the others show a sign of life. */
-  beat(dead: ReadonlySet<string>, now: number): void {
+  /** Ends the streams whose token is dead or past its time. */
+  endDead(dead: ReadonlySet<string>, now: number): void {
     for (const it of this.#open) {
       const { expiresAt = null, token = null } = it.caller ?? {}
       const over = expiresAt !== null && DateTime.toEpochMillis(expiresAt) <= now
       if (over || (token !== null && dead.has(token))) this.#finish(it)
-      else it.beat()
     }
+  }
+  /** A sign of life on each. */
+  beat(): void {
+    for (const it of this.#open) it.beat()
   }
   endAll(): void {
     for (const it of this.#open) this.#finish(it)
