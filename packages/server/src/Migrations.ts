@@ -3,6 +3,7 @@ import access from "./access/migrations/0002_access.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
 import calls from "./calls/migrations/0006_calls.ts"
 import hosts from "./calls/migrations/0008_hosts.ts"
+import questions from "./calls/migrations/0011_questions.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
@@ -22,4 +23,5 @@ export const migrations: Migrations = {
   "0008_hosts": hosts,
   "0009_active_spaces": activeSpaces,
   "0010_declared_spaces": declaredSpaces,
+  "0011_questions": questions,
 }

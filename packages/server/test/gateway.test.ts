@@ -44,7 +44,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("the gateway", (it) 
               },
             ])
             const missing = yield* Effect.flip(ask(() => it.readResource({ uri: uri("test://nowhere") })))
-            assert.deepInclude(missing as object, { code: client === "old" ? -32_002 : -32_602 })
+            assert.deepInclude(missing, { code: client === "old" ? -32_002 : -32_602 })
             const { prompts } = yield* ask(() => it.listPrompts())
             assert.include(
               prompts.map((one) => one.name),

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net"
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client"
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Layer } from "effect"
 import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
 import { conformanceFace } from "./conformance/face.ts"
@@ -96,7 +95,7 @@ export const oldClient = (
     ask(async () => {
       const client = new OldClient({ name: "old", version: "1" }, { capabilities })
       prepare?.(client)
-      await client.connect(new OldTransport(new URL(url), asBearer(token)) as unknown as Transport)
+      await client.connect(new OldTransport(new URL(url), asBearer(token)))
       return client
     }),
     (client) => Effect.promise(() => client.close()),

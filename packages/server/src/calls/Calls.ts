@@ -28,8 +28,10 @@ import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
+import type { Answers } from "../upstreams/Asked.ts"
 import { makeAsking } from "./asking.ts"
 import { everything, type Face } from "./Catalogue.ts"
+import type { OpenQuestions } from "./questions.ts"
 import { errorOf, makeRecord, type NewRow, unseen } from "./record.ts"
 import { makeReturning } from "./returning.ts"
 import { type CallRow, isWithHost } from "./rows.ts"
@@ -86,6 +88,15 @@ export class Calls extends Context.Service<
       result: CallResult,
     ) => Effect.Effect<CallRow, Missing | WrongState | BadInput | Forbidden>
     readonly resume: (call: CallId, decision: string) => Effect.Effect<void>
+    /** What the client that made a call says to what the call was asked; returns when it has settled, or asks again. */
+    readonly hear: (
+      id: string,
+      by: Principal,
+      answers: Answers,
+      options: { readonly wait: number; readonly progress?: Progress },
+    ) => Effect.Effect<CallRow, Missing>
+    /** What a call was asked before it can go on. */
+    readonly asks: (id: string) => Effect.Effect<OpenQuestions | undefined>
     readonly expire: (call: string) => Effect.Effect<void>
     readonly halt: (subject: string) => Effect.Effect<void>
     readonly recover: Effect.Effect<number>
@@ -122,7 +133,7 @@ export class Calls extends Context.Service<
         id: begun.id as CallId,
         principal: caller.principal.id,
         context: caller.context,
-        idempotencyKey: begun.idempotencyKey,
+        idempotencyKey: begun.idempotencyKey === begun.id ? null : begun.idempotencyKey,
         tool: reached.tool,
         input: JSON.stringify(begun.arguments),
         digest,

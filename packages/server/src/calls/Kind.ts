@@ -33,6 +33,9 @@ export class Waits {
   }
 }
 
+/** Told the id of a call as it begins to run outside: whoever waits for it may have to stop it. */
+export const Begun = Context.Reference<(call: string) => void>("server/calls/Begun", { defaultValue: () => () => {} })
+
 /**
  * The secret values this call has seen. A kind adds what it reveals; what is stored, shown or logged of the call has them
  * taken out. Provided around each execution.
@@ -44,3 +47,6 @@ export const Revealed = Context.Reference<Set<string>>("server/calls/Revealed", 
  * it is kept beside the output. Provided around each execution.
  */
 export const Meta = Context.Reference<Map<string, Schema.Json>>("server/calls/Meta", { defaultValue: () => new Map() })
+
+/** Under this name a failed call keeps what its server said, as it said it: a result that is an error, or a refusal. */
+export const serverSaid = "mcp"

@@ -6,13 +6,17 @@ import { Principals } from "../access/Principals.ts"
 import { Decisions } from "../decisions/Decisions.ts"
 import type { Transaction } from "../store/Journal.ts"
 import { Timers } from "../store/Timers.ts"
+import { type Asked, CallingClient } from "../upstreams/Asked.ts"
 import type { Listed } from "./Traits.ts"
 import type { Waits } from "./Kind.ts"
+import { formOf, forms, makeQuestions } from "./questions.ts"
 import type { NewRow } from "./record.ts"
 import type { Walked } from "./walk.ts"
 
 /** An approval that nobody gives is a no after a day. */
 const approvalTime = 24 * 3600
+/** What a server asks its caller is good for an hour; a form that holds nothing, for as long as an approval. */
+const questionTime = 3600
 /** The purpose of the timers that end a wait. */
 export const waitPurpose = "call"
 
@@ -20,6 +24,7 @@ export const makeAsking = Effect.gen(function* () {
   const decisions = yield* Decisions
   const principals = yield* Principals
   const timers = yield* Timers
+  const questions = yield* makeQuestions
 
   /** What an approval or a form is asked with. */
   const question = (listed: Listed, call: Begun, caller: Caller["Service"], space: SpaceId | null) => {
@@ -89,5 +94,37 @@ export const makeAsking = Effect.gen(function* () {
     return { kind: "client", id }
   })
 
-  return { ask, awaits, withdraw: decisions.cancel }
+  /** What a server wants to know: people see its forms; the calling client is asked for whatever it can answer. */
+  const putQuestions = Effect.fnUntraced(function* (
+    asked: Asked,
+    listed: Listed,
+    call: Begun,
+    caller: Caller["Service"],
+    space: SpaceId | null,
+    me: string,
+  ): Effect.fn.Return<WaitsOn, never, Transaction> {
+    const client = (yield* CallingClient)?.capabilities ?? null
+    const seconds = asked.held || client !== null ? questionTime : approvalTime
+    const form = formOf(asked.questions)
+    const decision =
+      form === undefined
+        ? null
+        : yield* decisions.ask({
+            ...question(listed, call, caller, space),
+            kind: "elicitation",
+            fingerprint: null,
+            ...form,
+            milliseconds: seconds * 1000,
+          })
+    const id = call.id as CallId
+    yield* questions.put(id, asked, { decision, client, holder: asked.held ? me : null })
+    // What only the client can answer has no decision to expire with.
+    if (forms(asked.questions).length < Object.keys(asked.questions).length) {
+      const dueAt = DateTime.add(yield* DateTime.now, { seconds: questionTime })
+      yield* timers.set({ purpose: waitPurpose, key: id, dueAt, payload: { call: id } })
+    }
+    return decision === null ? { kind: "client", id } : { kind: "decision", id: decision }
+  })
+
+  return { ask, awaits, putQuestions, forget: questions.forget, withdraw: decisions.cancel }
 })

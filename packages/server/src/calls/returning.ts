@@ -17,6 +17,7 @@ import { Tokens } from "../access/Tokens.ts"
 import { type Bound, Decisions } from "../decisions/Decisions.ts"
 import { causedBy } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
+import { causeOf, makeAnswering, storedCall } from "./answering.ts"
 import { Catalogue, everything } from "./Catalogue.ts"
 import { makeOwnerOf } from "./hostRows.ts"
 import { isSettled } from "./lifecycle.ts"
@@ -45,23 +46,21 @@ export const makeReturning = Effect.fnUntraced(function* (
     const row = yield* journal.transact(record.settle(id, ending, unseen()))
     if (row !== undefined) yield* measure(row)
     yield* watch.tell(row)
+    yield* answering.over(id)
     return row
   })
+  const answering: Effect.Success<ReturnType<typeof makeAnswering>> = yield* makeAnswering(
+    record,
+    running,
+    watch,
+    settle,
+  )
 
   /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
   const goOn = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
     if (caller._tag === "None") return yield* settle(row.id, refused("Whoever made this call has left the house"))
-    const stored: Begun = {
-      id: row.id,
-      toolName: row.tool,
-      arguments: JSON.parse(row.input) as Begun["arguments"],
-      agentId: row.principal,
-      sessionId: row.space ?? "",
-      correlationId: row.correlationId,
-      idempotencyKey: row.idempotencyKey,
-      startedAt: Date.parse(row.createdAt),
-    }
+    const stored = storedCall(row)
     const edited = bound.value === null ? stored.arguments : (JSON.parse(bound.value) as Begun["arguments"])
     const reached = reachedNothing(row.tool)
     const options = { face: everything, hasSpace: row.space !== null, counted: false }
@@ -89,17 +88,12 @@ export const makeReturning = Effect.fnUntraced(function* (
     const row = yield* record.byId(id)
     const bound = yield* decisions.bound(decision)
     if (row === undefined || bound === undefined || row.state !== "waiting" || row.onId !== decision) return
-    // What it does from here on is its maker's doing, under the correlation it began with.
-    const cause = {
-      correlationId: row.correlationId as CorrelationId,
-      actor: row.principal,
-      provenance: "tool" as const,
-    }
-    yield* causedBy(cause, outcome(row, bound))
+    yield* causedBy(causeOf(row), outcome(row, bound))
   })
 
   const outcome = (row: CallRow, bound: Bound): Effect.Effect<unknown> => {
     if (bound.kind === "approval" && bound.verdict === "approve") return goOn(row, bound)
+    if (bound.kind === "elicitation") return answering.decided(row, bound)
     if (bound.verdict === "submit") return settle(row.id, { step: "finish", output: JSON.parse(bound.value ?? "null") })
     const said = bound.note === null ? "" : `: ${bound.note}`
     if (bound.state === "canceled")
@@ -144,6 +138,7 @@ export const makeReturning = Effect.fnUntraced(function* (
       return yield* new WrongState({ detail: `This call is ${(yield* watch.now(id)).state} already, and stays so.` })
     yield* watch.tell(row)
     yield* running.interrupt(id)
+    yield* answering.over(id)
     return row
     // Whoever hangs up meanwhile has canceled it all the same, and its handler hears of it.
   }, Effect.uninterruptible)
@@ -225,11 +220,13 @@ export const makeReturning = Effect.fnUntraced(function* (
   /** The time for what it waits for is over. */
   const expire = Effect.fn("Calls.expire")(function* (id: string) {
     const row = yield* record.byId(id)
-    if (row?.state !== "waiting" || row.onKind !== "callback") return
+    if (row?.state !== "waiting" || (row.onKind !== "callback" && !(yield* answering.wantsClient(row.id)))) return
     yield* settle(id, {
       step: "expire",
       error: { tag: "ToolTimeoutError", message: `No result of "${row.tool}" came in time` },
     })
+    if (row.onKind === "decision" && row.onId !== null)
+      yield* journal.transact(decisions.cancel(row.onId, "Nobody answered the rest in time"))
   })
 
   /** Ends what is under way and was paused: one principal's, one tool's, one server's, or everything. */
@@ -251,9 +248,16 @@ export const makeReturning = Effect.fnUntraced(function* (
 
   /** After a restart: what ran when the process died is failed, outcome unknown, and never run again. */
   const recover = Effect.gen(function* () {
-    const rows = yield* Effect.orDie(
+    const cut = yield* Effect.orDie(
       sql<CallRow>`SELECT * FROM calls WHERE state IN ('received', 'running') AND (owner IS NULL OR owner <> ${running.me})`,
     )
+    const rows = [...cut]
+    // Those that were asked something on a stream which that process held are as lost.
+    for (const id of yield* answering.orphans(running.me)) {
+      const row = yield* watch.now(id)
+      if (row.onId !== null) yield* journal.transact(decisions.cancel(row.onId, unknownOutcome.message))
+      rows.push(row)
+    }
     for (const row of rows)
       yield* causedBy(
         { correlationId: row.correlationId as CorrelationId, actor: row.principal, provenance: "house" },
@@ -262,5 +266,5 @@ export const makeReturning = Effect.fnUntraced(function* (
     return rows.length
   }).pipe(Effect.withSpan("Calls.recover"))
 
-  return { resume, cancel, result, expire, halt, recover }
+  return { resume, cancel, result, expire, halt, recover, hear: answering.hear, asks: answering.asks }
 })

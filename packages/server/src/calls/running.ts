@@ -5,9 +5,10 @@ import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
+import { Answered, Asked } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
 import type { Listed } from "./Traits.ts"
-import { Meta, Revealed, Waits } from "./Kind.ts"
+import { Begun as Told, Meta, Revealed, Waits } from "./Kind.ts"
 import { type Ending, errorOf, type makeRecord, type NewRow, type Seen, unseen } from "./record.ts"
 import type { CallRow } from "./rows.ts"
 import type { Walked } from "./walk.ts"
@@ -132,12 +133,16 @@ export const makeRunning = Effect.fnUntraced(function* (
   ) {
     const seen = unseen()
     const finish = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
-      if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
-        const waits = exit.value
+      const value = Exit.isSuccess(exit) ? exit.value : undefined
+      if (value instanceof Waits || value instanceof Asked) {
+        const on =
+          value instanceof Asked
+            ? asking.putQuestions(value, listed, call, caller, space, me)
+            : asking.awaits(value, listed, call, caller, space)
         return yield* journal
           .transact(
             Effect.gen(function* () {
-              const parked = yield* record.park(id, yield* asking.awaits(waits, listed, call, caller, space))
+              const parked = yield* record.park(id, yield* on)
               // Stopped meanwhile: then nobody is asked.
               return parked ?? (yield* Effect.fail("stopped" as const))
             }),
@@ -146,6 +151,7 @@ export const makeRunning = Effect.fnUntraced(function* (
       }
       const row = yield* journal.transact(record.settle(id, endingOf(exit), seen))
       if (row !== undefined) yield* measure(row)
+      if ((yield* Answered) !== undefined) yield* asking.forget(id)
       return row
     })
     const body = Effect.uninterruptibleMask((restore) =>
@@ -175,6 +181,7 @@ export const makeRunning = Effect.fnUntraced(function* (
         yield* journal.transact(record.open(row, { state: "running", owner: me }))
         if (yield* paused(row, walked.listed, caller)) return yield* watch.now(row.id)
         const { heard, leave } = watch.listen(row.id)
+        ;(yield* Told)(row.id)
         yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
         return yield* restore(Effect.timeoutOrElse(heard, { duration: wait, orElse: () => watch.now(row.id) })).pipe(
           Effect.ensuring(leave),

@@ -1,9 +1,24 @@
 /** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
 import type { PrincipalId, ToolValidationError } from "@stoa/contract"
 import type { Tool } from "@stoa/tools"
-import { Effect, Semaphore } from "effect"
+import { Effect, type Schema, Semaphore } from "effect"
 import type { Upstreams } from "../upstreams/Upstreams.ts"
+import { Meta, serverSaid } from "./Kind.ts"
 import type { Traits } from "./Traits.ts"
+
+const longestSaid = 64 * 1024
+
+const keeping = (tool: Tool): Tool => ({
+  ...tool,
+  handler: (args, context) =>
+    Effect.tapError(tool.handler(args, context), (error) =>
+      Effect.map(Meta, (meta) => {
+        const said = (error as { readonly cause?: unknown }).cause
+        const text = said === undefined ? undefined : JSON.stringify(said)
+        if (text !== undefined && text.length <= longestSaid) meta.set(serverSaid, JSON.parse(text) as Schema.Json)
+      }),
+    ),
+})
 
 interface Shelves {
   readonly offer: (tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
@@ -37,7 +52,7 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
         ...(owner === undefined ? {} : { owner }),
       }
       yield* shelves
-        .offer(tool, traits)
+        .offer(keeping(tool), traits)
         .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
     }
     synced = version

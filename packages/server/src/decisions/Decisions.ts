@@ -88,6 +88,8 @@ export class Decisions extends Context.Service<
       id: string,
       by: Principal,
       answer: NewAnswer,
+      /** Given through the client that made the call: to a server's form it counts, for that is data and no approval. */
+      through?: "client",
     ) => Effect.Effect<Decision, Missing | Forbidden | WrongState | BadInput, Transaction>
     /** Whether somebody may learn of it at all. */
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
@@ -311,7 +313,7 @@ export class Decisions extends Context.Service<
         return yield* shown(won[0])
       })
 
-      const answer: Decisions["Service"]["answer"] = Effect.fn("Decisions.answer")(function* (id, by, given) {
+      const answer: Decisions["Service"]["answer"] = Effect.fn("Decisions.answer")(function* (id, by, given, through) {
         // Held from here to the commit, so that two answers at once are one after the other.
         const rows = yield* Effect.orDie(
           sql<DecisionRow>`UPDATE decisions SET state = state WHERE id = ${id} RETURNING *`,
@@ -319,7 +321,8 @@ export class Decisions extends Context.Service<
         const one = rows[0]
         if (one === undefined || !(yield* maySee(one, yield* readerOf(by))))
           return yield* new Missing({ noun: "decision", ref: id })
-        const may = by.kind === "person" && (yield* voters(one)).includes(by.id)
+        const own = through === "client" && one.kind === "elicitation" && one.askedBy === by.id
+        const may = own || (by.kind === "person" && (yield* voters(one)).includes(by.id))
         if (!may)
           return yield* new Forbidden({
             action: "answer",

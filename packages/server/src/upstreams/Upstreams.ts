@@ -79,6 +79,8 @@ export class Upstreams extends Context.Service<
     /** Rises with each change of what servers have beside tools. */
     readonly offering: () => number
     readonly onOffer: (hear: (offering: Offering) => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Whoever held a call that asked gives it up: its server is told. */
+    readonly hangUp: (call: string) => Effect.Effect<void>
     /** Asked again at each call: listed before is not allowed now (S1-88). */
     readonly allowed: (server: string, tool: string, owner?: PrincipalId | null) => boolean
   }
@@ -214,6 +216,7 @@ export class Upstreams extends Context.Service<
           servers: pool.servers,
           offering: pool.offering,
           onOffer: pool.onOffer,
+          hangUp: pool.hangUp,
           allowed: (server, tool, owner = null) => pool.allowed(server, tool, owner),
         })
       }),

@@ -9,6 +9,7 @@ import { nameKey } from "../access/Principals.ts"
 import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { serverOf, type UpstreamServer } from "./gateway.ts"
+import { makeConversations } from "./conversations.ts"
 import { fresh, type Kept, nothing, type UpstreamTool } from "./kept.ts"
 import { makeOfferings } from "./offerings.ts"
 import { isAllowed, offerOf, stepsOf } from "./pins.ts"
@@ -16,6 +17,7 @@ import { hide, type Lookup, placeOf } from "./reach.ts"
 import { type makeRows, serverKey } from "./rows.ts"
 import { type Ears, stayConnected } from "./staying.ts"
 import { toolOf } from "./tool.ts"
+import { makeToolCalls } from "./toolCall.ts"
 
 const longestError = 500
 const busyMs = 1000
@@ -38,6 +40,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     const kept = [...entries.values()].find((one) => one.shelves === shelves)
     return kept === undefined ? value : hide(value, kept.revealed)
   })
+  const conversations = makeConversations()
+  const run = makeToolCalls(conversations)
   let version = 0
   let snapshot: ReadonlyArray<UpstreamTool> = []
 
@@ -62,8 +66,13 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       behind: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
       reviewed: false,
       tool: toolOf(name, tool, {
-        connection: () => (mayCall(kept, tool.name) ? kept.connection : undefined),
+        connection: () => {
+          const { connection, scope } = kept
+          const there = mayCall(kept, tool.name) && connection !== undefined && scope !== undefined
+          return there ? { connection, scope } : undefined
+        },
         hide: (value) => hide(value, kept.revealed),
+        run,
       }),
     }))
     changed()
@@ -255,6 +264,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         .map((kept) => serverOf(kept, offerings))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,
+    hangUp: conversations.hangUp,
     onOffer: offerings.onOffer,
     version: () => version,
     onChange: (tell: () => void) =>

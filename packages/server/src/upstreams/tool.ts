@@ -1,13 +1,35 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
 import { ToolExecutionError } from "@stoa/contract"
-import { type MCPConnection, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
-import { Effect } from "effect"
+import { defaultMCPPorts, type MCPConnection, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
+import { Effect, type Scope } from "effect"
+import { Asked } from "./Asked.ts"
+import type { makeToolCalls } from "./toolCall.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Behind {
   /** The connection, if this very tool may be called now. */
-  readonly connection: () => MCPConnection | undefined
+  readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
   /** Takes out of what the server says whatever it was told in confidence. */
   readonly hide: (value: unknown) => unknown
+  readonly run: ReturnType<typeof makeToolCalls>
+}
+
+const { validate } = defaultMCPPorts()
+const longestReason = 2000
+const longestCallMs = 300_000
+
+/** What a server says about its hop is for the hop. */
+const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
+const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
+  const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReserved(key))
+  return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
+}
+
+const reasonOf = ({ content }: JsonObject): string => {
+  const blocks = Array.isArray(content) ? (content as ReadonlyArray<{ readonly text?: unknown }>) : []
+  const text = blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
+  return text === "" ? "it gave no reason" : text.slice(0, longestReason)
 }
 
 export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
@@ -15,45 +37,71 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
     ...mcpToolDefinition(server, tool),
     visibility: "hidden",
     executionType: "gateway",
+    // The client ends a call that shows no sign of life; one that does may take its time.
+    timeoutMs: longestCallMs,
   } as const
   const toolName = definition.name
+
+  /** What is wrong with a result, in words; undefined where it is as the server said it would be. */
+  const faultOf = Effect.fnUntraced(function* (result: JsonObject) {
+    if (result["isError"] === true) return `MCP tool "${tool.name}" failed: ${reasonOf(result)}`
+    if (tool.outputSchema === undefined) return undefined
+    const structure = result["structuredContent"]
+    if (structure === undefined)
+      return `MCP tool "${tool.name}" gave no structured content, which its output schema promises`
+    const fault = yield* validate(toolName, tool.outputSchema, structure)
+    return fault === undefined
+      ? undefined
+      : `MCP tool "${tool.name}" ran, but its result is not what its output schema says: ${fault}`
+  })
+
   return {
     definition,
-    // The client has checked the part of the result that the schema speaks of.
+    // Checked here, as the part of the result that the schema speaks of.
     checksOutput: true,
-    handler: (args, context) =>
-      Effect.suspend(() => {
-        const connection = behind.connection()
-        if (connection === undefined)
-          return new ToolExecutionError({
-            message: `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
-            toolName,
-            input: args,
-          })
-        return connection
-          .callTool(tool.name, args, {
-            meta: { "stoa/idempotencyKey": context.idempotencyKey },
-            onProgress: ({ message, progress, total }) =>
-              context.progress({
-                progress,
-                ...(total === undefined ? {} : { total }),
-                ...(message === undefined ? {} : { message }),
-              }),
-          })
-          .pipe(
-            Effect.map(behind.hide),
-            Effect.mapError(
-              (error) =>
-                new ToolExecutionError({
-                  message: String(behind.hide(error.message)),
-                  toolName,
-                  input: args,
-                  ...(error._tag === "ToolExecutionError" && error.cause !== undefined
-                    ? { cause: behind.hide(error.cause) }
-                    : {}),
-                }),
-            ),
-          )
-      }),
+    handler: Effect.fnUntraced(function* (args, context) {
+      const failed = (message: string, cause?: unknown) =>
+        new ToolExecutionError({
+          message: String(behind.hide(message)),
+          toolName,
+          input: args,
+          ...(cause === undefined ? {} : { cause: behind.hide(cause) }),
+        })
+      const there = behind.connection()
+      if (there === undefined)
+        return yield* failed(
+          `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
+        )
+      const reply = yield* behind
+        .run(there.connection, there.scope, {
+          call: context.callId,
+          tool: tool.name,
+          arguments: args,
+          meta: { "stoa/idempotencyKey": context.idempotencyKey },
+          onProgress: ({ message, progress, total }) =>
+            context.progress({
+              progress,
+              ...(total === undefined ? {} : { total }),
+              ...(message === undefined ? {} : { message }),
+            }),
+        })
+        .pipe(
+          Effect.mapError((error) =>
+            error._tag === "MCPRefused"
+              ? failed(`MCP tool "${tool.name}" failed: ${error.message}`, {
+                  code: error.code,
+                  message: error.message,
+                  ...(error.data === undefined ? {} : { data: error.data }),
+                })
+              : failed(error.message),
+          ),
+        )
+      if (reply instanceof Asked)
+        return new Asked(behind.hide(reply.questions) as Asked["questions"], reply.state, reply.held, reply.isTask)
+      const result = withoutHop(reply._tag === "Done" ? reply.result : {})
+      const fault = yield* faultOf(result)
+      if (fault !== undefined) return yield* failed(fault, result)
+      return behind.hide(result)
+    }),
   }
 }

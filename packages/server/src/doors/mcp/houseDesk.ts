@@ -12,10 +12,11 @@ import type { Listed } from "../../calls/Traits.ts"
 import { mayPost } from "../../spaces/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { Desk, type Endpoint, type Face, type ListedTool, type Outcome, type Use } from "./Desk.ts"
+import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "./Fault.ts"
 import { failure, outcomeOf, taskOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
+import { makeUpstreamCalls } from "./upstreamCall.ts"
 import { makeUpstreamFaces } from "./upstreamFace.ts"
 
 /** Faces that are made elsewhere, asked first. */
@@ -98,6 +99,7 @@ export const layerHouseDesk = Layer.effect(
     const others = yield* OtherFaces
     const watch = yield* makeChanges
     const upstreamFaces = yield* makeUpstreamFaces
+    const upstreamCalls = yield* makeUpstreamCalls
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
 
@@ -113,22 +115,27 @@ export const layerHouseDesk = Layer.effect(
     /** The one road, and what came of it. A refusal the model can act on is an outcome like any other. */
     const callAs = (
       caller: Caller["Service"],
+      endpoint: Endpoint,
       shown: Shown,
       one: Listed,
       use: Use,
-      progress: Parameters<Face["call"]>[1]["progress"],
+      line: Line,
     ): Effect.Effect<Outcome, Fault> => {
       const walked = Effect.gen(function* () {
+        const wait = use.mayBeTask ? taskPatienceMs : patienceMs
         const request = {
           tool: one.tool.definition.name,
           input: use.arguments,
           face: shown,
-          wait: use.mayBeTask ? taskPatienceMs : patienceMs,
-          progress: (step: Parameters<typeof progress>[0]) => Effect.sync(() => progress(step)),
+          wait,
+          progress: (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step)),
           ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
           ...(yield* spaceOf(caller, use.space)),
         }
-        return outcomeOf(yield* calls.call(request), one.tool.definition.source === "mcp")
+        const call = calls.call(request)
+        return one.tool.definition.source === "mcp"
+          ? yield* upstreamCalls.through(caller, endpoint, use, line, wait, call)
+          : outcomeOf(yield* call, false)
       })
       return Effect.provideService(walked, Caller, caller).pipe(
         Effect.catchTag("ToolNotFoundError", () => Effect.fail(unknownTool(use.name))),
@@ -164,11 +171,13 @@ export const layerHouseDesk = Layer.effect(
       const face: Face = {
         instructions,
         tools: [...byName].map(([name, one]) => listedOf(one, name)),
-        call: (use, { progress }) => {
+        call: (use, line) => {
           const one = byName.get(use.name)
-          return one === undefined ? Effect.fail(unknownTool(use.name)) : callAs(caller, shown, one, use, progress)
+          return one === undefined
+            ? Effect.fail(unknownTool(use.name))
+            : callAs(caller, endpoint, shown, one, use, line)
         },
-        tasks: tasksOf(caller),
+        tasks: upstreamCalls.tasks(caller, endpoint, tasksOf(caller)),
         ...(yield* upstreamFaces.part(caller, endpoint, (interest, tell) => watch(caller, shown, interest, tell))),
       }
       return face
@@ -184,10 +193,11 @@ export const layerHouseDesk = Layer.effect(
         const key = `${caller.principal.id} ${caller.context} ${endpoint.kind} ${JSON.stringify(endpoint)}`
         const known = kept.get(key)
         if (known !== undefined && known.epoch === caller.epoch && known.version === version()) return known.face
+        const now = version()
         const face = yield* make(caller, endpoint, shown)
         if (face.tools.length === 0 && !(yield* upstreamFaces.isThere(caller, endpoint))) return undefined
         if (kept.size >= mostKept) kept.clear()
-        kept.set(key, { epoch: caller.epoch, version: version(), face })
+        kept.set(key, { epoch: caller.epoch, version: now, face })
         return face
       }),
     })

@@ -1,0 +1,153 @@
+/**
+ * How a call goes on that was asked something in the middle: by people, through its decision, or by the client that made it.
+ * Whoever is first answers; the tool's handler is then called again, with the answers and with the same key.
+ */
+import { type CallId, type CorrelationId, Missing, type Principal, type SpaceId } from "@stoa/contract"
+import type { Call as Begun } from "@stoa/tools"
+import { Cause, Effect, Exit } from "effect"
+import { Tokens } from "../access/Tokens.ts"
+import { type Bound, Decisions } from "../decisions/Decisions.ts"
+import { causedBy } from "../store/Correlation.ts"
+import { Journal } from "../store/Journal.ts"
+import { Answered, type Answers, CallingClient } from "../upstreams/Asked.ts"
+import { Upstreams } from "../upstreams/Upstreams.ts"
+import { everything } from "./Catalogue.ts"
+import { answersFrom, fitting, forms, makeQuestions, type OpenQuestions, unanswered, verdictFrom } from "./questions.ts"
+import { type Ending, errorOf, type makeRecord } from "./record.ts"
+import type { CallRow } from "./rows.ts"
+import type { makeRunning, Progress } from "./running.ts"
+import { makeWalk, reachedNothing } from "./walk.ts"
+import type { makeWatch } from "./watch.ts"
+
+const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
+
+/** As the call was made. */
+export const storedCall = (row: CallRow): Begun => ({
+  id: row.id,
+  toolName: row.tool,
+  arguments: JSON.parse(row.input) as Begun["arguments"],
+  agentId: row.principal,
+  sessionId: row.space ?? "",
+  correlationId: row.correlationId,
+  idempotencyKey: row.idempotencyKey ?? row.id,
+  startedAt: Date.parse(row.createdAt),
+})
+
+/** What it does from here on is its maker's doing, under the correlation it began with. */
+export const causeOf = (row: CallRow) => ({
+  correlationId: row.correlationId as CorrelationId,
+  actor: row.principal,
+  provenance: "tool" as const,
+})
+
+export const makeAnswering = Effect.fnUntraced(function* (
+  record: Effect.Success<typeof makeRecord>,
+  running: Effect.Success<ReturnType<typeof makeRunning>>,
+  watch: ReturnType<typeof makeWatch>,
+  settle: (id: string, ending: Ending) => Effect.Effect<CallRow | undefined>,
+) {
+  const journal = yield* Journal
+  const decisions = yield* Decisions
+  const tokens = yield* Tokens
+  const upstreams = yield* Upstreams
+  const questions = yield* makeQuestions
+  const walk = yield* makeWalk
+
+  /** The client that asked is still the one the server may rely on, also when people have answered in its place. */
+  const asClient = (asked: OpenQuestions) =>
+    Effect.map(CallingClient, (now) =>
+      now === undefined && asked.client !== null ? { capabilities: asked.client, log: () => {}, letGo: () => {} } : now,
+    )
+
+  /** Runs the handler again once everything is answered: found, judged and validated again, as things stand now. */
+  const carryOn = Effect.fnUntraced(function* (row: CallRow, progress: Progress) {
+    const asked = yield* questions.of(row.id)
+    if (asked === undefined || Object.keys(unanswered(asked)).length > 0) return
+    const caller = yield* Effect.option(tokens.again(row.principal, row.context))
+    if (caller._tag === "None") return yield* settle(row.id, refused("Whoever made this call has left the house"))
+    const options = { face: everything, hasSpace: row.space !== null, counted: false }
+    const walked = yield* Effect.exit(walk(caller.value, storedCall(row), options, reachedNothing(row.tool)))
+    if (Exit.isFailure(walked))
+      return yield* settle(row.id, { step: "refuse", error: errorOf(Cause.squash(walked.cause)) })
+    if (walked.value.listed.tool.fingerprint !== row.fingerprint)
+      return yield* settle(row.id, refused(`"${row.tool}" has changed since it asked, and did not go on`))
+    const started = yield* journal.transact(record.start(row.id, running.me, undefined))
+    if (started === undefined) return undefined
+    const { answers, state } = asked
+    yield* running
+      .launch(row.id, walked.value, caller.value, row.space as SpaceId | null, progress)
+      .pipe(
+        Effect.provideService(Answered, { answers, state }),
+        Effect.provideService(CallingClient, yield* asClient(asked)),
+      )
+    return undefined
+  })
+
+  /** The decision was closed, whichever way: what is not answered by then has been cancelled. */
+  const decided = Effect.fnUntraced(function* (row: CallRow, bound: Bound, progress?: Progress) {
+    const asked = yield* questions.of(row.id)
+    if (asked === undefined) return
+    const said = answersFrom(asked.questions, bound)
+    yield* journal.transact(questions.answer(row.id, { ...said, ...asked.answers }))
+    yield* carryOn(row, progress)
+  })
+
+  /** What a client says to what its call was asked. Of the forms, all of them: people may still answer the rest. */
+  const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, given: Answers, progress: Progress) {
+    const asked = yield* questions.of(row.id)
+    if (asked === undefined || row.state !== "waiting") return
+    const answers = { ...asked.answers, ...(yield* fitting(asked, given)) }
+    const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
+    const { decision } = asked
+    yield* journal
+      .transact(
+        Effect.gen(function* () {
+          if (decision !== null && all && (yield* decisions.bound(decision))?.state === "open")
+            yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), "client")
+          yield* questions.answer(row.id, answers)
+        }),
+      )
+      // Somebody else was first: theirs counts, and is on its way.
+      .pipe(Effect.ignore)
+    const bound = decision === null ? undefined : yield* decisions.bound(decision)
+    if (bound !== undefined && bound.state !== "open") return yield* decided(row, bound, progress)
+    yield* carryOn(row, progress)
+  })
+
+  const hear = Effect.fn("Calls.hear")(function* (
+    id: string,
+    by: Principal,
+    answers: Answers,
+    { progress, wait }: { readonly wait: number; readonly progress?: Progress },
+  ) {
+    const row = yield* record.byId(id)
+    if (row === undefined || row.principal !== by.id) return yield* new Missing({ noun: "call", ref: id })
+    const { heard, leave } = watch.listen(id)
+    return yield* causedBy(causeOf(row), take(row, by, answers, progress)).pipe(
+      Effect.andThen(watch.now(id)),
+      Effect.flatMap((now) =>
+        now.state === "running" && wait > 0
+          ? Effect.timeoutOrElse(heard, { duration: wait, orElse: () => watch.now(id) })
+          : Effect.succeed(now),
+      ),
+      Effect.ensuring(leave),
+    )
+  })
+
+  return {
+    decided,
+    hear,
+    /** What a waiting call is still asked. */
+    asks: questions.of,
+    /** Whether only its client can answer, and has not. */
+    wantsClient: (id: CallId) =>
+      Effect.map(questions.of(id), (asked) => {
+        if (asked === undefined) return false
+        const left = unanswered(asked)
+        return Object.keys(left).length > forms(left).length
+      }),
+    orphans: questions.orphans,
+    /** Nothing of it is held, or kept, any longer. */
+    over: (id: string) => Effect.andThen(questions.forget(id), upstreams.hangUp(id)),
+  }
+})

@@ -1,0 +1,179 @@
+/**
+ * Calls of servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes a
+ * question to it, and what it gives back is passed on in the server's own words.
+ */
+import type { Caller, FileId } from "@stoa/contract"
+import { Deferred, Effect } from "effect"
+import { type CallRow, Calls } from "../../calls/Calls.ts"
+import { Begun, serverSaid } from "../../calls/Kind.ts"
+import { Files } from "../../store/Files.ts"
+import { CallingClient } from "../../upstreams/Asked.ts"
+import { outcomeOf, taskOf } from "./callOutcome.ts"
+import { missingFor } from "./capabilities.ts"
+import type {
+  Asks,
+  ClientAnswers,
+  ClientRequests,
+  Endpoint,
+  Face,
+  JsonObject,
+  Line,
+  LogLevel,
+  Outcome,
+  Task,
+  Use,
+} from "./Desk.ts"
+import { codes, Fault, invalidParams } from "./Fault.ts"
+import { isObject } from "./message.ts"
+import { newRevision } from "./revision.ts"
+import { namesOf, ownNames, resultOutward } from "./upstreamNames.ts"
+
+type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
+
+const isServers = (row: CallRow): boolean => row.tool.includes("/")
+
+const callIn = (state: unknown): string | undefined =>
+  isObject(state) && typeof state["call"] === "string" ? state["call"] : undefined
+
+/** Those of the questions that this client can be asked. */
+const askable = (questions: ClientRequests, capabilities: JsonObject): ClientRequests =>
+  Object.fromEntries(
+    Object.entries(questions).filter(
+      ([, one]) => missingFor(capabilities, { _tag: "Asks", requests: { one } }, newRevision) === undefined,
+    ),
+  )
+
+const open = (questions: ClientRequests, answers: ClientAnswers): ClientRequests =>
+  Object.fromEntries(Object.entries(questions).filter(([key]) => answers[key] === undefined))
+
+const saidOf = (row: CallRow): JsonObject | undefined => {
+  const said = row.meta === null ? undefined : (JSON.parse(row.meta) as JsonObject)[serverSaid]
+  return row.state === "failed" && isObject(said) ? said : undefined
+}
+
+/** A refusal of the server's, in the protocol's own form. */
+const faultIn = (said: JsonObject | undefined): Fault | undefined =>
+  said !== undefined && typeof said["code"] === "number"
+    ? new Fault(said["code"], String(said["message"]), said["data"])
+    : undefined
+
+export const makeUpstreamCalls = Effect.gen(function* () {
+  const calls = yield* Calls
+  const files = yield* Files
+
+  const namingOf = (endpoint: Endpoint, { tool }: CallRow) =>
+    endpoint.kind === "server" ? ownNames : namesOf(tool.slice(0, tool.indexOf("/")), () => [])
+
+  const outputOf = Effect.fnUntraced(function* (row: CallRow) {
+    if (row.outputFile === null) return JSON.parse(row.output ?? "null") as unknown
+    const { bytes } = yield* Effect.orDie(files.get(row.outputFile as FileId))
+    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown
+  })
+
+  /** What the server gave, whole, also where it is kept as a file; otherwise what the house says of it. */
+  const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
+    const result = row.state === "done" ? yield* outputOf(row) : saidOf(row)
+    return isObject(result) && Array.isArray(result["content"])
+      ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
+      : (outcomeOf(row, false) as Settled)
+  })
+
+  const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
+    const task = taskOf(row)
+    if (task.status === "completed") {
+      const fault = faultIn(saidOf(row))
+      const { outcome: _, ...rest } = task
+      return fault === undefined
+        ? ({ ...rest, outcome: yield* settled(row, endpoint) } satisfies Task)
+        : ({ ...rest, status: "failed", fault } satisfies Task)
+    }
+    const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
+    if (asked === undefined || asked.client === null) return task
+    const requests = askable(open(asked.questions, asked.answers), asked.client)
+    return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
+  })
+
+  const outcomeFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint, use: Use, line: Line) {
+    if (row.state === "waiting") {
+      const asked = yield* calls.asks(row.id)
+      const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
+      const requests = asked === undefined ? {} : askable(open(asked.questions, asked.answers), line.capabilities)
+      // What already runs elsewhere is better kept as a task, where the client knows what that is.
+      const parked = asked !== undefined && (asked.holder !== null || asked.isTask)
+      if (Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
+        return { _tag: "Asks", requests, state: { call: row.id } } satisfies Asks
+      return { ...outcomeOf(row, true), ...task }
+    }
+    if (row.state === "running") return { ...outcomeOf(row, true), task: yield* taskFor(row, endpoint) } as Outcome
+    const fault = faultIn(saidOf(row))
+    const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
+    if (fault?.code === codes.missingCapability && isObject(lacking))
+      return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
+    return yield* settled(row, endpoint)
+  })
+
+  /** A first call, or one that goes on with its client's answers. Whoever gives up the request gives up the call. */
+  const through = <E, R>(
+    { principal }: Caller["Service"],
+    endpoint: Endpoint,
+    use: Use,
+    line: Line,
+    wait: number,
+    first: Effect.Effect<CallRow, E, R>,
+  ): Effect.Effect<Outcome, E | Fault, R> =>
+    Effect.suspend(() => {
+      const before = callIn(line.state)
+      let begun = before
+      const letGo = Deferred.makeUnsafe<void>()
+      const client: CallingClient = {
+        capabilities: line.capabilities,
+        log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+        letGo: () => {
+          if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
+        },
+      }
+      const progress = (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step))
+      const called: Effect.Effect<CallRow, E | Fault, R> =
+        before === undefined
+          ? first
+          : Effect.mapError(calls.hear(before, principal, line.answers, { wait, progress }), () =>
+              invalidParams("requestState names no call of yours"),
+            )
+      const released = Effect.flatMap(Deferred.await(letGo), () =>
+        Effect.orDie(calls.get(begun!, { principal, all: false })),
+      )
+      return Effect.raceFirst(called, released).pipe(
+        Effect.provideService(CallingClient, client),
+        Effect.provideService(Begun, (call: string) => void (begun = call)),
+        Effect.onInterrupt(() =>
+          begun === undefined ? Effect.void : Effect.ignore(calls.cancel(begun, "The client cancelled it")),
+        ),
+        Effect.flatMap((row) => outcomeFor(row, endpoint, use, line)),
+      )
+    })
+
+  /** Tasks of a caller: those of servers' tools can be asked something, and are answered here. */
+  const tasks = (
+    { principal }: Caller["Service"],
+    endpoint: Endpoint,
+    base: NonNullable<Face["tasks"]>,
+  ): NonNullable<Face["tasks"]> => {
+    const find = (id: string) =>
+      Effect.filterOrFail(calls.get(id, { principal, all: false }), isServers, () => "other" as const)
+    return {
+      ...base,
+      get: (id) =>
+        Effect.matchEffect(find(id), {
+          onSuccess: (row): Effect.Effect<Task | undefined, Fault> => taskFor(row, endpoint),
+          onFailure: () => base.get(id),
+        }),
+      update: (id, answers) =>
+        Effect.matchEffect(find(id), {
+          onSuccess: () => Effect.as(Effect.ignore(calls.hear(id, principal, answers, { wait: 0 })), true),
+          onFailure: () => base.update(id, answers),
+        }),
+    }
+  }
+
+  return { through, tasks }
+})
