@@ -2,7 +2,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Face, JsonObject, Line } from "../src/doors/mcp/Desk.ts"
-import { unknownTool } from "../src/doors/mcp/Fault.ts"
 import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
 import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
 import { conformanceFace } from "./conformance/face.ts"
@@ -24,10 +23,13 @@ const renew = Effect.sync(() => {
   held.ended = Deferred.makeUnsafe()
 })
 const holding: Face = {
-  tools: [{ name: "hold", description: "Holds until it is let go", inputSchema: { type: "object" } }],
+  tools: [
+    { name: "hold", description: "Holds until it is let go", inputSchema: { type: "object" } },
+    { name: "break", description: "Breaks", inputSchema: { type: "object" } },
+  ],
   call: (use, line) =>
-    use.name !== "hold"
-      ? Effect.fail(unknownTool(use.name))
+    use.name === "break"
+      ? Effect.die(new Error("broken, with a secret in it"))
       : Effect.suspend(() => {
           const { begun, ended, go } = held
           Deferred.doneUnsafe(begun, Effect.succeed(line))
@@ -184,6 +186,20 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
       assert.strictEqual(yield* Deferred.await(held.ended), "Failure")
       // Silence: the stream ends, and there was no answer on it.
       assert.strictEqual((yield* Fiber.join(waiting)).text, "")
+    }),
+  )
+
+  it.effect("S3-77 an exception is -32603 with an id for the log, and nothing of what broke", () =>
+    Effect.gen(function* () {
+      const { holding: at, token } = yield* subject
+      for (const { body, status, text } of [
+        yield* ask(() => oldRequest(at, token, "tools/call", { name: "break" })),
+        yield* ask(() => newRequest(at, token, "tools/call", { name: "break" })),
+      ]) {
+        assert.deepStrictEqual([status, body.error.code], [200, -32603])
+        assert.match(body.error.data.correlationId, /^[0-9a-f]{32}$/)
+        assert.notInclude(text, "secret")
+      }
     }),
   )
 

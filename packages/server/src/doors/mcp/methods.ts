@@ -1,5 +1,6 @@
 /** The methods both eras share, and those of one of them. Each gives the text of a result, or the fault that answers it. */
 import { Effect } from "effect"
+import { currentCause } from "../../store/Correlation.ts"
 import { asked } from "./asking.ts"
 import { isAnswer, knowsTasks, serverCapabilities, tasksNeeded } from "./capabilities.ts"
 import { type ClientAnswers, type JsonObject, type Listed, logLevels, type LogLevel } from "./Desk.ts"
@@ -11,6 +12,19 @@ import type { Talk } from "./talk.ts"
 import { findTool, toolsText } from "./toolsList.ts"
 
 type Method = (talk: Talk, request: Request) => Effect.Effect<string, Fault>
+
+/** A fault of ours is logged whole and told as an id; the client gets an answer all the same. */
+export const served = (method: Method, talk: Talk, request: Request): Effect.Effect<string, Fault> =>
+  Effect.catchDefect(method(talk, request), (defect) =>
+    Effect.flatMap(currentCause, ({ correlationId }) =>
+      Effect.logError(`${request.method} failed`, defect).pipe(
+        Effect.annotateLogs({ correlationId }),
+        Effect.andThen(
+          fail(new Fault(codes.internal, `Something in the house failed (${correlationId})`, { correlationId })),
+        ),
+      ),
+    ),
+  )
 
 /** A list is the caller's own; a change is told to whoever listens, and a call is judged anew in any case. */
 const listTtlMs = 10_000

@@ -5,7 +5,7 @@ import type { Envelope } from "./envelope.ts"
 import { codes, Fault } from "./Fault.ts"
 import { paramHeaderFault, standardHeaderFault } from "./headers.ts"
 import { type Id, isObject, type Message, type Request } from "./message.ts"
-import { newMethods } from "./methods.ts"
+import { newMethods, served } from "./methods.ts"
 import { errorText, responseText } from "./results.ts"
 import { newRevision } from "./revision.ts"
 import type { Reply } from "./reply.ts"
@@ -62,7 +62,7 @@ export const serveNew = (
   if (message.method === "subscriptions/listen") return Effect.catch(listen(talk, message), refuse)
   const method = newMethods.get(message.method)
   if (method === undefined) return refuse(new Fault(codes.methodNotFound, `Method not found: ${message.method}`))
-  return Effect.matchEffect(method(talk, message), {
+  return Effect.matchEffect(served(method, talk, message), {
     onSuccess: (text) => Effect.sync(() => reply.answer(responseText(id, text))),
     onFailure: refuse,
   })

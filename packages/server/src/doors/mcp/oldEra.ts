@@ -4,7 +4,7 @@ import { serverCapabilities } from "./capabilities.ts"
 import type { JsonObject } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isId, isObject, type Message, type Request } from "./message.ts"
-import { oldMethods } from "./methods.ts"
+import { oldMethods, served } from "./methods.ts"
 import { errorText, responseText } from "./results.ts"
 import { assumedRevision, featuresOf, isOldRevision, negotiate, type OldRevision } from "./revision.ts"
 import type { Reply } from "./reply.ts"
@@ -70,7 +70,7 @@ const answerTo = (talk: Talk, message: Message): Effect.Effect<string | undefine
     case "request": {
       const method = oldMethods.get(message.method)
       if (method === undefined) return Effect.succeed(errorText(message.id, methodMissing(message.method)))
-      return Effect.match(method(talk, message), {
+      return Effect.match(served(method, talk, message), {
         onSuccess: (text) => responseText(message.id, text),
         onFailure: (fault) => errorText(message.id, fault),
       })
@@ -81,13 +81,13 @@ const answerTo = (talk: Talk, message: Message): Effect.Effect<string | undefine
 /** `cancel` ends the request that is being served. */
 export const serveOld = (talk: Talk, message: Message, reply: Reply, cancel: () => void): Effect.Effect<void> => {
   const { session } = talk
-  const served = Effect.map(answerTo(talk, message), (text) =>
+  const answered = Effect.map(answerTo(talk, message), (text) =>
     text === undefined ? reply.empty(202) : message.kind === "faulty" ? reply.refuse(400, text) : reply.answer(text),
   )
-  if (session === undefined || message.kind !== "request") return served
+  if (session === undefined || message.kind !== "request") return answered
   const { id } = message
   session.begin(id, cancel)
-  return Effect.onExit(served, () => Effect.sync(() => session.finish(id)))
+  return Effect.onExit(answered, () => Effect.sync(() => session.finish(id)))
 }
 
 /** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
