@@ -325,7 +325,18 @@ for (const store of stores)
         assert.deepStrictEqual((yield* settled(bot, told(begun).id)).output, { said: "yes" })
         const stays = yield* Effect.forkChild(callTool(bot, name, { wait: 20 }))
         ;(yield* stub.arrived).answer()
-        assert.deepStrictEqual([(yield* Fiber.join(stays)).status], [200])
+        assert.strictEqual((yield* Fiber.join(stays)).status, 200)
+        // Also with one that waits for a person, if it says so.
+        const pam = yield* someone()
+        const space = yield* room(pam, bot)
+        const asks = yield* configure({ requiresApproval: true })
+        const patient = yield* Effect.forkChild(callTool(bot, asks.name, { space, wait: 20 }))
+        const sql = yield* SqlClient.SqlClient
+        const open = sql<{ id: string }>`SELECT id FROM decisions WHERE asked_by = ${bot.id} AND state = 'open'`
+        const [asked] = yield* Effect.repeat(open, { until: (rows) => rows.length > 0 })
+        yield* request(pam, "POST", `/decisions/${asked!.id}/answer`, { verdict: "approve" })
+        const answer = yield* Fiber.join(patient)
+        assert.deepStrictEqual([answer.status, told(answer).state], [200, "done"])
       }),
     )
 

@@ -8,6 +8,7 @@ import {
   callsHouse,
   callTool,
   configure,
+  eventsOf,
   httpTool,
   redefine,
   request,
@@ -233,6 +234,35 @@ for (const store of stores)
       }),
     )
 
+    it.effect("G-22 X-44 approved and canceled at once: it ends one way, once", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, stub } = yield* scene()
+        const asked = yield* Effect.forEach(Array.from({ length: 40 }), () => ask(), { concurrency: "unbounded" })
+        yield* Effect.forEach(
+          asked.flatMap(({ call, decision }, n) => {
+            const both = [
+              Effect.asVoid(decide(pam, decision)),
+              Effect.asVoid(request(bot, "POST", `/calls/${call}/cancel`)),
+            ]
+            return n % 2 === 0 ? both : both.toReversed()
+          }),
+          (one) => one,
+          { concurrency: "unbounded" },
+        )
+        yield* resumed
+        const ends = yield* Effect.forEach(asked, ({ call }) => settled(bot, call), { concurrency: "unbounded" })
+        for (const [n, { call }] of asked.entries()) {
+          assert.include(["done", "canceled"], ends[n]!.state)
+          assert.lengthOf(
+            (yield* eventsOf(call)).filter((kind) => kind === "call.settled"),
+            1,
+          )
+        }
+        assert.isAtLeast(stub.seen.length, ends.filter((one) => one.state === "done").length)
+        assert.isAtMost(stub.seen.length, 40)
+      }),
+    )
+
     it.effect("G-13 X-30 one sees what one may: a model of memberships agrees with lists and lookups", () =>
       Effect.gen(function* () {
         let seed = 20_260_727
@@ -289,27 +319,30 @@ for (const store of stores)
       }),
     )
 
-    it.effect("G-13 1,000 open decisions are listed page by page, each of them once", () =>
-      Effect.gen(function* () {
-        const [bot, pam] = [yield* someone("agent"), yield* someone()]
-        const space = yield* room(pam, bot)
-        const { name } = yield* configure({ requiresApproval: true })
-        const made = yield* Effect.forEach(Array.from({ length: 1000 }), () => callTool(bot, name, { space }), {
-          concurrency: "unbounded",
-        })
-        const ids = made.map((one) => told(one).on!.id).toSorted()
-        const seen: Array<string> = []
-        let next: string | null = null
-        do {
-          const cursor: string = next === null ? "" : `&cursor=${next}`
-          const page = (yield* request(pam, "GET", `/decisions?state=open&limit=100${cursor}`)).body as {
-            items: Array<{ id: string }>
-            next: string | null
-          }
-          seen.push(...page.items.map((one) => one.id))
-          next = page.next
-        } while (next !== null)
-        assert.deepStrictEqual(seen, ids)
-      }),
+    it.effect(
+      "G-13 1,000 open decisions are listed page by page, each of them once",
+      () =>
+        Effect.gen(function* () {
+          const [bot, pam] = [yield* someone("agent"), yield* someone()]
+          const space = yield* room(pam, bot)
+          const { name } = yield* configure({ requiresApproval: true })
+          const made = yield* Effect.forEach(Array.from({ length: 1000 }), () => callTool(bot, name, { space }), {
+            concurrency: "unbounded",
+          })
+          const ids = made.map((one) => told(one).on!.id).toSorted()
+          const seen: Array<string> = []
+          let next: string | null = null
+          do {
+            const cursor: string = next === null ? "" : `&cursor=${next}`
+            const page = (yield* request(pam, "GET", `/decisions?state=open&limit=100${cursor}`)).body as {
+              items: Array<{ id: string }>
+              next: string | null
+            }
+            seen.push(...page.items.map((one) => one.id))
+            next = page.next
+          } while (next !== null)
+          assert.deepStrictEqual(seen, ids)
+        }),
+      120_000,
     )
   })

@@ -83,7 +83,7 @@ for (const store of stores)
       }),
     )
 
-    it.effect("G-37 X-15 it waits as a form with its component and a schema to fall back to", () =>
+    it.effect("G-37 it waits as a form with its component and a schema to fall back to", () =>
       Effect.gen(function* () {
         const { ask, bot, pam } = yield* scene()
         const { call, decision } = yield* ask()
