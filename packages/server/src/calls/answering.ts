@@ -4,7 +4,7 @@
  */
 import { type CallId, type CorrelationId, Missing, type Principal, type SpaceId } from "@stoa/contract"
 import type { Call as Begun } from "@stoa/tools"
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Deferred, Effect, Exit } from "effect"
 import { Tokens } from "../access/Tokens.ts"
 import { type Bound, Decisions } from "../decisions/Decisions.ts"
 import { causedBy } from "../store/Correlation.ts"
@@ -20,6 +20,9 @@ import { makeWalk, reachedNothing } from "./walk.ts"
 import type { makeWatch } from "./watch.ts"
 
 const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
+
+/** How long a call waits for its server before it goes on without. */
+const patience = "1 minute"
 
 /** As the call was made. */
 export const storedCall = (row: CallRow): Begun => ({
@@ -52,6 +55,7 @@ export const makeAnswering = Effect.fnUntraced(function* (
   const upstreams = yield* Upstreams
   const questions = yield* makeQuestions
   const walk = yield* makeWalk
+  const scope = yield* Effect.scope
 
   /** The client that asked is still the one the server may rely on, also when people have answered in its place. */
   const asClient = (asked: OpenQuestions) =>
@@ -83,13 +87,24 @@ export const makeAnswering = Effect.fnUntraced(function* (
     return undefined
   })
 
+  /** A server that is not there yet may be on its way, as all of them are when the house has just begun. */
+  const server = (tool: string) =>
+    Effect.gen(function* () {
+      const there = () => upstreams.tools().some((one) => one.tool.definition.name === tool)
+      const changed = Deferred.makeUnsafe<void>()
+      yield* upstreams.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
+      if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)
+    }).pipe(Effect.scoped)
+
   /** The decision was closed, whichever way: what is not answered by then has been cancelled. */
   const decided = Effect.fnUntraced(function* (row: CallRow, bound: Bound, progress?: Progress) {
     const asked = yield* questions.of(row.id)
     if (asked === undefined) return
     const said = answersFrom(asked.questions, bound)
     yield* journal.transact(questions.answer(row.id, { ...said, ...asked.answers }))
-    yield* carryOn(row, progress)
+    // Nobody else waits for it: whoever reads the journal goes on reading.
+    if (progress === undefined) yield* Effect.forkIn(Effect.andThen(server(row.tool), carryOn(row, progress)), scope)
+    else yield* carryOn(row, progress)
   })
 
   /** What a client says to what its call was asked. Of the forms, all of them: people may still answer the rest. */
@@ -147,6 +162,13 @@ export const makeAnswering = Effect.fnUntraced(function* (
         return Object.keys(left).length > forms(left).length
       }),
     orphans: questions.orphans,
+    /** Answered, but not gone on with: the house stopped in between. */
+    unheeded: Effect.gen(function* () {
+      for (const { call, decision } of yield* questions.answered) {
+        const [row, bound] = [yield* record.byId(call), yield* decisions.bound(decision)]
+        if (row !== undefined && bound !== undefined) yield* causedBy(causeOf(row), decided(row, bound))
+      }
+    }),
     /** Nothing of it is held, or kept, any longer. */
     over: (id: string) => Effect.andThen(questions.forget(id), upstreams.hangUp(id)),
   }

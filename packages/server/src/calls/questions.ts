@@ -147,6 +147,13 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
 
   forget: (call: string) => Effect.orDie(sql`DELETE FROM call_questions WHERE call = ${call}`),
 
+  /** Calls that wait although their decision is closed. */
+  answered: Effect.orDie(
+    sql<{ call: string; decision: string }>`SELECT q.call, q.decision FROM call_questions q
+      JOIN calls c ON c.id = q.call JOIN decisions d ON d.id = q.decision
+      WHERE c.state = 'waiting' AND q.holder IS NULL AND d.state <> 'open'`,
+  ),
+
   /** Calls whose streams were held by processes that are gone. */
   orphans: (me: string) =>
     Effect.map(

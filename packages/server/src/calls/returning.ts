@@ -263,6 +263,7 @@ export const makeReturning = Effect.fnUntraced(function* (
         { correlationId: row.correlationId as CorrelationId, actor: row.principal, provenance: "house" },
         settle(row.id, { step: "fail", error: unknownOutcome }),
       )
+    yield* answering.unheeded
     return rows.length
   }).pipe(Effect.withSpan("Calls.recover"))
 
