@@ -13,7 +13,7 @@ export const makeOwnFiles = Effect.gen(function* () {
     const rows = yield* sql<{ space: string | null; mine: string; shown: string | null }>`SELECT space,
       principal AS mine, message AS shown FROM calls WHERE output_file = ${file}
       UNION ALL SELECT space, principal AS mine, message AS shown FROM calls
-      WHERE principal = ${principal} AND meta = ${JSON.stringify({ file })}`
+      WHERE principal = ${principal} AND meta = ${JSON.stringify({ file })} AND meta LIKE '{"file":%'`
     if (rows.some((row) => row.mine === principal)) return true
     const shown = rows.filter((row) => row.shown !== null && row.space !== null)
     if (shown.length === 0) return false
