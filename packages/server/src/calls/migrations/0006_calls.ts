@@ -43,4 +43,5 @@ export default Effect.gen(function* () {
   yield* sql`CREATE INDEX calls_unsettled ON calls (state) WHERE state IN ('received', 'waiting', 'running')`
   yield* sql`CREATE INDEX calls_on ON calls (on_id) WHERE on_id IS NOT NULL`
   yield* sql`CREATE INDEX calls_output_file ON calls (output_file) WHERE output_file IS NOT NULL`
+  yield* sql`CREATE INDEX calls_made_file ON calls (meta) WHERE meta LIKE '{"file":%'`
 })
