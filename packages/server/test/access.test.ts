@@ -12,6 +12,7 @@ import { Secrets } from "../src/access/Secrets.ts"
 import { Tokens } from "../src/access/Tokens.ts"
 import { Journal } from "../src/store/Journal.ts"
 import { Readers } from "../src/store/Readers.ts"
+import { rightsChanged } from "../src/access/Rights.ts"
 import { ask, Guest, house } from "./house.ts"
 
 const refused = <A>(question: () => Promise<A>) =>
@@ -103,7 +104,7 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual(Date.parse(second.expiresAt!) - Date.parse(second.createdAt), life)
           const sql = yield* SqlClient.SqlClient
           yield* sql`UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${second.id}`
-          yield* sql`UPDATE access_epoch SET epoch = epoch + 1`
+          yield* (yield* Journal).transact(rightsChanged)
           assert.strictEqual((yield* refused(() => as(second.token).principals.me())).status, 401)
         }),
     )

@@ -3,14 +3,54 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/Journal.ts"
 
+/** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
+const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined }>()
+const knownOf = (sql: SqlClient.SqlClient) => {
+  const there = known.get(sql) ?? { changes: 0, epoch: undefined }
+  known.set(sql, there)
+  return there
+}
+
 export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Transaction> = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => Effect.asVoid(Effect.orDie(sql`UPDATE access_epoch SET epoch = epoch + 1`)),
+  (sql) =>
+    Effect.orDie(
+      Effect.andThen(
+        sql`UPDATE access_epoch SET epoch = epoch + 1`,
+        // Forgotten once it is committed: whoever asked before that was answered before it.
+        sql.afterCommit(
+          Effect.sync(() => {
+            const there = knownOf(sql)
+            there.changes++
+            there.epoch = undefined
+          }),
+        ),
+      ),
+    ),
 )
+
+const read = (sql: SqlClient.SqlClient) =>
+  Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
+
+/** The epoch of rights as it stands now. */
+const epochOf = (sql: SqlClient.SqlClient): Effect.Effect<number> =>
+  sql.onDialectOrElse({
+    pg: () => read(sql),
+    orElse: () =>
+      Effect.suspend(() => {
+        const there = knownOf(sql)
+        if (there.epoch !== undefined) return Effect.succeed(there.epoch)
+        const { changes } = there
+        return Effect.map(read(sql), (epoch) => {
+          // What was changed while it was read is read again.
+          if (there.changes === changes) there.epoch = epoch
+          return epoch
+        })
+      }),
+  })
 
 /** How high it stands now. */
 export const rightsEpoch: Effect.Effect<Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
   SqlClient.SqlClient,
-  (sql) =>
-    Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]?.epoch ?? 0),
+  epochOf,
 )

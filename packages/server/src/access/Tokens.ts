@@ -24,7 +24,7 @@ import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
-import { rightsChanged } from "./Rights.ts"
+import { rightsChanged, rightsEpoch } from "./Rights.ts"
 
 const hashOf = (token: string): string => hash("sha256", token, "hex")
 const decode = Schema.decodeUnknownSync(Token)
@@ -180,10 +180,7 @@ export class Tokens extends Context.Service<
       }
       // Every request still asks the database, but only whether any right has changed since the token was looked up.
       const callers = new Map<string, Caller["Service"]>()
-      const epochNow = Effect.map(
-        Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`),
-        (rows) => rows[0]!.epoch,
-      )
+      const epochNow = yield* rightsEpoch
       const remembered = Effect.fnUntraced(function* (key: string) {
         const caller = callers.get(key)
         if (caller === undefined) return undefined

@@ -7,13 +7,14 @@ import {
   type CallId,
   type FileId,
   type PrincipalId,
+  type Provenance,
   ToolExecutionError,
   type WaitsOn,
 } from "@stoa/contract"
 import { DateTime, Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Files, largestFile } from "../store/Files.ts"
-import { Journal } from "../store/Journal.ts"
+import { type CausedEvent, Journal } from "../store/Journal.ts"
 import { Timers } from "../store/Timers.ts"
 import { from, settledBy, type Step } from "./lifecycle.ts"
 import { makePosting } from "./posting.ts"
@@ -37,6 +38,14 @@ export type Ending =
 /** The same key came twice at once: the other one was first, and what this one wrote is undone. */
 export class Taken {
   readonly _tag = "Taken"
+}
+
+/** What an ending fills in a row, and what is too large for it. */
+interface Kept {
+  readonly small: Pick<CallRow, "state" | "output" | "outputFile" | "outputSize" | "meta" | "error"> & {
+    readonly settledAt: string
+  }
+  readonly large?: string
 }
 
 /** A call as it is first written down. */
@@ -70,20 +79,24 @@ export const makeRecord = Effect.gen(function* () {
 
   /** The columns an ending fills. */
   const columnsOf = Effect.fnUntraced(function* (ending: Ending, tool: string, seen: Seen) {
-    const settledAt = DateTime.formatIso(yield* DateTime.now)
+    const columns = columnsAt(DateTime.formatIso(yield* DateTime.now), ending, tool, seen)
+    if (columns.large === undefined) return columns.small
+    const { id } = yield* Effect.orDie(files.put(Buffer.from(columns.large), "application/json"))
+    return { ...columns.small, outputFile: id, outputSize: Buffer.byteLength(columns.large) }
+  })
+
+  /** All but what is too large for a row. */
+  const columnsAt = (settledAt: string, ending: Ending, tool: string, seen: Seen): Kept => {
     const meta = seen.meta.size === 0 ? null : redact(JSON.stringify(Object.fromEntries(seen.meta)), seen.revealed)
     const none = {
       meta,
-      output: null,
+      output: null as string | null,
       outputFile: null as FileId | null,
       outputSize: null as number | null,
-      error: null,
+      error: null as string | null,
     }
     const failed = (step: Exclude<Step, "wait" | "start" | "finish">, error: CallError & Record<string, unknown>) => ({
-      ...none,
-      state: settledBy[step],
-      settledAt,
-      error: redact(JSON.stringify(error), seen.revealed),
+      small: { ...none, state: settledBy[step], settledAt, error: redact(JSON.stringify(error), seen.revealed) },
     })
     if (ending.step !== "finish") return failed(ending.step, ending.error)
     const given = textOf(ending.output)
@@ -97,14 +110,14 @@ export const makeRecord = Effect.gen(function* () {
             ? `The result of "${tool}" is not JSON, and was not kept`
             : `The result of "${tool}" is larger than ${largestFile} bytes, and was not kept`,
       })
-    const size = Buffer.byteLength(output)
-    if (size <= largestOutput) return { ...none, state: settledBy.finish, settledAt, output }
-    const { id } = yield* Effect.orDie(files.put(Buffer.from(output), "application/json"))
-    return { ...none, state: settledBy.finish, settledAt, outputFile: id, outputSize: size }
-  })
+    const done = { ...none, state: settledBy.finish, settledAt }
+    return Buffer.byteLength(output) <= largestOutput ? { small: { ...done, output } } : { small: done, large: output }
+  }
 
   const settledEvent = (row: Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">, columns: Columns) =>
-    journal.append({
+    journal.append(settledOf(row, columns))
+  const settledOf = (row: Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">, columns: Columns) =>
+    ({
       kind: "call.settled",
       actor: row.principal,
       body: {
@@ -114,20 +127,16 @@ export const makeRecord = Effect.gen(function* () {
         rule: row.rule,
         durationMs: Math.max(0, Date.parse(columns.settledAt) - Date.parse(row.createdAt)),
       },
-    })
+    }) as const
   type Columns = Effect.Success<ReturnType<typeof columnsOf>>
 
-  const received = (row: NewRow) =>
-    journal.append({
-      kind: "call.received",
-      actor: row.principal,
-      body: event(row),
-    })
+  const receivedOf = (row: NewRow) => ({ kind: "call.received", actor: row.principal, body: event(row) }) as const
+  const received = (row: NewRow) => journal.append(receivedOf(row))
 
   /** Writes a new call in the state given; false, where the same key was there before. */
   const insert = Effect.fnUntraced(function* (row: CallRow) {
     const rows = yield* Effect.orDie(
-      sql`INSERT INTO calls ${sql.insert({ ...row })} ON CONFLICT (principal, idempotency_key) DO NOTHING RETURNING id`,
+      sql`INSERT INTO calls ${sql.insert({ ...row })} ON CONFLICT (principal, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING id`,
     )
     return rows.length > 0
   })
@@ -176,6 +185,29 @@ export const makeRecord = Effect.gen(function* () {
     yield* settledEvent(row, columns)
     yield* posting.end(made)
     return made
+  })
+
+  /**
+   * A call that nobody is shown and nobody can find by a key: what is written of it can be written with others'. Nothing,
+   * where it needs a transaction of its own.
+   */
+  const lone = (row: NewRow, settledAt: string, ending: Ending, seen: Seen, provenance: Provenance) => {
+    if (row.idempotencyKey !== null || (row.space !== null && row.visibility !== "hidden")) return undefined
+    const columns = columnsAt(settledAt, ending, row.tool, seen)
+    if (columns.large !== undefined) return undefined
+    const caused = { at: settledAt, provenance, correlationId: row.correlationId }
+    const written: CallRow = { ...row, ...empty, ...columns.small, message: null }
+    const events: ReadonlyArray<CausedEvent> = [
+      { ...receivedOf(row), ...caused },
+      { ...settledOf(row, columns.small), ...caused },
+    ]
+    return { row: written, events }
+  }
+
+  /** Many such calls in one transaction. */
+  const many = Effect.fnUntraced(function* (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>) {
+    yield* Effect.orDie(sql`INSERT INTO calls ${sql.insert(calls.map(({ row }) => ({ ...row })) as never)}`)
+    yield* journal.appendAll(calls.flatMap(({ events }) => events))
   })
 
   /** Settles a call that was open; nothing, where it is settled already. */
@@ -229,7 +261,7 @@ export const makeRecord = Effect.gen(function* () {
     ))[0]
   })
 
-  return { open, whole, settle, start, park, byId, byKey }
+  return { open, whole, lone, many, settle, start, park, byId, byKey }
 })
 
 /** An error in the journal is its tag and a sentence; the row has all of it. */

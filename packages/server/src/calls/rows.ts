@@ -13,7 +13,8 @@ export interface CallRow {
   readonly id: Call["id"]
   readonly principal: PrincipalId
   readonly context: AccessContext
-  readonly idempotencyKey: string
+  /** Only where the caller gave one: without it there is nothing to find the call by but its id. */
+  readonly idempotencyKey: string | null
   readonly tool: string
   readonly input: string
   readonly digest: string

@@ -1,5 +1,5 @@
 /** What every event carries without being told: the correlation id of the first cause (G-39) and who acts. */
-import { randomFillSync, randomUUID } from "node:crypto"
+import { randomFillSync } from "node:crypto"
 import type { CorrelationId, Event, PrincipalId, Provenance } from "@stoa/contract"
 import { Context, Effect } from "effect"
 
@@ -7,16 +7,39 @@ import { Context, Effect } from "effect"
 const random = Buffer.alloc(4096)
 let taken = random.length
 
-export const newCorrelation = (): CorrelationId => {
-  if (taken === random.length) {
+/** Random hex digits, two a byte. */
+const hex = (bytes: number): string => {
+  if (taken + bytes > random.length) {
     randomFillSync(random)
     taken = 0
   }
-  return random.toString("hex", taken, (taken += 16)) as CorrelationId
+  return random.toString("hex", taken, (taken += bytes))
 }
 
-/** A new opaque id with its prefix. */
-export const newId = <Id extends string>(prefix: string): Id => `${prefix}_${randomUUID()}` as Id
+export const newCorrelation = (): CorrelationId => hex(16) as CorrelationId
+
+let lastMoment = 0
+let inMoment = 0
+
+/**
+ * A new opaque id with its prefix: a uuid of version 7, which begins with the moment. Rows made one after the other then
+ * lie beside each other in every index, where random ids would touch a page each. Nobody may read the order out of it.
+ */
+export const newId = <Id extends string>(prefix: string): Id => {
+  const now = Math.floor(performance.timeOrigin + performance.now())
+  if (now > lastMoment) {
+    lastMoment = now
+    inMoment = 0
+  } else if (++inMoment > 0xfff) {
+    lastMoment++
+    inMoment = 0
+  }
+  const moment = lastMoment.toString(16).padStart(12, "0")
+  const count = inMoment.toString(16).padStart(3, "0")
+  const rest = hex(8)
+  const variant = "89ab"[Number.parseInt(rest[0]!, 16) & 3]!
+  return `${prefix}_${moment.slice(0, 8)}-${moment.slice(8)}-7${count}-${variant}${rest.slice(1, 4)}-${rest.slice(4)}` as Id
+}
 
 interface Cause {
   readonly correlationId: CorrelationId

@@ -5,7 +5,15 @@
  * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
  */
-import { type Event, type EventKind, eventSchemas, kinds, type NewEvent } from "@stoa/contract"
+import {
+  type Event,
+  type EventKind,
+  eventSchemas,
+  kinds,
+  type NewEvent,
+  type PrincipalId,
+  type Provenance,
+} from "@stoa/contract"
 import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "./bell.ts"
@@ -23,6 +31,14 @@ export class Transaction extends Context.Service<
   }
 >()("server/store/Transaction") {}
 
+/** An event with who and what caused it, and when: nothing is taken from the fiber that writes it. */
+export type CausedEvent = NewEvent & {
+  readonly at: string
+  readonly actor: PrincipalId | null
+  readonly provenance: Provenance
+  readonly correlationId: string
+}
+
 interface Row {
   readonly kind: EventKind
   readonly at: string
@@ -33,12 +49,17 @@ interface Row {
   readonly body: string
 }
 
-const encoders = Object.fromEntries(
-  Object.entries(kinds).map(([kind, { body }]) => [
-    kind,
-    Schema.encodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Schema.Struct(body)))),
-  ]),
-) as Record<EventKind, (body: unknown) => string>
+const encoders = {
+  ...(Object.fromEntries(
+    Object.entries(kinds).map(([kind, { body }]) => [
+      kind,
+      Schema.encodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Schema.Struct(body)))),
+    ]),
+  ) as Record<EventKind, (body: unknown) => string>),
+  // The most frequent ones are plain JSON already: there is nothing to encode.
+  "call.received": JSON.stringify,
+  "call.settled": JSON.stringify,
+}
 
 // By kind: a union would try one after the other.
 const decoders = Object.fromEntries(
@@ -58,6 +79,8 @@ export class Journal extends Context.Service<
   Journal,
   {
     readonly append: (event: NewEvent) => Effect.Effect<void, never, Transaction>
+    /** Several at once, each with its own cause: for whoever writes for many. */
+    readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
@@ -104,12 +127,31 @@ export class Journal extends Context.Service<
       const levelOf = (context: Context.Context<never>): unknown =>
         Context.getOrUndefined(context, sql.transactionService)
 
-      const append = Effect.fnUntraced(function* (event: NewEvent) {
+      const own = Effect.fnUntraced(function* (kind: EventKind | undefined) {
         const transaction = yield* Transaction
         if (!transaction.open || levelOf(yield* Effect.context<never>()) !== transaction.level)
           return yield* Effect.die(
-            new Error(`${event.kind} was appended outside its transaction: nest with Journal.transact, fork nothing`),
+            new Error(`${kind} was appended outside its transaction: nest with Journal.transact, fork nothing`),
           )
+        return transaction
+      })
+
+      const appendAll: Journal["Service"]["appendAll"] = Effect.fnUntraced(function* (events) {
+        const transaction = yield* own(events[0]?.kind)
+        for (const { actor, at, body, correlationId, kind, provenance, space } of events)
+          transaction.events.push({
+            kind,
+            at,
+            space: space ?? null,
+            actor,
+            provenance,
+            correlationId,
+            body: encoders[kind](body),
+          })
+      })
+
+      const append = Effect.fnUntraced(function* (event: NewEvent) {
+        const transaction = yield* own(event.kind)
         const cause = yield* currentCause
         transaction.events.push({
           kind: event.kind,
@@ -208,7 +250,7 @@ export class Journal extends Context.Service<
         return removed
       }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
-      return Journal.of({ append, transact, read, end, floor, retain, bell, stamp })
+      return Journal.of({ append, appendAll, transact, read, end, floor, retain, bell, stamp })
     }),
   )
 }

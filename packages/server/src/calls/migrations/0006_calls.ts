@@ -16,7 +16,7 @@ export default Effect.gen(function* () {
     id TEXT PRIMARY KEY,
     principal TEXT NOT NULL REFERENCES principals (id),
     context TEXT NOT NULL,
-    idempotency_key TEXT NOT NULL,
+    idempotency_key TEXT,
     tool TEXT NOT NULL,
     input TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -37,9 +37,9 @@ export default Effect.gen(function* () {
     correlation_id TEXT NOT NULL,
     owner TEXT,
     created_at TEXT NOT NULL,
-    settled_at TEXT,
-    UNIQUE (principal, idempotency_key)
+    settled_at TEXT
   )`
+  yield* sql`CREATE UNIQUE INDEX calls_key ON calls (principal, idempotency_key) WHERE idempotency_key IS NOT NULL`
   yield* sql`CREATE INDEX calls_unsettled ON calls (state) WHERE state IN ('received', 'waiting', 'running')`
   yield* sql`CREATE INDEX calls_on ON calls (on_id) WHERE on_id IS NOT NULL`
   yield* sql`CREATE INDEX calls_output_file ON calls (output_file) WHERE output_file IS NOT NULL`

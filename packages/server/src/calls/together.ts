@@ -1,0 +1,58 @@
+/**
+ * Calls that need no transaction of their own are written together: those that end while one batch is on its way to the
+ * disk share the next. Nobody is answered before the batch with its call has been committed and synced.
+ */
+import { Deferred, Effect, Exit } from "effect"
+import { Journal } from "../store/Journal.ts"
+import type { makeRecord } from "./record.ts"
+
+type Record = Effect.Success<typeof makeRecord>
+export type Lone = NonNullable<ReturnType<Record["lone"]>>
+
+interface Waiting {
+  readonly call: Lone
+  readonly done: Deferred.Deferred<void>
+}
+
+/** So many rows in one INSERT: a call has some twenty-five columns, and SQLite takes 32,766 parameters. */
+const most = 200
+
+export const makeTogether = Effect.fnUntraced(function* (record: Record) {
+  const journal = yield* Journal
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  let waiting: Array<Waiting> = []
+  let writing = false
+
+  const write = (calls: ReadonlyArray<Waiting>) =>
+    Effect.exit(journal.transact(record.many(calls.map(({ call }) => call))))
+
+  const answer = (calls: ReadonlyArray<Waiting>, exit: Exit.Exit<void>) =>
+    Effect.sync(() => {
+      for (const { done } of calls) Deferred.doneUnsafe(done, exit)
+    })
+
+  const writeAll = Effect.gen(function* () {
+    // Those who end in this turn of the event loop come along.
+    yield* Effect.yieldNow
+    while (waiting.length > 0) {
+      const calls = waiting.slice(0, most)
+      waiting = waiting.slice(most)
+      const exit = yield* write(calls)
+      if (Exit.isSuccess(exit) || calls.length === 1) yield* answer(calls, exit)
+      // One that cannot be written must not take the others with it.
+      else for (const one of calls) yield* answer([one], yield* write([one]))
+    }
+    writing = false
+  })
+
+  return (call: Lone): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const done = Deferred.makeUnsafe<void>()
+      waiting.push({ call, done })
+      if (!writing) {
+        writing = true
+        run(writeAll)
+      }
+      return Deferred.await(done)
+    })
+})
