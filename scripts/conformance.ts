@@ -1,4 +1,4 @@
-// `npm run conformance [-- --client] [--server] [--serve] [revision…]`: the frozen sets of
+// `npm run conformance [-- --client] [--server] [--serve] [revision…] [address…]`: the frozen sets of
 // @modelcontextprotocol/conformance against our own client and our own server, with no expected failures: a warning fails
 // the run too. `--serve` starts what the server's side is run against, prints the addresses and waits.
 import { type ChildProcess, spawn } from "node:child_process"
@@ -90,7 +90,8 @@ if (both || wants("--server") || wants("--serve")) {
     for (const [name, address] of Object.entries(addresses)) console.log(`${name} ${address}`)
     await new Promise((resolve) => child.once("exit", resolve))
   } else {
-    for (const [name, url] of Object.entries(addresses))
+    const named = Object.entries(addresses).filter(([name]) => asked.includes(name))
+    for (const [name, url] of named.length > 0 ? named : Object.entries(addresses))
       for (const revision of chosen) verdicts.push(await run(`server (${name})`, revision, "server", { url }))
     const ended = new Promise((resolve) => child.once("exit", resolve))
     child.kill("SIGTERM")

@@ -7,7 +7,7 @@ const script = fileURLToPath(new URL("../../../scripts/conformance.ts", import.m
 
 const run = (revision: string): Promise<{ readonly code: number; readonly said: string }> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [script, "--server", revision], (error, stdout, stderr) =>
+    execFile(process.execPath, [script, "--server", "toolset", revision], (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : 1, said: `${stdout}${stderr}` }),
     )
   })

@@ -1,19 +1,35 @@
-// A house with the suite's fixtures in it, for a suite that has no token: whoever comes acts as one agent. Started by
-// scripts/conformance.ts; prints one line of JSON with its addresses, and lives until it is told to stop.
-import { Effect, Layer } from "effect"
-import { NodeServer } from "../../src/doors/NodeServer.ts"
+// The suite's fixtures, as a toolset of a house and behind servers of another house, for a suite that has no token: whoever
+// comes acts as one agent. Started by scripts/conformance.ts; prints one line of JSON with the addresses, and lives until it
+// is told to stop.
+import { Context, Effect, Layer } from "effect"
 import { OtherFaces } from "../../src/doors/mcp/houseDesk.ts"
-import { house, roomy } from "../house.ts"
+import { Guest, house, roomy } from "../house.ts"
 import { conformanceFace } from "./face.ts"
+import { oldOnly } from "./oldOnly.ts"
 
 const fixtures = conformanceFace()
 const faces = Layer.succeed(OtherFaces, (_, endpoint) =>
   endpoint.kind === "toolset" && endpoint.name === "conformance" ? fixtures() : undefined,
 )
-const config = { ...roomy, agents: [{ name: "suite" }] }
-const Suite = house({ store: "sqlite", config, env: { STOA_ANONYMOUS: "suite" }, log: "error" }).pipe(
-  Layer.provide(faces),
-)
+const suiteHouse = (mcpServers: object) =>
+  Layer.fresh(
+    house({
+      store: "sqlite",
+      config: { ...roomy, agents: [{ name: "suite" }], mcpServers },
+      env: { STOA_ANONYMOUS: "suite" },
+      log: "error",
+    }),
+  )
+
+/** Waits until the house is connected to both: their tools are there from the beginning. */
+const connected = (guest: Guest["Service"]) =>
+  Effect.promise(async () => {
+    for (;;) {
+      const { items } = await guest.admin.mcpServers.list()
+      if (items.every(({ status }) => status === "connected")) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  })
 
 const stopped = Effect.callback<void>((resume) => {
   process.once("SIGTERM", () => resume(Effect.void))
@@ -22,10 +38,18 @@ const stopped = Effect.callback<void>((resume) => {
 
 await Effect.runPromise(
   Effect.gen(function* () {
-    const { url } = yield* NodeServer
-    console.log(JSON.stringify({ toolset: `${url}/mcp/conformance` }))
+    const first = Context.get(yield* Layer.build(suiteHouse({}).pipe(Layer.provide(faces))), Guest)
+    const toolset = `${first.url}/mcp/conformance`
+    const old = yield* Effect.acquireRelease(
+      Effect.promise(() => oldOnly(new URL(toolset))),
+      ({ server }) => Effect.sync(() => void server.close().closeAllConnections()),
+    )
+    const second = Context.get(yield* Layer.build(suiteHouse({ new: { url: toolset }, old: { url: old.url } })), Guest)
+    yield* connected(second)
+    const behind = `${second.url}/mcp/servers`
+    console.log(JSON.stringify({ toolset, "new-upstream": `${behind}/new`, "old-upstream": `${behind}/old` }))
     yield* stopped
-  }).pipe(Effect.provide(Suite), Effect.scoped),
+  }).pipe(Effect.scoped),
 )
 // The channel to whoever started this would keep it alive.
 process.exit(0)
