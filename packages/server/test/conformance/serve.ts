@@ -21,10 +21,10 @@ const suiteHouse = (mcpServers: object) =>
     }),
   )
 
-/** Waits until the house is connected to both: their tools are there from the beginning. */
+/** Waits a while until the house is connected to both: their tools are there from the beginning. */
 const connected = (guest: Guest["Service"]) =>
   Effect.promise(async () => {
-    for (;;) {
+    for (let tries = 0; tries < 200; tries++) {
       const { items } = await guest.admin.mcpServers.list()
       if (items.every(({ status }) => status === "connected")) return
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -42,7 +42,7 @@ await Effect.runPromise(
     const toolset = `${first.url}/mcp/conformance`
     const old = yield* Effect.acquireRelease(
       Effect.promise(() => oldOnly(new URL(toolset))),
-      ({ server }) => Effect.sync(() => void server.close().closeAllConnections()),
+      ({ server }) => Effect.sync(() => server.close().closeAllConnections()),
     )
     const second = Context.get(yield* Layer.build(suiteHouse({ new: { url: toolset }, old: { url: old.url } })), Guest)
     yield* connected(second)
