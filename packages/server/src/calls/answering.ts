@@ -12,7 +12,15 @@ import { Journal } from "../store/Journal.ts"
 import { Answered, type Answers, CallingClient } from "../upstreams/Asked.ts"
 import { Upstreams } from "../upstreams/Upstreams.ts"
 import { everything } from "./Catalogue.ts"
-import { answersFrom, fitting, forms, makeQuestions, type OpenQuestions, unanswered, verdictFrom } from "./questions.ts"
+import {
+  answering,
+  answersFrom,
+  forms,
+  makeQuestions,
+  type OpenQuestions,
+  unanswered,
+  verdictFrom,
+} from "./questions.ts"
 import { type Ending, errorOf, type makeRecord } from "./record.ts"
 import type { CallRow } from "./rows.ts"
 import type { makeRunning, Progress } from "./running.ts"
@@ -60,7 +68,9 @@ export const makeAnswering = Effect.fnUntraced(function* (
   /** The client that asked is still the one the server may rely on, also when people have answered in its place. */
   const asClient = (asked: OpenQuestions) =>
     Effect.map(CallingClient, (now) =>
-      now === undefined && asked.client !== null ? { capabilities: asked.client, log: () => {}, letGo: () => {} } : now,
+      now === undefined && asked.client !== null
+        ? { capabilities: asked.client, answers: {}, log: () => {}, letGo: () => {} }
+        : now,
     )
 
   /** Runs the handler again once everything is answered: found, judged and validated again, as things stand now. */
@@ -111,7 +121,7 @@ export const makeAnswering = Effect.fnUntraced(function* (
   const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, given: Answers, progress: Progress) {
     const asked = yield* questions.of(row.id)
     if (asked === undefined || row.state !== "waiting") return
-    const answers = { ...asked.answers, ...(yield* fitting(asked, given)) }
+    const answers = { ...asked.answers, ...answering(asked, given) }
     const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
     const { decision } = asked
     yield* journal

@@ -1,6 +1,5 @@
 /** Rows of what calls were asked, and the decision that puts a server's form before people. */
 import type { CallId, JsonSchema } from "@stoa/contract"
-import { checkValue } from "@stoa/tools"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Flag } from "../store/Columns.ts"
@@ -102,19 +101,9 @@ export const verdictFrom = (questions: Questions, answers: Answers) => {
   return { verdict: "submit", value } as const
 }
 
-/** Those answers that answer what was asked. */
-export const fitting = Effect.fnUntraced(function* (asked: OpenQuestions, answers: Answers) {
-  const fits: Record<string, JsonObject> = {}
-  for (const [key, question] of Object.entries(unanswered(asked))) {
-    const answer = answers[key]
-    if (answer === undefined) continue
-    const { action, content } = answer
-    if (isForm(question) && action === "accept" && (yield* checkValue(schemaOf(question), content ?? {})) !== undefined)
-      continue
-    fits[key] = answer
-  }
-  return fits
-})
+/** Those answers that answer what was asked. Whether they fit is for the server to say: it is its form. */
+export const answering = (asked: OpenQuestions, answers: Answers): Answers =>
+  Object.fromEntries(Object.keys(unanswered(asked)).flatMap((key) => (answers[key] ? [[key, answers[key]]] : [])))
 
 export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
   of: Effect.fnUntraced(function* (call: string) {

@@ -1,9 +1,9 @@
 /** The three ways a call runs, by what it changes: nothing, our own database, or something outside. */
 import { type CallId, Caller, type SpaceId } from "@stoa/contract"
 import { type Call as Begun, Road } from "@stoa/tools"
-import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Fiber } from "effect"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
-import { newId } from "../store/Correlation.ts"
+import { currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { Answered, Asked } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
@@ -11,6 +11,7 @@ import type { Listed } from "./Traits.ts"
 import { Begun as Told, Meta, Revealed, Waits } from "./Kind.ts"
 import { type Ending, errorOf, type makeRecord, type NewRow, type Seen, unseen } from "./record.ts"
 import type { CallRow } from "./rows.ts"
+import { makeTogether } from "./together.ts"
 import type { Walked } from "./walk.ts"
 import type { makeWatch } from "./watch.ts"
 
@@ -39,6 +40,7 @@ export const makeRunning = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const pauses = yield* Pauses
   const scope = yield* Effect.scope
+  const together = yield* makeTogether(record)
   const me = newId("own")
   // Fibers of this process: to interrupt what runs. That it runs is in its row.
   const running = new Map<string, Fiber.Fiber<unknown>>()
@@ -98,6 +100,13 @@ export const makeRunning = Effect.fnUntraced(function* (
       )
       yield* paused(row, listed, caller)
       return yield* watch.now(row.id)
+    }
+    const settledAt = DateTime.formatIso(yield* DateTime.now)
+    const lone = record.lone(row, settledAt, endingOf(exit), seen, (yield* currentCause).provenance)
+    if (lone !== undefined) {
+      yield* together(lone)
+      yield* measure(lone.row)
+      return lone.row
     }
     const written = yield* journal.transact(record.whole(row, endingOf(exit), seen))
     yield* measure(written)

@@ -4,6 +4,7 @@
  */
 import { Deferred, Effect, Exit } from "effect"
 import { Journal } from "../store/Journal.ts"
+import { lean } from "../store/Lean.ts"
 import type { makeRecord } from "./record.ts"
 
 type Record = Effect.Success<typeof makeRecord>
@@ -19,7 +20,7 @@ const most = 200
 
 export const makeTogether = Effect.fnUntraced(function* (record: Record) {
   const journal = yield* Journal
-  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const run = Effect.runForkWith(yield* lean)
   let waiting: Array<Waiting> = []
   let writing = false
 

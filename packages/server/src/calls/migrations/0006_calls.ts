@@ -39,6 +39,7 @@ export default Effect.gen(function* () {
     created_at TEXT NOT NULL,
     settled_at TEXT
   )`
+  yield* sql`CREATE INDEX calls_principal ON calls (principal, id)`
   yield* sql`CREATE UNIQUE INDEX calls_key ON calls (principal, idempotency_key) WHERE idempotency_key IS NOT NULL`
   yield* sql`CREATE INDEX calls_unsettled ON calls (state) WHERE state IN ('received', 'waiting', 'running')`
   yield* sql`CREATE INDEX calls_on ON calls (on_id) WHERE on_id IS NOT NULL`

@@ -10,6 +10,7 @@ import type { SqlClient } from "effect/sql"
 import { Limits } from "../../access/Limits.ts"
 import { rightsEpoch } from "../../access/Rights.ts"
 import { Tokens } from "../../access/Tokens.ts"
+import { lean } from "../../store/Lean.ts"
 import { causedBy } from "../../store/Correlation.ts"
 import { Journal } from "../../store/Journal.ts"
 import { Notices } from "../../store/Notices.ts"
@@ -59,7 +60,7 @@ export class McpDoor extends Context.Service<
         const journal = yield* Journal
         const notices = yield* Notices
         const clock = yield* Clock.Clock
-        const context = yield* Effect.context<never>()
+        const context = yield* lean
         const now = () => clock.currentTimeMillisUnsafe()
         const refusal = refusals(options.guard)
         const sessions = new Sessions()
