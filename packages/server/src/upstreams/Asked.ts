@@ -34,6 +34,8 @@ export const Answered = Context.Reference<{ readonly answers: Answers; readonly 
 /** The MCP client that made a call, as far as a server may make use of it. */
 export interface CallingClient {
   readonly capabilities: JsonObject
+  /** What it answered before anybody asked: a server may know what to do with it. */
+  readonly answers: Answers
   readonly log: (entry: { readonly level: string; readonly logger?: string; readonly data: unknown }) => void
   /** The server goes on without us: nobody need hold a connection for the result. */
   readonly letGo: () => void

@@ -142,7 +142,15 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       capabilities: capabilitiesFor(client),
       ...(client === undefined ? {} : { logLevel: "debug" }),
     }
-    if (answered === undefined) return yield* ask(connection, it, options, 0, client)
+    const early = client?.answers ?? {}
+    if (answered === undefined)
+      return yield* ask(
+        connection,
+        it,
+        Object.keys(early).length === 0 ? options : { ...options, answers: early },
+        0,
+        client,
+      )
     const state = answered.state as unknown as Exclude<State, { readonly held: true }>
     if ("task" in state) {
       yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)

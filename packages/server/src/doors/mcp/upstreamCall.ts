@@ -127,6 +127,7 @@ export const makeUpstreamCalls = Effect.gen(function* () {
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
         capabilities: line.capabilities,
+        answers: before === undefined ? line.answers : {},
         log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
         letGo: () => {
           if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)

@@ -217,7 +217,20 @@ export const makeUpstreamFaces = Effect.gen(function* () {
     return made
   })
 
-  return { part, isThere }
+  /** Under its own endpoint a server's tools come in its own order. */
+  const order = (endpoint: Endpoint): ((name: string) => number) => {
+    const places = new Map(
+      endpoint.kind === "server"
+        ? upstreams
+            .servers()
+            .filter(({ name }) => name === endpoint.name)
+            .flatMap((server) => server.order.map((name, at) => [name, at] as const))
+        : [],
+    )
+    return (name) => places.get(name) ?? places.size
+  }
+
+  return { part, isThere, order }
 })
 
 const isNamed = (endpoint: Endpoint, name: string): boolean =>
