@@ -207,7 +207,7 @@ export const eventSchemas = Object.fromEntries(all.map((one) => [one, event(one)
 }
 
 /** One event as the feed carries it. */
-export const Event: Schema.Codec<Event, unknown> = Schema.Union(Object.values(eventSchemas)) as never
+export const Event: Schema.Codec<Event, unknown> = Schema.Union(Object.values(eventSchemas))
 export type Event = {
   readonly [K in EventKind]: {
     readonly cursor: Cursor

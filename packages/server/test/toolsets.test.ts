@@ -1,5 +1,6 @@
 /** The talking toolsets over the one road, on both databases: a story for seed 000, one for seed 001, one for the house's own. */
 import { assert, layer } from "@effect/vitest"
+import { toolNames } from "@stoa/contract"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../src/access/Principals.ts"
@@ -42,7 +43,7 @@ const count = (table: string) =>
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 30_000 })(`toolsets on ${store}`, (it) => {
     it.effect(
-      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
+      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 S0-19 X-48 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
       () =>
         Effect.gen(function* () {
           const [pam, dwight] = [yield* someone(), yield* agentWith("office")]
@@ -163,30 +164,35 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
-    it.effect("a client with the house's own tools lives here: it waits, reads, answers, and follows its calls", () =>
-      Effect.gen(function* () {
-        const [pam, bot] = [yield* someone(), yield* agentWith("stoa")]
-        const space = yield* room(pam, [bot])
-        assert.deepInclude(yield* done(bot, "whoami"), { id: bot.id, kind: "agent" })
-        const waiting = yield* Effect.forkChild(done(bot, "wait_for_messages", { seconds: 20 }))
-        yield* ask(() => pam.client.spaces.post(space.id, { text: `@${bot.name} hello` }))
-        const { messages, timedOut } = yield* Fiber.join(waiting)
-        assert.isFalse(timedOut)
-        assert.deepInclude((messages as Array<object>)[0], { text: `@${bot.name} hello`, space: space.name, seq: 1 })
-        yield* done(bot, "mark_read", { space: space.id, seq: 1 })
-        assert.deepStrictEqual(yield* done(bot, "wait_for_messages", { seconds: 0 }), { messages: [], timedOut: true })
-        const posted = yield* done(bot, "post_message", { space: space.name, text: "hello pam" })
-        yield* done(bot, "react", { message: (messages as Array<{ id: string }>)[0]!.id, emoji: "wave" })
-        const read = yield* done(bot, "read_messages", { space: space.id })
-        assert.deepStrictEqual(
-          (read["items"] as Array<{ id: string }>).map(({ id }) => id),
-          [(messages as Array<{ id: string }>)[0]!.id, posted["id"]],
-        )
-        const found = yield* done(bot, "search_messages", { query: "hello", space: space.id })
-        assert.lengthOf(found["items"] as Array<unknown>, 2)
-        assert.include(JSON.stringify(yield* done(bot, "list_spaces")), space.id)
-        assert.include(JSON.stringify(yield* done(bot, "list_members", { space: space.id })), pam.id)
-      }),
+    it.effect(
+      "G-04 a client with the house's own tools lives here: it waits, reads, answers, and follows its calls",
+      () =>
+        Effect.gen(function* () {
+          const [pam, bot] = [yield* someone(), yield* agentWith("stoa")]
+          const space = yield* room(pam, [bot])
+          assert.deepInclude(yield* done(bot, "whoami"), { id: bot.id, kind: "agent" })
+          const waiting = yield* Effect.forkChild(done(bot, "wait_for_messages", { seconds: 20 }))
+          yield* ask(() => pam.client.spaces.post(space.id, { text: `@${bot.name} hello` }))
+          const { messages, timedOut } = yield* Fiber.join(waiting)
+          assert.isFalse(timedOut)
+          assert.deepInclude((messages as Array<object>)[0], { text: `@${bot.name} hello`, space: space.name, seq: 1 })
+          yield* done(bot, "mark_read", { space: space.id, seq: 1 })
+          assert.deepStrictEqual(yield* done(bot, "wait_for_messages", { seconds: 0 }), {
+            messages: [],
+            timedOut: true,
+          })
+          const posted = yield* done(bot, "post_message", { space: space.name, text: "hello pam" })
+          yield* done(bot, "react", { message: (messages as Array<{ id: string }>)[0]!.id, emoji: "wave" })
+          const read = yield* done(bot, "read_messages", { space: space.id })
+          assert.deepStrictEqual(
+            (read["items"] as Array<{ id: string }>).map(({ id }) => id),
+            [(messages as Array<{ id: string }>)[0]!.id, posted["id"]],
+          )
+          const found = yield* done(bot, "search_messages", { query: "hello", space: space.id })
+          assert.lengthOf(found["items"] as Array<unknown>, 2)
+          assert.include(JSON.stringify(yield* done(bot, "list_spaces")), space.id)
+          assert.include(JSON.stringify(yield* done(bot, "list_members", { space: space.id })), pam.id)
+        }),
     )
 
     it.effect("a decision is listed and answered by a tool, by whoever may and by nobody else", () =>
@@ -233,6 +239,21 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual((yield* use(office, "do_nothing")).status, 404)
           assert.strictEqual((yield* list(["*"])).status, 200)
           assert.strictEqual((yield* use(office, "do_nothing")).status, 200)
+        }),
+    )
+
+    it.effect(
+      "X-50 S3-08 S2-07 no toolset is larger than a client takes, and what is served is what contract names",
+      () =>
+        Effect.gen(function* () {
+          for (const [set, names] of Object.entries(toolNames)) assert.isAtMost(names.length, 40, set)
+          const bot = yield* agentWith("stoa", "office", "gateway", "skills")
+          for (const set of ["stoa", "office", "gateway", "skills"] as const) {
+            const { body } = yield* request(bot, "GET", `/tools?set=${set}&limit=100`)
+            const served = (body["items"] as Array<{ name: string }>).map(({ name }) => name)
+            assert.isAbove(served.length, 0)
+            for (const name of served) assert.include(toolNames[set], name)
+          }
         }),
     )
 

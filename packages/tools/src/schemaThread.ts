@@ -7,6 +7,8 @@ import type { Answer, Question } from "./schemaWorker.ts"
 
 /** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
 const deadlineMillis = 1000
+/** A thread that starts on a busy machine has done no work yet: its time is counted from when it is ready. */
+const startMillis = 30_000
 
 interface Asked {
   readonly question: Question
@@ -16,6 +18,7 @@ interface Asked {
 
 class SchemaThread {
   #worker: Worker | undefined
+  #ready = false
   #next = 0
   readonly #asked = new Map<number, Asked>()
 
@@ -34,9 +37,15 @@ class SchemaThread {
   }
 
   #send(asked: Asked): void {
-    // The timer keeps the process alive until the answer is there, and no longer.
-    asked.timer = setTimeout(() => this.#late(asked), deadlineMillis)
-    this.#thread().postMessage(asked.question)
+    const thread = this.#thread()
+    this.#await(asked)
+    thread.postMessage(asked.question)
+  }
+
+  /** The timer keeps the process alive until the answer is there, and no longer. */
+  #await(asked: Asked): void {
+    clearTimeout(asked.timer)
+    asked.timer = setTimeout(() => this.#late(asked), this.#ready ? deadlineMillis : startMillis)
   }
 
   #thread(): Worker {
@@ -45,7 +54,14 @@ class SchemaThread {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 },
     })
-    worker.on("message", (answer: Answer) => {
+    this.#ready = false
+    worker.on("message", (answer: Answer | "ready") => {
+      if (worker !== this.#worker) return
+      if (answer === "ready") {
+        this.#ready = true
+        for (const one of this.#asked.values()) this.#await(one)
+        return
+      }
       const asked = this.#forget(answer.id)
       asked?.answer(
         "broken" in answer

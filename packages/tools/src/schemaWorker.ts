@@ -25,3 +25,6 @@ parentPort!.on("message", ({ digest, id, schema, value }: Question) => {
   }
   parentPort!.postMessage(answer)
 })
+
+// Everything is loaded: from now on an answer is a matter of work.
+parentPort!.postMessage("ready")
