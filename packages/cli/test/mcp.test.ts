@@ -230,7 +230,7 @@ describe("a house that runs", () => {
   })
 
   it("a dead token, an unknown toolset and an address without a house are errors that say so", async () => {
-    const dead = new Lines(home, ["--token", "stoa_dead_0123456789abcdef"])
+    const dead = new Lines(home, ["--token", "no-such-token-at-all"])
     dead.send(initialize())
     expect(await dead.answer("i")).toMatchObject({ error: { code: -32603, data: { status: 401 } } })
     expect(await dead.end()).toBe(0)
