@@ -20,6 +20,7 @@ import {
 } from "./requestTemplate.ts"
 import { hide, makeReveal, type Values } from "./reveal.ts"
 import { nameOf } from "./template.ts"
+import { traceOf } from "./trace.ts"
 
 const usualBytes = 1 << 20
 /** An answer that asks for more patience than this is not waited for. */
@@ -37,12 +38,11 @@ const hex = (text: string): string => createHash("sha256").update(text).digest("
 
 /** Which call this is, for whoever is called: one key for one call, and the trace it belongs to. */
 const ownHeaders = (method: string, context: CallContext): Readonly<Record<string, string>> => {
-  const { callId, correlationId, idempotencyKey } = context
+  const { idempotencyKey } = context
   const key = /^[\u0021-\u007e]{1,255}$/.test(idempotencyKey) ? idempotencyKey : hex(idempotencyKey)
-  const traced = /^(?!0{32})[0-9a-f]{32}$/.test(correlationId)
   return {
     ...(isSafe(method) ? {} : { "idempotency-key": key }),
-    ...(traced ? { traceparent: `00-${correlationId}-${hex(callId).slice(0, 16)}-01` } : {}),
+    ...traceOf(context),
   }
 }
 

@@ -13,6 +13,7 @@ import { dataOf, headersOf, wordsOf } from "./answer.ts"
 import { fillHeaders, type HeaderTemplates, readHeaderTemplates } from "./requestTemplate.ts"
 import { hide, makeReveal } from "./reveal.ts"
 import { type FromHouse, houseParts, nameOf, readText, type Report } from "./template.ts"
+import { traceOf } from "./trace.ts"
 import { fillUrl, houseInUrl, readUrlTemplate, sameShape, type UrlTemplate } from "./urlTemplate.ts"
 
 type Tool = Configured<"webhook">
@@ -114,6 +115,7 @@ export const webhookKind = Effect.gen(function* () {
             "content-type": "application/json",
             "idempotency-key": context.callId,
             "stoa-call": context.callId,
+            ...traceOf(context),
             [signatureHeader]: sign(key, seconds, context.callId, body),
             ...headers,
           },
