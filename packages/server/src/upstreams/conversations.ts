@@ -18,13 +18,15 @@ interface Pending {
 interface Conversation {
   readonly fiber: Fiber.Fiber<MCPReply, Refusal>
   readonly questions: Queue.Queue<Pending>
-  pending: Pending | undefined
+  /** What was asked and is not answered, by its key. */
+  pending: Readonly<Record<string, Pending>>
+  asked: number
 }
 
 const cutOff = new MCPRefused(-32_603, "The connection to its server ended; whether it acted is not known")
-/** A held question has one key: the next one is asked when it is answered. */
-const key = "question"
 const state = { held: true }
+/** Questions that come together are asked together. */
+const togetherMs = 50
 
 const declares = (client: CallingClient | undefined, capability: string): boolean =>
   client?.capabilities[capability] !== undefined
@@ -33,8 +35,10 @@ const declares = (client: CallingClient | undefined, capability: string): boolea
 export const unaskable = (
   { method }: MCPQuestion,
   client: CallingClient | undefined,
+  people = true,
 ): JsonObject | MCPRefused | undefined => {
-  if (method === "elicitation/create") return undefined
+  if (method === "elicitation/create")
+    return people || declares(client, "elicitation") ? undefined : { action: "cancel" }
   if (method === "roots/list") return declares(client, "roots") ? undefined : { roots: [] }
   if (method === "sampling/createMessage" && declares(client, "sampling")) return undefined
   return new MCPRefused(-32_601, "Whoever made this call has no model to lend, and neither has the house")
@@ -45,6 +49,12 @@ const asked = ({ method, params }: MCPQuestion): MCPQuestion => {
   const { elicitationId: _, ...rest } = params
   return { method, params: rest }
 }
+
+const gathered = Effect.fnUntraced(function* (questions: Queue.Queue<Pending>) {
+  const first = yield* Queue.take(questions)
+  yield* Effect.sleep(togetherMs)
+  return [first, ...(yield* Queue.clear(questions))]
+})
 
 export const makeConversations = () => {
   const all = new Map<string, Conversation>()
@@ -59,7 +69,7 @@ export const makeConversations = () => {
   /** Until it ends, or asks. */
   const next = (call: string, one: Conversation): Effect.Effect<MCPReply | Asked, Refusal> =>
     Effect.raceFirst(
-      Effect.map(Queue.take(one.questions), (pending) => ({ pending })),
+      Effect.map(gathered(one.questions), (pending) => ({ pending })),
       Effect.map(Fiber.await(one.fiber), (exit) => ({ exit })),
     ).pipe(
       Effect.flatMap((came): Effect.Effect<MCPReply | Asked, Refusal> => {
@@ -68,23 +78,25 @@ export const makeConversations = () => {
           if (Exit.isSuccess(came.exit)) return Effect.succeed(came.exit.value)
           return Cause.hasInterruptsOnly(came.exit.cause) ? Effect.fail(cutOff) : Effect.failCause(came.exit.cause)
         }
-        one.pending = came.pending
-        return Effect.succeed(new Asked({ [key]: came.pending.question }, state, true, false))
+        one.pending = Object.fromEntries(came.pending.map((it) => [`question-${++one.asked}`, it]))
+        const questions = Object.entries(one.pending).map(([key, { question }]) => [key, question])
+        return Effect.succeed(new Asked(Object.fromEntries(questions), state, true, false))
       }),
       // Whoever stops the handler stops the call; one that has asked is stopped by `hangUp`.
       Effect.onInterrupt(() => hangUp(call)),
     )
 
-  /** Sends it, in the life of the connection and not in that of whoever waits. */
+  /** Sends it, in the life of the connection and not in that of whoever waits. `people`: those of the house may be asked too. */
   const begin = Effect.fnUntraced(function* (
     call: string,
     scope: Scope.Scope,
     client: CallingClient | undefined,
+    people: boolean,
     send: (line: Parameters<MCPConnection["exchange"]>[2]) => ReturnType<MCPConnection["exchange"]>,
   ) {
     const questions = yield* Queue.unbounded<Pending>()
     const answer = Effect.fnUntraced(function* (question: MCPQuestion) {
-      const said = unaskable(question, client)
+      const said = unaskable(question, client, people)
       if (said instanceof MCPRefused) return yield* Effect.fail(said)
       if (said !== undefined) return said
       const reply = Deferred.makeUnsafe<JsonObject>()
@@ -93,7 +105,7 @@ export const makeConversations = () => {
     })
     const log = (entry: Parameters<CallingClient["log"]>[0]) => Effect.sync(() => client?.log(entry))
     const fiber = yield* Effect.forkIn(send({ line: { answer, log } }), scope)
-    const one: Conversation = { fiber, questions, pending: undefined }
+    const one: Conversation = { fiber, questions, pending: {}, asked: 0 }
     all.set(call, one)
     return yield* next(call, one)
   })
@@ -102,9 +114,9 @@ export const makeConversations = () => {
   const goOn = (call: string, answers: Answers): Effect.Effect<MCPReply | Asked, Refusal> | undefined => {
     const one = all.get(call)
     if (one === undefined) return undefined
-    const { pending } = one
-    one.pending = undefined
-    if (pending !== undefined) Deferred.doneUnsafe(pending.reply, Effect.succeed(answers[key] ?? { action: "cancel" }))
+    for (const [key, { reply }] of Object.entries(one.pending))
+      Deferred.doneUnsafe(reply, Effect.succeed(answers[key] ?? { action: "cancel" }))
+    one.pending = {}
     return next(call, one)
   }
 

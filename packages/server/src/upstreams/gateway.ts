@@ -2,6 +2,8 @@
 import { MCPConnectionError, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect } from "effect"
+import { type Answers, Asked, type CallingClient } from "./Asked.ts"
+import type { makeConversations } from "./conversations.ts"
 import type { JsonObject, Lists, makeOfferings, Shelves } from "./offerings.ts"
 import type { Kept } from "./kept.ts"
 import { hide } from "./reach.ts"
@@ -23,10 +25,26 @@ export interface UpstreamServer {
     params: JsonObject,
     options?: MCPExchange,
   ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
+  /**
+   * The same for a client that can be asked back, under a name of its own: called again with the answers it goes on. A
+   * server of the old era is held meanwhile, for a while; one of the new era is simply asked again.
+   */
+  readonly converse: (
+    name: string,
+    method: string,
+    params: JsonObject,
+    client: CallingClient,
+    options: MCPExchange,
+    goesOn: boolean,
+  ) => Effect.Effect<MCPReply | Asked, MCPConnectionError | MCPRefused>
   /** Tells of these resources until it is stopped. Whoever else watches them is told too, and of nothing else. */
   readonly watch: (uris: ReadonlyArray<string>, tell: (uri: string) => void) => Effect.Effect<() => void>
 }
 
+/** How long a held question waits for its client to come back. */
+const patience = "10 minutes"
+
+type Conversations = ReturnType<typeof makeConversations>
 type Offerings = Effect.Success<ReturnType<typeof makeOfferings>>
 
 const hidden = <A>(kept: Kept, value: A): A => hide(value, kept.revealed) as A
@@ -48,8 +66,28 @@ const exchangeWith =
       ),
     )
 
-export const serverOf = (kept: Kept, offerings: Offerings): UpstreamServer => {
+const lost = new MCPRefused(-32_602, "This state has expired; ask anew")
+
+const converseWith =
+  (kept: Kept, exchange: UpstreamServer["exchange"], conversations: Conversations): UpstreamServer["converse"] =>
+  (name, method, params, client, options, goesOn) =>
+    Effect.gen(function* () {
+      const { scope, shelves } = kept
+      if (shelves.era === "modern" || scope === undefined) return yield* exchange(method, params, options)
+      const answers: Answers = options.answers ?? {}
+      const reply = goesOn
+        ? yield* conversations.goOn(name, answers) ?? Effect.fail(lost)
+        : yield* conversations.begin(name, scope, client, false, (line) =>
+            exchange(method, params, { ...options, ...line }),
+          )
+      if (reply instanceof Asked)
+        yield* Effect.forkIn(Effect.andThen(Effect.sleep(patience), conversations.hangUp(name)), scope)
+      return reply
+    })
+
+export const serverOf = (kept: Kept, offerings: Offerings, conversations: Conversations): UpstreamServer => {
   const { shelves } = kept
+  const exchange = exchangeWith(kept, shelves)
   const { id, name, owner } = kept.server
   return {
     id,
@@ -60,7 +98,8 @@ export const serverOf = (kept: Kept, offerings: Offerings): UpstreamServer => {
     lists: () => shelves.lists,
     fresh: offerings.fresh(id, shelves),
     order: kept.listed.map((tool) => tool.name),
-    exchange: exchangeWith(kept, shelves),
+    exchange,
+    converse: converseWith(kept, exchange, conversations),
     watch: (uris, tell) => offerings.watch(shelves, uris, tell),
   }
 }

@@ -40,6 +40,7 @@ export class Shelves {
   lists: Lists = nothing
   capabilities: JsonObject = {}
   instructions: string | undefined
+  era: "legacy" | "modern" = "modern"
   readonly watchers = new Set<Watcher>()
   connection: MCPConnection | undefined
   loadedAt = -Infinity
@@ -130,11 +131,11 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
     connected: Effect.fnUntraced(function* (server: string, shelves: Shelves, connection: MCPConnection) {
       const details = yield* Effect.option(connection.details)
       if (details._tag === "None") return
-      const { capabilities, instructions } = details.value
-      Object.assign(shelves, { connection, capabilities, instructions })
+      const { capabilities, era, instructions } = details.value
+      Object.assign(shelves, { connection, capabilities, era, instructions })
       version++
       const log =
-        has(capabilities, "logging") && details.value.era === "legacy"
+        has(capabilities, "logging") && era === "legacy"
           ? // Each caller is told what it asked to hear; the server is asked for all of it, once.
             Effect.ignore(connection.setLogLevel("debug"))
           : Effect.void

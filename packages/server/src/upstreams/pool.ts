@@ -261,7 +261,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     servers: (): ReadonlyArray<UpstreamServer> =>
       [...entries.values()]
         .filter((kept) => kept.scope !== undefined && kept.shelves.connection !== undefined)
-        .map((kept) => serverOf(kept, offerings))
+        .map((kept) => serverOf(kept, offerings, conversations))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,
     hangUp: conversations.hangUp,

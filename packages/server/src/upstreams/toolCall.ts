@@ -127,7 +127,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     if (era === "legacy") {
       const send = (line: MCPExchange | undefined) =>
         connection.exchange("tools/call", { name: it.tool, arguments: it.arguments }, { ...line, meta, onProgress })
-      if (answered === undefined) return yield* conversations.begin(it.call, scope, client, send)
+      if (answered === undefined) return yield* conversations.begin(it.call, scope, client, true, send)
       const on = conversations.goOn(it.call, answered.answers)
       return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
     }

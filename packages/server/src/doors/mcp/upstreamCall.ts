@@ -30,6 +30,8 @@ import { namesOf, ownNames, resultOutward } from "./upstreamNames.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
 
+/** A client that knows tasks gets one for whatever takes longer than this. */
+const patienceMs = 750
 const isServers = (row: CallRow): boolean => row.tool.includes("/")
 
 const callIn = (state: unknown): string | undefined =>
@@ -140,7 +142,11 @@ export const makeUpstreamCalls = Effect.gen(function* () {
           : Effect.mapError(calls.hear(before, principal, line.answers, { wait, progress }), () =>
               invalidParams("requestState names no call of yours"),
             )
-      const released = Effect.flatMap(Deferred.await(letGo), () =>
+      const late = Effect.andThen(
+        Effect.sleep(patienceMs),
+        Effect.suspend(() => (use.mayBeTask && begun !== undefined ? Effect.void : Effect.never)),
+      )
+      const released = Effect.flatMap(Effect.raceFirst(Deferred.await(letGo), late), () =>
         Effect.orDie(calls.get(begun!, { principal, all: false })),
       )
       return Effect.raceFirst(called, released).pipe(

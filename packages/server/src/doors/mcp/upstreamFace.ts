@@ -2,13 +2,15 @@
  * What servers have beside tools, as a part of a face: their resources, prompts and completions, for whoever may use the
  * server at all. Requests go to the server as the house, with nothing of the caller's but what it asks for.
  */
+import { randomUUID } from "node:crypto"
 import type { Caller } from "@stoa/contract"
 import { type MCPConnectionError, type MCPLine, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect } from "effect"
 import { AllowLists } from "../../access/AllowLists.ts"
 import { Grants } from "../../access/Grants.ts"
+import { Asked, type CallingClient } from "../../upstreams/Asked.ts"
 import { Upstreams, type UpstreamServer } from "../../upstreams/Upstreams.ts"
-import type { Asks, Content, Endpoint, Face, JsonObject, Lacks, Line } from "./Desk.ts"
+import type { Asks, Content, Endpoint, Face, JsonObject, Lacks, Line, LogLevel } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject } from "./message.ts"
 import {
@@ -25,13 +27,15 @@ import { makeUpstreamWatch } from "./upstreamWatch.ts"
 /** How long a list waits for servers that may have news; what is not known by then is told as a change. */
 const patience = "2 seconds"
 
-/** Nobody can be asked in the middle of a read: a server of the old era is told so, one of the new era asks in its answer. */
-const lineFor = (line: Line): MCPLine => ({
-  answer: ({ method }) => {
-    if (method === "elicitation/create") return Effect.succeed({ action: "cancel" })
-    if (method === "roots/list") return Effect.succeed({ roots: [] })
-    return Effect.fail(new MCPRefused(codes.methodNotFound, "Nobody can be asked here"))
-  },
+const clientOf = (line: Line): CallingClient => ({
+  capabilities: line.capabilities,
+  answers: {},
+  log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+  letGo: () => {},
+})
+/** Used where a server of the new era speaks up: it asks in its answers and nowhere else. */
+const lineOf = (line: Line): MCPLine => ({
+  answer: () => Effect.fail(new MCPRefused(codes.methodNotFound, "Nobody can be asked here")),
   log: (entry) => Effect.sync(() => line.log(entry)),
 })
 
@@ -52,7 +56,8 @@ const faultOf = (error: MCPConnectionError | MCPRefused): Fault =>
       new Fault(error.code <= -32_020 && error.code > -32_100 ? codes.internal : error.code, error.message, error.data)
     : new Fault(codes.internal, error.message)
 
-const outcomeOf = (reply: MCPReply, naming: Naming): Effect.Effect<Content | Asks, Fault> => {
+const outcomeOf = (reply: MCPReply | Asked, naming: Naming, held: string): Effect.Effect<Content | Asks, Fault> => {
+  if (reply instanceof Asked) return Effect.succeed({ _tag: "Asks", requests: reply.questions, state: { held } })
   switch (reply._tag) {
     case "Done":
       return Effect.succeed({ _tag: "Content", result: resultOutward(reply.result, naming) })
@@ -63,31 +68,40 @@ const outcomeOf = (reply: MCPReply, naming: Naming): Effect.Effect<Content | Ask
   }
 }
 
-const stateOf = (state: unknown): { readonly state?: string } => {
-  const upstream = isObject(state) ? state["upstream"] : undefined
-  return typeof upstream === "string" ? { state: upstream } : {}
-}
+/** What was handed out with the questions: a server's own state, or the name of what is held. */
+const textIn = (state: unknown, key: "upstream" | "held"): string | undefined =>
+  isObject(state) && typeof state[key] === "string" ? state[key] : undefined
 
 /** One request for a caller's client, with its answers where it was asked before. */
-const passOn = ({ naming, server }: Reached, method: string, params: JsonObject, line: Line) =>
-  server
-    .exchange(method, params, {
-      line: lineFor(line),
-      capabilities: askable(line.capabilities),
-      logLevel: "debug",
-      ...(Object.keys(line.answers).length === 0 ? {} : { answers: line.answers }),
-      ...stateOf(line.state),
-      onProgress: ({ message, progress, total }) =>
-        Effect.sync(() =>
-          line.progress({
-            progress,
-            ...(total === undefined ? {} : { total }),
-            ...(message === undefined ? {} : { message }),
-          }),
-        ),
-    })
+const passOn = ({ naming, server }: Reached, method: string, params: JsonObject, line: Line) => {
+  const before = textIn(line.state, "held")
+  const name = before ?? randomUUID()
+  const state = textIn(line.state, "upstream")
+  return server
+    .converse(
+      name,
+      method,
+      params,
+      clientOf(line),
+      {
+        line: lineOf(line),
+        capabilities: askable(line.capabilities),
+        logLevel: "debug",
+        ...(Object.keys(line.answers).length === 0 ? {} : { answers: line.answers }),
+        ...(state === undefined ? {} : { state }),
+        onProgress: ({ message, progress, total }) =>
+          Effect.sync(() =>
+            line.progress({
+              progress,
+              ...(total === undefined ? {} : { total }),
+              ...(message === undefined ? {} : { message }),
+            }),
+          ),
+      },
+      before !== undefined,
+    )
     .pipe(
-      Effect.flatMap((reply): Effect.Effect<Content | Asks | Lacks, Fault> => outcomeOf(reply, naming)),
+      Effect.flatMap((reply): Effect.Effect<Content | Asks | Lacks, Fault> => outcomeOf(reply, naming, name)),
       Effect.catchIf(
         (error) => error._tag === "MCPRefused" && error.code === codes.missingCapability,
         (error) => {
@@ -96,6 +110,7 @@ const passOn = ({ naming, server }: Reached, method: string, params: JsonObject,
         },
       ),
     )
+}
 
 const isMissing = (error: Fault | MCPConnectionError | MCPRefused): boolean =>
   error._tag === "MCPRefused" && (error.code === codes.resourceMissing || error.code === codes.invalidParams)
