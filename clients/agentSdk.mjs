@@ -25,12 +25,13 @@ const talkTo = async (instance) => {
   return ask
 }
 
-// One is built by its own token, the other by an admin who names it.
-const serverFor = async ({ admin, name, token }) =>
-  createSdkMcpServer({
-    name: "stoa",
-    tools: await (admin === undefined ? getTools({ url, token }) : getTools(name, { url, token: admin })),
-  })
+// #region tools
+// By the agent's own token, or by an admin's token and the agent's name.
+const own = async (token) => createSdkMcpServer({ name: "stoa", tools: await getTools({ url, token }) })
+const named = async (agent, token) => createSdkMcpServer({ name: "stoa", tools: await getTools(agent, { url, token }) })
+// #endregion tools
+
+const serverFor = ({ admin, name, token }) => (admin === undefined ? own(token) : named(name, admin))
 
 const alone = await Promise.all(
   agents.map(async (agent) => {

@@ -64,6 +64,7 @@ it("a JavaScript program uses the SDK against it", async () => {
   put(
     "use.js",
     `import { connect, IdempotencyKey, StoaClient, StoaError } from "@stoa/sdk"
+import { getTools } from "@stoa/sdk/claude"
 import { Missing } from "@stoa/contract"
 import { Effect, Redacted } from "effect"
 const [url, token] = process.argv.slice(2)
@@ -82,7 +83,9 @@ const typed = await Effect.runPromise(
     Effect.provide(StoaClient.layer({ url, token: Redacted.make(token) })),
   ),
 )
+const tools = await getTools("Pam", { url, token })
 console.log(JSON.stringify({
+  who: (await tools.find(({ name }) => name === "whoami").handler({}, {})).structuredContent.name,
   same: pam.id === again.id && pam.id === seen,
   error: error instanceof StoaError && error.tag,
   typed: typed instanceof Missing,
@@ -92,7 +95,7 @@ console.log(JSON.stringify({
   )
   const ended = await run(process.execPath, "use.js", house!.url, house!.token).ended
   expect(ended).toMatchObject({ code: 0, stderr: "" })
-  expect(JSON.parse(ended.stdout)).toMatchObject({ same: true, error: "Missing", typed: true })
+  expect(JSON.parse(ended.stdout)).toMatchObject({ who: "Pam", same: true, error: "Missing", typed: true })
 })
 
 it("the packed command works online and offline", async () => {
@@ -111,6 +114,7 @@ it("TypeScript sees the types, and refuses a wrong use", async () => {
     "use.ts",
     `import type { Principal } from "@stoa/contract"
 import { connect, type FeedItem, StoaClient, StoaError } from "@stoa/sdk"
+import { type ClaudeTool, getTools } from "@stoa/sdk/claude"
 import { Effect } from "effect"
 
 const stoa = connect({ url: "http://127.0.0.1:4040" })
@@ -122,7 +126,8 @@ const got: Effect.Effect<Principal, unknown, StoaClient> = Effect.flatMap(StoaCl
   client.principals.get({ params: { principal: "Pam" } }),
 )
 export const told = (item: FeedItem | StoaError): string => (item instanceof StoaError ? item.tag : item.type)
-export { added, copied, got, wrong }
+const tools = (): Promise<Array<ClaudeTool>> => getTools({ url: "http://127.0.0.1:4040", token: "t" })
+export { added, copied, got, tools, wrong }
 `,
   )
   const compilerOptions = {

@@ -12,7 +12,6 @@ import {
   type Fields,
   type Id,
   isFields,
-  isRequest,
   lineOf,
   type Message,
   newHeaders,
@@ -174,6 +173,8 @@ export class Courier {
         continue
       }
       if (await this.#received(trip, response, session, here)) return
+      // Listening may be taken up as often as the house comes back; nothing is done twice by it.
+      if (trip.acknowledged === true) sendings = 0
     }
   }
 
@@ -247,8 +248,9 @@ export class Courier {
   async #pass(text: string, session: Session | undefined): Promise<void> {
     const said = read(text)
     if (said === undefined) return
-    const asks = isFields(said) && session !== undefined && (isRequest(said) || session.generation > 0)
-    await this.#around.write(asks ? JSON.stringify(this.#sessions.shown(said, session)) : lineOf(text, said))
+    const known = isFields(said) && session !== undefined && typeof said["method"] === "string"
+    const shown = known ? this.#sessions.shown(said, session) : said
+    await this.#around.write(shown === said ? lineOf(text, said) : JSON.stringify(shown))
   }
 
   /** Which parameters a tool wants as headers. A client on stdio sends none, so they are looked up when they are missed. */

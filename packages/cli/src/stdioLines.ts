@@ -20,7 +20,7 @@ export async function* linesOf(input: Readable): AsyncGenerator<string | undefin
     size = 0
     return line
   }
-  for await (const chunk of input as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(input)) {
     let from = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       take(chunk.subarray(from, end))
@@ -31,6 +31,15 @@ export async function* linesOf(input: Readable): AsyncGenerator<string | undefin
   }
   // A last line without its end was cut off, or was written by a person who knows no better.
   if (size > 0) yield finish()
+}
+
+/** An input that was destroyed, by a signal or with its client, has ended like any other. */
+async function* chunksOf(input: Readable): AsyncGenerator<Buffer, void, void> {
+  try {
+    yield* input as AsyncIterable<Buffer>
+  } catch (cause) {
+    if (!input.destroyed) throw cause
+  }
 }
 
 /** Writes lines; whoever waits for the promise reads no further ahead than the client does. */

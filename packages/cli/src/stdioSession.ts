@@ -67,13 +67,14 @@ export class Sessions {
     if (isRequest(message)) {
       const shown = generation === 0 ? message.id : `${generation}/${message.id}`
       this.#asked.set(keyOf(shown), { id: message.id, shown, session })
-      return { ...message, id: shown }
+      return generation === 0 ? message : { ...message, id: shown }
     }
-    if (message.method !== "notifications/cancelled" || generation === 0) return message
+    if (message.method !== "notifications/cancelled") return message
     const { requestId } = message.params ?? {}
-    for (const { id, session: whose, shown } of this.#asked.values())
-      if (whose === session && id === requestId) return { ...message, params: { ...message.params, requestId: shown } }
-    return message
+    const found = [...this.#asked.values()].find((it) => it.session === session && it.id === requestId)
+    if (found === undefined) return message
+    this.#asked.delete(keyOf(found.shown))
+    return generation === 0 ? message : { ...message, params: { ...message.params, requestId: found.shown } }
   }
 
   /** The client's answer as the house knows it; undefined where nobody waits for it any more. */

@@ -1,6 +1,8 @@
 /** `stoa mcp`: the official clients on its stdin and stdout, as real processes, with houses that run, die and come back. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -355,6 +357,38 @@ describe("a house that is killed and comes back", () => {
   })
 })
 
+it("a call that was cut off by a kill is asked about again, not made again", async () => {
+  const home = newHome()
+  let asked = 0
+  const first = Promise.withResolvers<void>()
+  const slow = createServer((_, response) => {
+    asked++
+    first.resolve()
+    // Whoever asks a second time would be answered.
+    if (asked > 1) response.end("{}")
+  })
+  await new Promise<void>((done) => slow.listen(0, "127.0.0.1", done))
+  const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`
+  home.configure({
+    tools: [tool("slow", { executionType: "gateway", execution: { method: "POST", url } })],
+    egress: { allow: ["127.0.0.1"] },
+  })
+  const house = await home.start()
+  const lines = new Lines(home)
+  lines.send(initialize(), initialized, { id: 1, method: "tools/call", params: { name: "slow", arguments: {} } })
+  await first.promise
+  await house.kill()
+  const second = await home.start()
+  const { result } = (await lines.answer(1)) as { readonly result: Result }
+  expect(result.isError).toBe(true)
+  expect((await second.admin.calls.list({ limit: 10 })).items).toMatchObject([{ tool: "slow", state: "failed" }])
+  expect(asked).toBe(1)
+  expect(await lines.end()).toBe(0)
+  slow.closeAllConnections()
+  slow.close()
+  await second.stop()
+})
+
 describe("no house", () => {
   it.for(eras)("%s gets one of its own, on the local folder, gone when the client goes", async (era) => {
     const home = newHome()
@@ -386,6 +420,17 @@ describe("no house", () => {
     expect(readFileSync(join(home.data, "pid"), "utf8").trim()).toBe(String(other.pid))
     await other.client.close()
     expect(existsSync(join(home.data, "pid"))).toBe(false)
+  })
+
+  it("SIGTERM is an end like any other: exit 0, and the folder is free", async () => {
+    const home = newHome()
+    const lines = new Lines(home)
+    lines.send(initialize(), initialized, { id: 1, method: "tools/call", params: { name: "whoami", arguments: {} } })
+    await lines.answer(1)
+    lines.child.kill("SIGTERM")
+    expect(await lines.ended).toBe(0)
+    for (const name of ["pid", "address", "embedded"])
+      expect([name, existsSync(join(home.data, name))]).toEqual([name, false])
   })
 
   it("a folder that cannot be used is exit 2 with the reason, and nothing on stdout", async () => {
