@@ -27,54 +27,64 @@ const configure = Effect.fnUntraced(function* (over: object) {
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`the gateway on ${store}`, (it) => {
     for (const era of eras)
-      it.effect(
-        `S1-01 S1-04 S1-20 S1-21 S1-24 S1-35 S1-43 S1-67 S1-111 X-24 an agent of the gateway, with ${era}`,
-        () =>
-          Effect.gen(function* () {
-            const { transact } = yield* Journal
-            const [ann, bot] = [yield* someone(), yield* someone("agent")]
-            yield* Effect.orDie(transact((yield* Principals).change(bot.id, { toolsets: ["gateway"] })))
-            const space = yield* ask(() =>
-              ann.client.spaces.add({ name: fresh("room"), kind: "private", members: [bot.id] }),
-            )
-            const shown = yield* configure({
-              executionType: "gateway",
-              execution: { operation: "evaluate", expression: "{{input.z}} + 1" },
-              display: { customUI: "chart" },
-            })
-            const client = yield* connected(era, bot)
-            const tools = yield* client.tools
-            // What a model is shown is what was configured, to the letter. Clients order keys anew, so the wire is read.
-            const { url } = yield* Guest
-            const wire = yield* ask(() => newRequest(`${url}/mcp`, bot.token, "tools/list"))
-            assert.include(wire.text, `"inputSchema":${JSON.stringify(schema)}`)
-            // Only the tools that lead somewhere name a space.
-            const naming = tools.filter(({ inputSchema }) =>
-              /space/i.test(JSON.stringify(Object.keys((inputSchema as { properties: object }).properties))),
-            )
-            assert.deepStrictEqual(naming.map(({ name }) => name).toSorted(), ["enter_space", "read_messages"])
+      it.effect(`S1-01 S1-04 S1-20 S1-21 S1-43 S1-67 S1-111 X-24 an agent of the gateway, with ${era}`, () =>
+        Effect.gen(function* () {
+          const { transact } = yield* Journal
+          const [ann, bot] = [yield* someone(), yield* someone("agent")]
+          yield* Effect.orDie(transact((yield* Principals).change(bot.id, { toolsets: ["gateway"] })))
+          const space = yield* ask(() =>
+            ann.client.spaces.add({ name: fresh("room"), kind: "private", members: [bot.id] }),
+          )
+          const shown = yield* configure({
+            executionType: "gateway",
+            execution: { operation: "evaluate", expression: "{{input.z}} + 1" },
+            display: { customUI: "chart" },
+          })
+          const client = yield* connected(era, bot)
+          const tools = yield* client.tools
+          // What a model is shown is what was configured, to the letter. Clients order keys anew, so the wire is read.
+          const { url } = yield* Guest
+          const wire = yield* ask(() => newRequest(`${url}/mcp`, bot.token, "tools/list"))
+          assert.include(wire.text, `"inputSchema":${JSON.stringify(schema)}`)
+          // Only the tools that lead somewhere name a space.
+          const naming = tools.filter(({ inputSchema }) =>
+            /space/i.test(JSON.stringify(Object.keys((inputSchema as { properties: object }).properties))),
+          )
+          assert.deepStrictEqual(naming.map(({ name }) => name).toSorted(), ["enter_space", "read_messages"])
 
-            const lost = yield* client.call("send_message", { text: "anybody?" })
-            assert.isTrue(lost.isError)
-            assert.include(JSON.stringify(lost.content), "enter_space")
-            assert.deepInclude(said(yield* client.call("enter_space", { spaceId: space.name })), { success: true })
-            assert.isTrue((yield* client.call("send_message", {})).isError)
-            const sent = said(yield* client.call("send_message", { text: "here I am" }))
-            assert.deepInclude(sent, { success: true, status: "delivered" })
-            const output = yield* client.call(shown, { z: 41 })
-            assert.strictEqual(output.content[0]?.text, "42")
-            const { body } = yield* request(ann, "GET", `/spaces/${space.id}/messages`)
-            const items = body["items"] as Array<{ text: string; call: Record<string, unknown> | null }>
-            // One text message, no card for the built-in; one card for the visible tool, with its data.
-            assert.lengthOf(items, 2)
-            assert.deepInclude(items[0], { text: "here I am", call: null })
-            assert.deepInclude(items[1]!.call!, { tool: shown, input: { z: 41 }, output: 42, customUI: "chart" })
-            const replied = said(
-              yield* client.call("send_reply", { text: "and again", replyToMessageId: sent["messageId"] }),
-            )
-            assert.deepInclude(replied, { success: true })
-          }).pipe(Effect.scoped),
+          const lost = yield* client.call("send_message", { text: "anybody?" })
+          assert.isTrue(lost.isError)
+          assert.include(JSON.stringify(lost.content), "enter_space")
+          assert.deepInclude(said(yield* client.call("enter_space", { spaceId: space.name })), { success: true })
+          assert.isTrue((yield* client.call("send_message", {})).isError)
+          const sent = said(yield* client.call("send_message", { text: "here I am" }))
+          assert.deepInclude(sent, { success: true, status: "delivered" })
+          const output = yield* client.call(shown, { z: 41 })
+          assert.strictEqual(output.content[0]?.text, "42")
+          const { body } = yield* request(ann, "GET", `/spaces/${space.id}/messages`)
+          const items = body["items"] as Array<{ text: string; call: Record<string, unknown> | null }>
+          // One text message, no card for the built-in; one card for the visible tool, with its data.
+          assert.lengthOf(items, 2)
+          assert.deepInclude(items[0], { text: "here I am", call: null })
+          assert.deepInclude(items[1]!.call!, { tool: shown, input: { z: 41 }, output: 42, customUI: "chart" })
+          const replied = said(
+            yield* client.call("send_reply", { text: "and again", replyToMessageId: sent["messageId"] }),
+          )
+          assert.deepInclude(replied, { success: true })
+        }).pipe(Effect.scoped),
       )
+
+    it.effect("S1-35 what is built in is internal and hidden", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        const { transact } = yield* Journal
+        yield* Effect.orDie(transact((yield* Principals).change(bot.id, { toolsets: ["gateway"] })))
+        const { body } = yield* request(bot, "GET", "/tools?set=gateway")
+        const tools = body["items"] as Array<{ executionType: string; visibility: string }>
+        assert.lengthOf(tools, 4)
+        for (const tool of tools) assert.deepInclude(tool, { executionType: "internal", visibility: "hidden" })
+      }),
+    )
 
     it.effect("S1-20 S1-34 a configured tool cannot take the name, or the place, of one that is built in", () =>
       Effect.gen(function* () {

@@ -16,6 +16,7 @@ import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcom
 import { type Fault, unknownTool } from "./Fault.ts"
 import { failure, outcomeOf, taskOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
+import { makeSpaceResources } from "./spaceResources.ts"
 import { makeUpstreamCalls } from "./upstreamCall.ts"
 import { makeUpstreamFaces } from "./upstreamFace.ts"
 
@@ -100,6 +101,7 @@ export const layerHouseDesk = Layer.effect(
     const watch = yield* makeChanges
     const upstreamFaces = yield* makeUpstreamFaces
     const upstreamCalls = yield* makeUpstreamCalls
+    const withSpaces = yield* makeSpaceResources
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
 
@@ -180,7 +182,7 @@ export const layerHouseDesk = Layer.effect(
         tasks: upstreamCalls.tasks(caller, endpoint, tasksOf(caller)),
         ...(yield* upstreamFaces.part(caller, endpoint, (interest, tell) => watch(caller, shown, interest, tell))),
       }
-      return face
+      return withSpaces(caller, endpoint, face)
     })
 
     return Desk.of({

@@ -1,0 +1,160 @@
+/**
+ * Each space a caller may read, as a resource that it can subscribe to: `stoa://spaces/<id>`. So any MCP client can live
+ * here: it hears that something was said, and reads it. Put around whatever resources a face has of servers.
+ */
+import type { Caller, Event, Message } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { Grants } from "../../access/Grants.ts"
+import { Messages } from "../../spaces/Messages.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
+import { Journal } from "../../store/Journal.ts"
+import { Notices } from "../../store/Notices.ts"
+import type { Change, Content, Endpoint, Face, Listed } from "./Desk.ts"
+
+const prefix = "stoa://spaces/"
+const mediaType = "application/json"
+/** As many messages as one reading shows. */
+const shown = 50
+const spoken = ["message.created", "message.edited", "message.deleted", "message.settled"] as const
+
+/** Where spaces are shown: to whoever has everything of theirs, or the house's own tools. */
+const showsSpaces = (endpoint: Endpoint): boolean =>
+  endpoint.kind === "all" || (endpoint.kind === "toolset" && endpoint.name === "stoa")
+
+const line = ({ author, call, createdAt, id, replyTo, seq, text }: Message) => ({
+  id,
+  seq,
+  author: { id: author.id, name: author.name, kind: author.kind },
+  text,
+  ...(call === null ? {} : { call }),
+  replyTo,
+  createdAt: DateTime.formatIso(createdAt),
+})
+
+interface Watcher {
+  readonly caller: Caller["Service"]
+  readonly spaces: ReadonlySet<string>
+  readonly tell: (change: Change) => void
+}
+
+export const makeSpaceResources = Effect.gen(function* () {
+  const grants = yield* Grants
+  const spaces = yield* Spaces
+  const messages = yield* Messages
+  const journal = yield* Journal
+  const notices = yield* Notices
+  const watchers = new Set<Watcher>()
+  let cursor = 0
+
+  const mayRead = (caller: Caller["Service"], name: string) =>
+    Effect.map(grants.judge(caller, "read", `spaces/${name}`), ({ verdict }) => verdict === "allow")
+
+  /** Only its own and the public ones, whatever else its principal may look at: a list is for finding one's way. */
+  const listFor = Effect.fnUntraced(function* (caller: Caller["Service"]) {
+    const { items } = yield* spaces.list({ principal: caller.principal, all: false }, { limit: 100 })
+    const may = yield* Effect.filter(items, (space) => mayRead(caller, space.name))
+    return may.map(({ id, name, topic }) => ({
+      uri: `${prefix}${id}`,
+      name,
+      title: `Space ${name}`,
+      description: topic ?? `What was said in ${name}, newest last`,
+      mimeType: mediaType,
+    }))
+  })
+
+  const readFor = Effect.fnUntraced(
+    function* (caller: Caller["Service"], uri: string) {
+      const space = yield* spaces.get(uri.slice(prefix.length), { principal: caller.principal, all: false })
+      if (!(yield* mayRead(caller, space.name))) return undefined
+      const { items } = yield* messages.list(space, { limit: shown })
+      const text = JSON.stringify({
+        space: space.id,
+        name: space.name,
+        lastSeq: space.lastSeq,
+        messages: items.map(line),
+      })
+      const content: Content = { _tag: "Content", result: { contents: [{ uri, mimeType: mediaType, text }] } }
+      return content
+    },
+    Effect.catchTag("Missing", () => Effect.succeed(undefined)),
+  )
+
+  const tellAll = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
+    const touched = new Set(events.flatMap(({ space }) => (space === null ? [] : [space])))
+    for (const one of watchers) {
+      const hit = [...touched].filter((space) => one.spaces.has(space))
+      if (hit.length === 0) continue
+      // Whoever was put out meanwhile hears nothing more.
+      const visible = yield* spaces.visibleTo(one.caller.principal.id)
+      for (const space of hit) if (visible.has(space)) one.tell({ kind: "resource", uri: `${prefix}${space}` })
+    }
+  })
+
+  yield* Effect.gen(function* () {
+    const heard = journal.bell.rung
+    if (watchers.size > 0) {
+      const events = yield* journal.read({ after: cursor, limit: 200, kinds: spoken })
+      if (events.length > 0) {
+        cursor = events.at(-1)!.cursor
+        return yield* tellAll(events)
+      }
+    }
+    yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+  }).pipe(
+    Effect.tapCause((cause) => Effect.logError("Those who watch spaces could not be told, and are again", cause)),
+    Effect.catchCause(() => Effect.sleep("1 second")),
+    Effect.forever,
+    Effect.forkScoped,
+  )
+
+  const watchFor = Effect.fnUntraced(function* (
+    caller: Caller["Service"],
+    uris: ReadonlyArray<string>,
+    tell: (change: Change) => void,
+  ) {
+    const visible = yield* spaces.visibleTo(caller.principal.id)
+    const honoured = uris.filter((uri) => visible.has(uri.slice(prefix.length)))
+    if (honoured.length === 0) return { honoured, stop: () => {} }
+    const end = yield* journal.end
+    if (watchers.size === 0) cursor = Math.max(cursor, end)
+    const one: Watcher = { caller, tell, spaces: new Set(honoured.map((uri) => uri.slice(prefix.length))) }
+    watchers.add(one)
+    return { honoured, stop: () => void watchers.delete(one) }
+  })
+
+  /** A face with the caller's spaces among its resources. */
+  return (caller: Caller["Service"], endpoint: Endpoint, face: Face): Face => {
+    if (!showsSpaces(endpoint)) return face
+    const servers = face.resources
+    const none: Effect.Effect<Listed> = Effect.succeed({ items: [] })
+    return {
+      ...face,
+      resources: {
+        list: (from) =>
+          from === undefined
+            ? Effect.zipWith(listFor(caller), servers?.list(undefined) ?? none, (own, others) => ({
+                ...others,
+                items: [...own, ...others.items],
+              }))
+            : (servers?.list(from) ?? none),
+        templates: (from) => servers?.templates(from) ?? none,
+        read: (uri, given) =>
+          uri.startsWith(prefix) ? readFor(caller, uri) : (servers?.read(uri, given) ?? Effect.succeed(undefined)),
+        subscribable: true,
+      },
+      watch: Effect.fnUntraced(function* (interest, tell) {
+        const own = interest.uris.filter((uri) => uri.startsWith(prefix))
+        const others = { ...interest, uris: interest.uris.filter((uri) => !uri.startsWith(prefix)) }
+        const inner = yield* face.watch(others, tell)
+        const mine = yield* watchFor(caller, own, tell)
+        return {
+          honoured: { ...inner.honoured, uris: [...inner.honoured.uris, ...mine.honoured] },
+          stop: () => {
+            inner.stop()
+            mine.stop()
+          },
+        }
+      }),
+    }
+  }
+})
