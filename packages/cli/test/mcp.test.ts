@@ -5,6 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   type StdioClient,
@@ -17,6 +18,7 @@ import { Home, type House } from "./houseProcess.ts"
 
 const main = join(import.meta.dirname, "../src/main.ts")
 const fixtures = join(import.meta.dirname, "../../server/test/conformance/serve.ts")
+const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
 const eras = Object.keys(stdioClients) as ReadonlyArray<StdioEra>
 
 const homes: Array<Home> = []
@@ -175,6 +177,18 @@ describe("a house that runs", () => {
     const admin = await opened(home, era)
     expect(await house.admin.calls.get(call!, { wait: 10 })).toMatchObject({ state: "done", output: { done: "wipe" } })
     expect((await use(admin, "call_status", { call })).content[0]!.text).toContain('"state":"done"')
+  })
+
+  it.for(eras)("%s: --server shows one server alone, under its own names", async (era) => {
+    await house.admin.mcpServers.add({
+      name: `every-${era.replace(/\W/g, "")}`,
+      command: process.execPath,
+      args: [everything, "stdio"],
+    })
+    const desk = await opened(home, era, ["--server", `every-${era.replace(/\W/g, "")}`])
+    expect(await namesOf(desk)).toContain("echo")
+    expect(await namesOf(desk)).not.toContain("motto")
+    expect((await use(desk, "echo", { message: "hi" })).content[0]!.text).toBe("Echo: hi")
   })
 
   it.for(eras)("%s hears of a tool that came, without asking", async (era) => {
