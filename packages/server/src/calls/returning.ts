@@ -17,6 +17,7 @@ import { Tokens } from "../access/Tokens.ts"
 import { type Bound, Decisions } from "../decisions/Decisions.ts"
 import { causedBy } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
+import { Upstreams } from "../upstreams/Upstreams.ts"
 import { causeOf, makeAnswering, storedCall } from "./answering.ts"
 import { Catalogue, everything } from "./Catalogue.ts"
 import { makeOwnerOf } from "./hostRows.ts"
@@ -26,6 +27,9 @@ import type { CallRow } from "./rows.ts"
 import { type makeRunning, measure, unknownOutcome } from "./running.ts"
 import { makeWalk, reachedNothing } from "./walk.ts"
 import type { makeWatch } from "./watch.ts"
+
+/** Said of a call whose server went away with a question open. */
+const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"
 
 const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
 
@@ -41,6 +45,7 @@ export const makeReturning = Effect.fnUntraced(function* (
   const catalogue = yield* Catalogue
   const walk = yield* makeWalk
   const ownerOf = yield* makeOwnerOf
+  const upstreams = yield* Upstreams
 
   const settle = Effect.fnUntraced(function* (id: string, ending: Ending) {
     const row = yield* journal.transact(record.settle(id, ending, unseen()))
@@ -55,6 +60,15 @@ export const makeReturning = Effect.fnUntraced(function* (
     watch,
     settle,
   )
+
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const lost = Effect.fnUntraced(function* (id: string) {
+    const row = yield* record.byId(id)
+    if (row?.state !== "waiting") return
+    yield* settle(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })
+    if (row.onId !== null) yield* journal.transact(decisions.cancel(row.onId, cutOff))
+  })
+  upstreams.onLost((id) => void run(lost(id)))
 
   /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
   const goOn = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {

@@ -81,6 +81,8 @@ export class Upstreams extends Context.Service<
     readonly onOffer: (hear: (offering: Offering) => void) => Effect.Effect<void, never, Scope.Scope>
     /** Whoever held a call that asked gives it up: its server is told. */
     readonly hangUp: (call: string) => Effect.Effect<void>
+    /** Told of a held call whose server is gone, with the question it had asked. */
+    readonly onLost: (hear: (call: string) => void) => void
     /** Asked again at each call: listed before is not allowed now (S1-88). */
     readonly allowed: (server: string, tool: string, owner?: PrincipalId | null) => boolean
   }
@@ -217,6 +219,7 @@ export class Upstreams extends Context.Service<
           offering: pool.offering,
           onOffer: pool.onOffer,
           hangUp: pool.hangUp,
+          onLost: pool.onLost,
           allowed: (server, tool, owner = null) => pool.allowed(server, tool, owner),
         })
       }),

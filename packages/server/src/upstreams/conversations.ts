@@ -58,6 +58,7 @@ const gathered = Effect.fnUntraced(function* (questions: Queue.Queue<Pending>) {
 
 export const makeConversations = () => {
   const all = new Map<string, Conversation>()
+  const hearers = new Set<(call: string) => void>()
 
   const hangUp = (call: string): Effect.Effect<void> =>
     Effect.suspend(() => {
@@ -107,6 +108,10 @@ export const makeConversations = () => {
     const fiber = yield* Effect.forkIn(send({ line: { answer, log } }), scope)
     const one: Conversation = { fiber, questions, pending: {}, asked: 0 }
     all.set(call, one)
+    // It ended while its question was open: the answer would reach nobody.
+    fiber.addObserver(() => {
+      if (Object.keys(one.pending).length > 0 && all.get(call) === one) for (const hear of hearers) hear(call)
+    })
     return yield* next(call, one)
   })
 
@@ -120,5 +125,5 @@ export const makeConversations = () => {
     return next(call, one)
   }
 
-  return { begin, goOn, hangUp, holds: () => all.size }
+  return { begin, goOn, hangUp, onLost: (hear: (call: string) => void) => void hearers.add(hear) }
 }

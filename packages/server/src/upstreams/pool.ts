@@ -265,6 +265,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,
     hangUp: conversations.hangUp,
+    onLost: conversations.onLost,
     onOffer: offerings.onOffer,
     version: () => version,
     onChange: (tell: () => void) =>
