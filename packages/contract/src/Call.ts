@@ -26,7 +26,7 @@ export const CallError = Schema.Struct({ tag: Schema.String, message: Schema.Str
 export type CallError = typeof CallError.Type
 
 /** Where a result went that is too large to be carried along (G-30). */
-export const OutputFile = Schema.Struct({ file: FileId, size: Schema.Int, mediaType: Schema.String })
+const OutputFile = Schema.Struct({ file: FileId, size: Schema.Int, mediaType: Schema.String })
 
 export class Call extends Schema.Class<Call>("Call")({
   id: CallId,

@@ -11,7 +11,7 @@ export interface Result {
   readonly structuredContent?: Readonly<Record<string, unknown>>
   readonly isError?: boolean
 }
-export interface Connected {
+interface Connected {
   readonly tools: Effect.Effect<
     ReadonlyArray<{ readonly name: string; readonly inputSchema: object; readonly annotations?: object }>
   >

@@ -36,7 +36,7 @@ export type Ending =
   | { readonly step: Exclude<Step, "wait" | "start" | "finish">; readonly error: CallError & Record<string, unknown> }
 
 /** The same key came twice at once: the other one was first, and what this one wrote is undone. */
-export class Taken {
+class Taken {
   readonly _tag = "Taken"
 }
 

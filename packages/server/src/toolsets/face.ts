@@ -11,11 +11,10 @@ import {
   parametersOf,
 } from "@stoa/contract"
 import type { CallContext, Tool } from "@stoa/tools"
-import { Effect, type Schema } from "effect"
+import { Effect } from "effect"
 import type { Traits } from "../calls/Traits.ts"
 import type { Transaction } from "../store/Journal.ts"
 
-export type Json = Schema.Json
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 export interface FaceTool<A> {

@@ -21,7 +21,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Seeds promise bare uuids; ours carry a prefix. Either is taken (X-48). */
 export const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 const withPrefix = (prefix: string, id: string): string => (uuid.test(id) ? `${prefix}_${id}` : id)
-export const messageId = (given: string): MessageId => withPrefix("msg", given) as MessageId
+const messageId = (given: string): MessageId => withPrefix("msg", given) as MessageId
 
 /** `dm-jim-michael`, in either order: a DM is its two members, not a spelling (S0-54). */
 const pairOf = (ref: string): ReadonlyArray<readonly [string, string]> => {

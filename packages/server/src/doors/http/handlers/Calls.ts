@@ -8,7 +8,7 @@ import { signatureHeader } from "../../../calls/Signatures.ts"
 import { Acting } from "../Authentication.ts"
 
 /** The caller as calls know it: their maker, or one who may look everywhere. */
-export const makeCallReader = Effect.map(Grants, (grants) =>
+const makeCallReader = Effect.map(Grants, (grants) =>
   Effect.gen(function* () {
     const caller = yield* Caller
     const { verdict } = yield* grants.judge(caller, "admin", "calls/*")
