@@ -1,6 +1,7 @@
 /**
  * `node gatewayFixture.ts`: an MCP server over stdio with two resources. Its tool `touch` says that one of them has new
- * contents, to whoever has subscribed to it; `subscribed` says which those are.
+ * contents, to whoever has subscribed to it; `subscribed` says which those are. `enter` wants a person to visit an address
+ * first, once.
  */
 import { createInterface } from "node:readline"
 
@@ -23,7 +24,7 @@ const resultOf = ({ method, params = {} }: Heard): object | undefined => {
         serverInfo: { name: "fixture", version: "1.0.0" },
       }
     case "tools/list":
-      return { tools: ["touch", "subscribed"].map((name) => ({ name, inputSchema: { type: "object" } })) }
+      return { tools: ["touch", "subscribed", "enter"].map((name) => ({ name, inputSchema: { type: "object" } })) }
     case "resources/list":
       return { resources: ["mem://one", "mem://two"].map((uri) => ({ uri, name: uri })) }
     case "resources/templates/list":
@@ -45,14 +46,21 @@ const resultOf = ({ method, params = {} }: Heard): object | undefined => {
   }
 }
 
+let entered = false
+const refusalOf = ({ method, params = {} }: Heard): object | undefined => {
+  if (method !== "tools/call" || params.name !== "enter" || entered) return undefined
+  entered = true
+  const visit = { mode: "url", message: "Sign in", url: "https://sign-in.example/", elicitationId: "e1" }
+  return { code: -32_042, message: "Sign in first", data: { elicitations: [visit] } }
+}
+
 createInterface({ input: process.stdin })
   .on("line", (line) => {
     const heard = JSON.parse(line) as Heard
     if (heard.id === undefined) return
-    const result = resultOf(heard)
-    say({
-      id: heard.id,
-      ...(result === undefined ? { error: { code: -32_601, message: "Method not found" } } : { result }),
-    })
+    const error = refusalOf(heard)
+    const result = error === undefined ? resultOf(heard) : undefined
+    const missing = { code: -32_601, message: "Method not found" }
+    say({ id: heard.id, ...(result === undefined ? { error: error ?? missing } : { result }) })
   })
   .on("close", () => process.exit(0))

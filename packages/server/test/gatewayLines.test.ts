@@ -358,4 +358,31 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
       yield* ask(() => admin.mcpServers.remove("dies"))
     }),
   )
+
+  it.effect("a server that wants an address visited first: the client is shown it, and the call is made anew", () =>
+    Effect.gen(function* () {
+      const { admin, url } = yield* Guest
+      const args = [fileURLToPath(new URL("gatewayFixture.ts", import.meta.url))]
+      yield* ask(() => admin.mcpServers.add({ name: "gate", command: process.execPath, args }))
+      const { token } = yield* ask(() => admin.tokens.add({ principal: "ada" }))
+      const capabilities = { elicitation: { url: {} } }
+      const place = `${url}/mcp/servers/gate`
+      const params = { name: "enter", arguments: {} }
+      const first = yield* ask(() => newRequest(place, token, "tools/call", params, { capabilities }))
+      assert.deepStrictEqual(first.body.result.inputRequests, {
+        "visit-1": {
+          method: "elicitation/create",
+          params: { mode: "url", message: "Sign in", url: "https://sign-in.example/" },
+        },
+      })
+      const again = {
+        ...params,
+        requestState: first.body.result.requestState,
+        inputResponses: { "visit-1": { action: "accept" } },
+      }
+      const done = yield* ask(() => newRequest(place, token, "tools/call", again, { capabilities }))
+      assert.deepStrictEqual(done.body.result.content, [{ type: "text", text: "" }])
+      yield* ask(() => admin.mcpServers.remove("gate"))
+    }),
+  )
 })

@@ -16,6 +16,8 @@ type State =
   | { readonly held: true }
   | { readonly round: number; readonly state: string | null }
   | { readonly task: string; readonly pollMs: number }
+  /** It refused for want of a person's consent elsewhere: nothing has run, and it is called anew. */
+  | { readonly anew: number }
 
 /** A tool that never has enough is stopped. */
 const mostRounds = 10
@@ -43,6 +45,19 @@ const capabilitiesFor = (client: CallingClient | undefined): JsonObject => {
     ...(sampling === undefined ? {} : { sampling }),
     ...(client !== undefined && takesTasks(client) ? { extensions: { [tasks]: {} } } : {}),
   }
+}
+
+/** A refusal of the old era that names addresses to visit first. */
+const visitFirst = -32_042
+const visits = ({ data }: MCPRefused): Questions | undefined => {
+  const listed = (data as { readonly elicitations?: unknown } | undefined)?.elicitations
+  if (!Array.isArray(listed) || listed.length === 0) return undefined
+  return Object.fromEntries(
+    listed.map((params: JsonObject, at) => {
+      const { elicitationId: _, ...rest } = params
+      return [`visit-${at + 1}`, { method: "elicitation/create", params: { mode: "url", ...rest } }]
+    }),
+  )
 }
 
 const tooMuch = new MCPRefused(-32_603, "The server asked more than anybody would answer")
@@ -127,9 +142,20 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     if (era === "legacy") {
       const send = (line: MCPExchange | undefined) =>
         connection.exchange("tools/call", { name: it.tool, arguments: it.arguments }, { ...line, meta, onProgress })
-      if (answered === undefined) return yield* conversations.begin(it.call, scope, client, true, send)
-      const on = conversations.goOn(it.call, answered.answers)
-      return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
+      const before = answered?.state as unknown as State | undefined
+      const round = before !== undefined && "anew" in before ? before.anew : 0
+      if (answered !== undefined && round === 0) {
+        const on = conversations.goOn(it.call, answered.answers)
+        return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
+      }
+      return yield* Effect.catchIf(
+        conversations.begin(it.call, scope, client, true, send),
+        (error) => error._tag === "MCPRefused" && error.code === visitFirst && round < mostRounds,
+        (error) => {
+          const questions = visits(error as MCPRefused)
+          return questions === undefined ? Effect.fail(error) : askedWith(questions, { anew: round + 1 }, client)
+        },
+      )
     }
     const line: MCPExchange["line"] = {
       answer: () => Effect.fail(new MCPRefused(-32_601, "This era asks in its answers")),
@@ -151,7 +177,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
         0,
         client,
       )
-    const state = answered.state as unknown as Exclude<State, { readonly held: true }>
+    const state = answered.state as unknown as Exclude<State, { readonly held: true } | { readonly anew: number }>
     if ("task" in state) {
       yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
       return yield* follow(connection, state.task, options, state.pollMs, client)
