@@ -8,7 +8,6 @@ import { eventsOf } from "./stdioEvents.ts"
 import { type Here, type House, HouseAway } from "./stdioHouse.ts"
 import {
   claimOf,
-  errorLine,
   type Fields,
   type Id,
   isFields,
@@ -21,6 +20,7 @@ import {
   wishesOf,
 } from "./stdioMessage.ts"
 import { type Session, Sessions } from "./stdioSession.ts"
+import { isJson, isStream, problemLine, Wire } from "./stdioWire.ts"
 
 export interface Delivery {
   readonly message: Message & { readonly id: Id; readonly method: string }
@@ -34,8 +34,7 @@ interface Surroundings {
   readonly say: (line: string) => void
 }
 
-/** How long a request waits for a house that is away, and how often it is sent. */
-const patienceMs = 30_000
+/** How often a request is sent. */
 const mostSendings = 5
 const headerMismatch = -32020
 const acknowledged = "notifications/subscriptions/acknowledged"
@@ -54,19 +53,16 @@ interface Trip extends Delivery {
   onResult?: (result: unknown, response: Response) => void
 }
 
-const isStream = (response: Response): boolean =>
-  response.headers.get("content-type")?.startsWith("text/event-stream") === true
-
 export class Courier {
   readonly #around: Surroundings
   readonly #sessions = new Sessions()
-  readonly #closing = new AbortController()
+  readonly #wire: Wire
   readonly #wishes = new Map<string, ReadonlyArray<Wish>>()
   #renewing: Promise<void> | undefined
-  #last: Here | undefined
 
   constructor(around: Surroundings) {
     this.#around = around
+    this.#wire = new Wire(around.house, around.path)
   }
 
   /** The client's own beginning of a session. */
@@ -91,10 +87,12 @@ export class Courier {
       return this.#around.say("An answer came too late: nobody waits for it any more.")
     const session = this.#sessions.current
     const sent = answer?.message ?? message
-    const here = await this.#find()
-    const response = await this.#post(here, JSON.stringify(sent), this.#headersOf(sent, session)).catch(() => undefined)
+    const here = await this.#wire.find()
+    const response = await this.#wire
+      .post(here, JSON.stringify(sent), this.#headersOf(sent, session))
+      .catch(() => undefined)
     await response?.body?.cancel()
-    if (response === undefined) this.#around.house.lost(here)
+    if (response === undefined) this.#wire.lost(here)
     if (response?.status === 404 && session?.id !== undefined) return this.#renew(session)
     if (message.method === "notifications/initialized" && session?.id !== undefined) void this.#stand(session)
   }
@@ -102,32 +100,20 @@ export class Courier {
   /** Several messages in one line, where the revision has that. Not sent twice: there may be anything in it. */
   async batch(line: string): Promise<void> {
     const session = this.#sessions.current
-    const response = await this.#post(await this.#find(), line, this.#headersOf({}, session))
+    const response = await this.#wire.post(await this.#wire.find(), line, this.#headersOf({}, session))
     if (isStream(response)) for await (const { data } of eventsOf(response)) await this.#pass(data, session)
     else if (response.status !== 202) await this.#pass(await response.text(), session)
   }
 
   async close(): Promise<void> {
     await this.#end()
-    this.#closing.abort()
+    this.#wire.closing.abort()
   }
 
-  /** The house may forget the session. */
   async #end(): Promise<void> {
     const { current } = this.#sessions
     this.#sessions.current = undefined
-    if (current?.id === undefined || this.#last === undefined) return
-    const init = { method: "DELETE", headers: this.#common(this.#last, this.#sessions.headers(current)) }
-    const signal = AbortSignal.timeout(500)
-    await fetch(this.#last.url + this.#around.path, { ...init, signal }).catch(() => undefined)
-  }
-
-  async #find(): Promise<Here> {
-    return (this.#last = await this.#around.house.find(patienceMs))
-  }
-
-  #common({ token }: Here, headers: Record<string, string>): Record<string, string> {
-    return { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers }
+    if (current?.id !== undefined) await this.#wire.forget(this.#sessions.headers(current))
   }
 
   #headersOf(message: Message, session: Session | undefined): Record<string, string> {
@@ -136,35 +122,23 @@ export class Courier {
     return session === undefined ? {} : this.#sessions.headers(session)
   }
 
-  #post(here: Here, body: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
-    const given = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
-    const until = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
-    const init = { method: "POST", headers: this.#common(here, given), body, signal: until }
-    return fetch(here.url + this.#around.path, init)
-  }
-
-  #get(here: Here, session: Session, last: string | undefined, signal?: AbortSignal): Promise<Response> {
-    const place = last === undefined ? {} : { "last-event-id": last }
-    const headers = { accept: "text/event-stream", ...this.#sessions.headers(session), ...place }
-    const until = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
-    return fetch(here.url + this.#around.path, { headers: this.#common(here, headers), signal: until })
-  }
-
   async #carry(trip: Trip): Promise<void> {
     const { message, signal } = trip
     const body = JSON.stringify(message)
     for (let sendings = 0; !signal.aborted; sendings++) {
       if (sendings > 0) await sleep(100 * sendings, undefined, { signal })
       if (sendings === mostSendings) throw new HouseAway("The house did not answer; what became of this is not known.")
-      const here = await this.#find()
+      const here = await this.#wire.find()
       const begins = trip.onResult !== undefined
       const session = begins || claimOf(message) !== undefined ? undefined : this.#sessions.current
-      const response = await this.#post(here, body, this.#headersOf(message, session), signal).catch(() => undefined)
+      const response = await this.#wire
+        .post(here, body, this.#headersOf(message, session), signal)
+        .catch(() => undefined)
       if (signal.aborted) return
       // Away, or closing: there will be another.
       if (response === undefined || response.status === 503) {
         await response?.body?.cancel()
-        this.#around.house.lost(here)
+        this.#wire.lost(here)
         continue
       }
       if (response.status === 404 && session?.id !== undefined && isJson(response)) {
@@ -201,8 +175,8 @@ export class Courier {
       }
       if (last === undefined || session?.id === undefined) return false
       await sleep(retry ?? 100, undefined, { signal: trip.signal })
-      stream = await this.#get(here, session, last, trip.signal).catch(() => undefined)
-      if (stream === undefined) this.#around.house.lost(here)
+      stream = await this.#wire.get(here, this.#sessions.headers(session), last, trip.signal).catch(() => undefined)
+      if (stream === undefined) this.#wire.lost(here)
       else if (!isStream(stream)) {
         await stream.body?.cancel()
         return false
@@ -261,7 +235,7 @@ export class Courier {
       const params = { _meta: meta, ...(cursor === undefined ? {} : { cursor }) }
       const asked = { jsonrpc: "2.0", id: "stoa/tools", method: "tools/list", params }
       const headers = { ...this.#headersOf(asked, undefined), accept: "application/json" }
-      const response = await this.#post(await this.#find(), JSON.stringify(asked), headers, signal)
+      const response = await this.#wire.post(await this.#wire.find(), JSON.stringify(asked), headers, signal)
       const { result } = (read(await response.text()) ?? {}) as { readonly result?: Fields }
       const tools = Array.isArray(result?.["tools"]) ? (result["tools"] as ReadonlyArray<Fields>) : []
       const found = tools.find((tool) => tool["name"] === name)
@@ -283,7 +257,10 @@ export class Courier {
       await write(notice("notifications/cancelled", { requestId, reason: "the house was started again" }))
     const ask = async (message: Message, headers: Record<string, string>) => {
       const body = JSON.stringify({ jsonrpc: "2.0", ...message })
-      return this.#post(await this.#find(), body, { ...headers, accept: "application/json, text/event-stream" })
+      return this.#wire.post(await this.#wire.find(), body, {
+        ...headers,
+        accept: "application/json, text/event-stream",
+      })
     }
     const again = { id: "stoa/initialize", method: "initialize", params: this.#sessions.initialize?.params ?? {} }
     const response = await ask(again, {})
@@ -302,12 +279,16 @@ export class Courier {
   /** The stream of what the house has to say by itself, as long as the session lasts. */
   async #stand(session: Session): Promise<void> {
     let last: string | undefined
-    for (let failures = 0; this.#sessions.current === session && !this.#closing.signal.aborted; failures++) {
+    for (let failures = 0; this.#sessions.current === session && !this.#wire.closing.signal.aborted; failures++) {
       if (failures > 0)
-        await sleep(Math.min(5000, 100 * 2 ** failures), undefined, { signal: this.#closing.signal }).catch(() => {})
+        await sleep(Math.min(5000, 100 * 2 ** failures), undefined, { signal: this.#wire.closing.signal }).catch(
+          () => {},
+        )
       try {
-        const here = await this.#find()
-        const stream = await this.#get(here, session, last).catch(() => this.#around.house.lost(here))
+        const here = await this.#wire.find()
+        const stream = await this.#wire
+          .get(here, this.#sessions.headers(session), last)
+          .catch(() => this.#wire.lost(here))
         if (stream?.status === 405) return
         if (stream?.status === 404) return await this.#renew(session)
         if (stream === undefined || !isStream(stream)) continue
@@ -321,16 +302,4 @@ export class Courier {
       }
     }
   }
-}
-
-const isJson = (response: Response): boolean =>
-  response.headers.get("content-type")?.startsWith("application/json") === true
-
-/** A refusal of the house that is no JSON-RPC: no token, too many requests, nothing at this path. */
-const problemLine = (id: Id, response: Response, problem: Fields): string => {
-  const { detail, tag } = problem
-  const words = typeof detail === "string" ? detail : `What answers is not a Stoa house (HTTP ${response.status}).`
-  const after = response.headers.get("retry-after")
-  const data = { status: response.status, tag, ...(after === null ? {} : { retryAfter: Number(after) }) }
-  return errorLine(id, -32603, words, data)
 }
