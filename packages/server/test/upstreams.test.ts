@@ -278,7 +278,7 @@ for (const store of ["sqlite", "postgres"] as const)
           params.map((_, n) => ({ n })),
         )
         const metas = new Set(params.flatMap((one) => Object.keys(one._meta)))
-        assert.deepStrictEqual([...metas].toSorted(), ["progressToken", "stoa/idempotencyKey"])
+        assert.deepStrictEqual([...metas].toSorted(), ["progressToken", "stoa/idempotencyKey", "stoa/line"])
         assert.notInclude(JSON.stringify(server.heard), adminToken)
         assert.isTrue(server.heard.every(({ headers }) => headers.authorization === undefined))
         yield* ask(() => admin.mcpServers.remove("shared"))

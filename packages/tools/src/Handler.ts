@@ -28,4 +28,6 @@ export interface Tool {
   readonly handler: ToolHandler
   /** The handler has checked its result against the output schema itself: an MCP result is more than what the schema describes. */
   readonly checksOutput?: boolean
+  /** The handler itself ends what shows no sign of life within `timeoutMs`; what does may take as long as any tool may. */
+  readonly keepsTime?: boolean
 }

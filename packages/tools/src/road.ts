@@ -202,7 +202,8 @@ export const execute = Effect.fnUntraced(function* (tool: RegisteredTool, call: 
     idempotencyKey: call.idempotencyKey,
     progress,
   }
-  const result = yield* runInTime(definition, () => handler(call.arguments, context))
+  const time = tool.keepsTime === true ? { ...definition, timeoutMs: Number.MAX_SAFE_INTEGER } : definition
+  const result = yield* runInTime(time, () => handler(call.arguments, context))
   if (definition.outputSchema === undefined || tool.checksOutput === true) return result
   const schema = yield* prepareSchema(definition.name, "outputSchema", definition.outputSchema)
   const fault = yield* checkAgainst(schema, result, tool.reviewed)

@@ -17,7 +17,6 @@ export interface Behind {
 
 const { validate } = defaultMCPPorts()
 const longestReason = 2000
-const longestCallMs = 300_000
 
 /** What a server says about its hop is for the hop. */
 const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
@@ -37,8 +36,6 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
     ...mcpToolDefinition(server, tool),
     visibility: "hidden",
     executionType: "gateway",
-    // The client ends a call that shows no sign of life; one that does may take its time.
-    timeoutMs: longestCallMs,
   } as const
   const toolName = definition.name
 
@@ -57,6 +54,8 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
 
   return {
     definition,
+    // The client ends a call that shows no sign of life; one that does may take its time.
+    keepsTime: true,
     // Checked here, as the part of the result that the schema speaks of.
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, context) {
