@@ -180,6 +180,9 @@ request_max_retries = 0
 stream_max_retries = 0
 supports_websockets = false
 [mcp_servers.stoa]
+# The first turn waits for it.
+required = true
+startup_timeout_sec = 60
 ${server}
 `
 
