@@ -18,7 +18,10 @@ const relay = (client: Client, lines: Lines, context: Context.Context<never>) =>
   const answer = (method: string, params: unknown, signal: AbortSignal) => {
     const question = { method, params: untagged(params) }
     const line = lines.of(params)
-    if (line === undefined) return unasked(question) as never
+    if (line === undefined) {
+      if (method !== "roots/list") lines.takesTurns = true
+      return unasked(question) as never
+    }
     const heard = Effect.mapError(
       line.answer(question),
       ({ code, data, message }) => new ProtocolError(code, message, data),

@@ -4,7 +4,7 @@
  */
 import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
-import { Clock, Effect, Schedule, type Semaphore } from "effect"
+import { Clock, Deferred, Effect, Schedule, type Semaphore } from "effect"
 import { back, guarded, isFault } from "./calling.ts"
 import { connectionError, type Fault } from "./faults.ts"
 import { lineKey, taskKey } from "./lines.ts"
@@ -19,6 +19,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 /** Our own clock ends a request, since the SDK's cannot be stopped while somebody thinks. */
 const noTimeout = 2 ** 31 - 1
 const tickMs = 1000
+const noLonger = new MCPRefused(-32_603, "The call is over")
 const maxPages = 64
 const maxItems = 1000
 
@@ -83,45 +84,59 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
     const tell = Effect.runForkWith(yield* Effect.context<never>())
     const time = makeTime(limits.requestTimeoutMs, settings.maxCallMs)
     const { line, onProgress } = options
-    const asked: MCPLine | undefined = line && {
-      log: line.log,
-      answer: (question) =>
-        time.asking(
-          Effect.acquireUseRelease(
-            permits.release(1),
-            () => line.answer(question),
-            () => permits.take(1),
-          ),
-        ),
-    }
-    const token = asked && session.lines.open(asked)
     const modern = session.era.kind === "modern"
-    const meta = metaOf(options, token, modern)
-    const whole = {
-      ...params,
-      ...(modern && options.answers !== undefined ? { inputResponses: options.answers } : {}),
-      ...(modern && options.state !== undefined ? { requestState: options.state } : {}),
-      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
-    }
-    const base: RequestOptions = {
-      timeout: noTimeout,
-      onprogress: (progress) => {
-        time.alive()
-        if (onProgress !== undefined) tell(onProgress(progress))
-      },
-    }
-    const tool = method === "tools/call" ? kept.tools.get(String(params["name"])) : undefined
-    const answered = request((client, { signal }) => {
-      const all = { ...base, ...(signal === undefined ? {} : { signal }), allowInputRequired: true as const }
-      if (tool === undefined) return client.request({ method, params: whole }, asItCame, all)
-      // Its output is judged by whoever asked; the SDK would take a question for a result without structure.
-      const { outputSchema: _, ...shown } = tool.raw
-      return client.callTool(whole as never, { ...all, toolDefinition: shown as never })
+    const { lines } = session
+    const inTurn = line !== undefined && method === "tools/call" && lines.takesTurns
+    const sent = Effect.suspend(() => {
+      const over = Deferred.makeUnsafe<never, MCPRefused>()
+      const token = line && lines.open({ log: line.log, answer: (question) => asked(question) })
+      /** Others go on while somebody thinks; the answer is given when it is this one's turn again. */
+      const asked: MCPLine["answer"] = (question) =>
+        Effect.acquireUseRelease(
+          Effect.andThen(permits.release(1), inTurn ? lines.turn.release(1) : Effect.void),
+          () => {
+            lines.asks(token!, true)
+            return Effect.raceFirst(line!.answer(question), Deferred.await(over))
+          },
+          () =>
+            Effect.andThen(permits.take(1), inTurn ? lines.turn.take(1) : Effect.void).pipe(
+              Effect.andThen(Effect.sync(() => lines.asks(token!, false))),
+            ),
+        ).pipe(time.asking)
+      const meta = metaOf(options, token, modern)
+      const whole = {
+        ...params,
+        ...(modern && options.answers !== undefined ? { inputResponses: options.answers } : {}),
+        ...(modern && options.state !== undefined ? { requestState: options.state } : {}),
+        ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+      }
+      const base: RequestOptions = {
+        timeout: noTimeout,
+        onprogress: (progress) => {
+          time.alive()
+          if (onProgress !== undefined) tell(onProgress(progress))
+        },
+      }
+      const tool = method === "tools/call" ? kept.tools.get(String(params["name"])) : undefined
+      const answered = request((client, { signal }) => {
+        const all = { ...base, ...(signal === undefined ? {} : { signal }), allowInputRequired: true as const }
+        if (tool === undefined) return client.request({ method, params: whole }, asItCame, all)
+        // Its output is judged by whoever asked; the SDK would take a question for a result without structure.
+        const { outputSchema: _, ...shown } = tool.raw
+        return client.callTool(whole as never, { ...all, toolDefinition: shown as never })
+      })
+      return Effect.raceFirst(answered, time.over).pipe(
+        Effect.map((result) => replyOf(result as JsonObject)),
+        Effect.ensuring(
+          Effect.sync(() => {
+            if (token !== undefined) lines.close(token)
+            // Whoever is still asked need not answer.
+            Deferred.doneUnsafe(over, Effect.fail(noLonger))
+          }),
+        ),
+      )
     })
-    return yield* Effect.raceFirst(answered, time.over).pipe(
-      Effect.map((result) => replyOf(result as JsonObject)),
-      Effect.ensuring(Effect.sync(() => void (token === undefined || session.lines.close(token)))),
-    )
+    return yield* inTurn ? lines.turn.withPermit(sent) : sent
   })
 
 const unheard = (error: Fault | MCPConnectionError) => isFault(error) && error.unheard === true

@@ -1,7 +1,9 @@
 /**
  * Whose request a message of the server belongs to, when many share a connection. Over HTTP it came on that request's own
- * stream, which `taggedFetch` has marked; elsewhere nothing says so, and only a request that is alone can be meant.
+ * stream, which `taggedFetch` has marked; elsewhere nothing says so, and only a request that is alone can be meant. One
+ * whose question is open waits itself: it asks nothing else. Where this was not enough once, calls take turns from then on.
  */
+import { Semaphore } from "effect"
 import type { MCPLine } from "./MCPExchange.ts"
 
 export const lineKey = "stoa/line"
@@ -12,6 +14,10 @@ type Tagged = { readonly _meta?: Readonly<Record<string, unknown>> | undefined }
 
 export class Lines {
   readonly #open = new Map<string, MCPLine>()
+  readonly #asking = new Set<string>()
+  readonly turn = Semaphore.makeUnsafe(1)
+  /** A question came that could have been of several. */
+  takesTurns = false
   #made = 0
 
   open(line: MCPLine): string {
@@ -21,12 +27,22 @@ export class Lines {
   }
   close(token: string): void {
     this.#open.delete(token)
+    this.#asking.delete(token)
+  }
+  asks(token: string, now: boolean): void {
+    if (now) this.#asking.add(token)
+    else this.#asking.delete(token)
+  }
+
+  #alone(): MCPLine | undefined {
+    const free = [...this.#open].filter(([token]) => !this.#asking.has(token))
+    const meant = free.length === 0 ? [...this.#open] : free
+    return meant.length === 1 ? meant[0]![1] : undefined
   }
 
   of(params: unknown): MCPLine | undefined {
     const token = (params as Tagged)?._meta?.[lineKey]
-    if (typeof token === "string") return this.#open.get(token)
-    return this.#open.size === 1 ? this.#open.values().next().value : undefined
+    return typeof token === "string" ? this.#open.get(token) : this.#alone()
   }
 }
 
