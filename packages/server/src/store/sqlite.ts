@@ -97,7 +97,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const group = new GroupCommit({
     begin: () => writer.db.exec("BEGIN IMMEDIATE"),
     commit: () => writer.db.exec("COMMIT"),
-    sync: (done) => (log === undefined ? queueMicrotask(() => done(null)) : fdatasync(log, done)),
+    sync: (done) => (log === undefined ? queueMicrotask(() => done(null)) : log.sync(done)),
     rollback: () => writer.db.exec("ROLLBACK"),
     exec: (sql) => writer.db.exec(sql),
     inTransaction: () => writer.db.isOpen && writer.db.isTransaction,
@@ -188,17 +188,25 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
  */
 const openLog = (db: DatabaseSync, file: string) =>
   Effect.acquireRelease(
-    Effect.try({
-      try: () => {
-        // The log is there once something was written, and stays the same file while a connection is open.
-        db.exec("PRAGMA user_version = 0")
-        const log = openSync(`${file}-wal`, "r+")
-        db.exec("PRAGMA synchronous=NORMAL")
-        return log
-      },
-      catch: (cause) => toError(cause, "open"),
+    Effect.sync(() => {
+      db.exec("PRAGMA synchronous=NORMAL")
+      // The log is there once something was committed, and stays the same file while a connection is open.
+      let log: number | undefined
+      return {
+        sync: (done: (cause: Error | null) => void): void => {
+          try {
+            log ??= openSync(`${file}-wal`, "r+")
+          } catch (cause) {
+            return queueMicrotask(() => done(cause as Error))
+          }
+          fdatasync(log, done)
+        },
+        close: () => {
+          if (log !== undefined) closeSync(log)
+        },
+      }
     }),
-    (log) => Effect.sync(() => closeSync(log)),
+    (log) => Effect.sync(log.close),
   )
 
 let nextClient = 1_000_000
