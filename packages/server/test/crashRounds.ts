@@ -37,59 +37,65 @@ const written = Effect.gen(function* () {
   return { rows: of("row").toSorted(), events: of("event").map((body) => (JSON.parse(body) as { name: string }).name) }
 })
 
+const isId = /^[0-9a-f-]{36}$/
+
 export const crashing = (rounds: ReadonlyArray<number>) => {
   for (const [name, home] of homes)
     describe(`kill -9 on ${name}`, () => {
-      it.effect("no acknowledged row or event is lost, none is there without the other, and the readers catch up", () =>
-        Effect.gen(function* () {
-          const [where, store] = yield* home
-          const acknowledged: Array<string> = []
-          for (const enough of rounds) {
-            const child = yield* spawned(new URL("./crashWriter.ts", import.meta.url), [name, where])
-            const before = acknowledged.length
-            while (acknowledged.length - before < enough) {
-              const line = yield* child.line
-              if (line.startsWith("exited")) return assert.fail(line)
-              acknowledged.push(line)
+      it.effect(
+        "no acknowledged row or event is lost, none is there without the other, and the readers catch up",
+        () =>
+          Effect.gen(function* () {
+            const [where, store] = yield* home
+            const acknowledged: Array<string> = []
+            for (const enough of rounds) {
+              const child = yield* spawned(new URL("./crashWriter.ts", import.meta.url), [name, where])
+              const before = acknowledged.length
+              while (acknowledged.length - before < enough) {
+                const line = yield* child.line
+                if (line.startsWith("exited")) return assert.fail(line)
+                // A busy machine may have the writer say that it was slow.
+                if (isId.test(line)) acknowledged.push(line)
+              }
+              yield* child.kill
+              acknowledged.push(...(yield* child.rest).filter((line) => isId.test(line)))
+              yield* Effect.scoped(
+                Effect.gen(function* () {
+                  const { events, rows } = yield* written
+                  assert.deepStrictEqual(events.toSorted(), rows)
+                  const there = new Set(rows)
+                  assert.deepStrictEqual(
+                    acknowledged.filter((id) => !there.has(id)),
+                    [],
+                  )
+                }).pipe(Effect.provide(Layer.fresh(store))),
+              )
             }
-            yield* child.kill
-            acknowledged.push(...(yield* child.rest).filter((line) => /^[0-9a-f-]{36}$/.test(line)))
+            assert.isAtLeast(
+              acknowledged.length,
+              rounds.reduce((sum, n) => sum + n, 0),
+            )
+            // The next process starts after the dead one's lease.
+            yield* TestClock.setTime(Date.now() + 60_000)
             yield* Effect.scoped(
               Effect.gen(function* () {
-                const { events, rows } = yield* written
-                assert.deepStrictEqual(events.toSorted(), rows)
-                const there = new Set(rows)
+                const readers = yield* Readers
+                yield* readers.receipt("repeating")
+                yield* readers.receipt("once")
+                const rows = yield* ids("writer")
+                assert.deepStrictEqual(yield* ids("repeating"), rows)
+                assert.deepStrictEqual(yield* ids("once"), rows)
+                const states = yield* readers.list
                 assert.deepStrictEqual(
-                  acknowledged.filter((id) => !there.has(id)),
-                  [],
+                  states.map((one) => one.failure),
+                  [null, null],
                 )
-              }).pipe(Effect.provide(Layer.fresh(store))),
+              }).pipe(
+                Effect.provide(Layer.fresh(crashReaders.pipe(Layer.provideMerge(ground(store)), Layer.merge(quiet)))),
+              ),
             )
-          }
-          assert.isAtLeast(
-            acknowledged.length,
-            rounds.reduce((sum, n) => sum + n, 0),
-          )
-          // The next process starts after the dead one's lease.
-          yield* TestClock.setTime(Date.now() + 60_000)
-          yield* Effect.scoped(
-            Effect.gen(function* () {
-              const readers = yield* Readers
-              yield* readers.receipt("repeating")
-              yield* readers.receipt("once")
-              const rows = yield* ids("writer")
-              assert.deepStrictEqual(yield* ids("repeating"), rows)
-              assert.deepStrictEqual(yield* ids("once"), rows)
-              const states = yield* readers.list
-              assert.deepStrictEqual(
-                states.map((one) => one.failure),
-                [null, null],
-              )
-            }).pipe(
-              Effect.provide(Layer.fresh(crashReaders.pipe(Layer.provideMerge(ground(store)), Layer.merge(quiet)))),
-            ),
-          )
-        }),
+          }),
+        60_000,
       )
     })
 }
