@@ -81,6 +81,12 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("the gateway", (it) 
       yield* ask(() => admin.mcpServers.add({ name: "every", ...everything("stdio") }))
       const own = yield* oldClient(`${url}/mcp/servers/every`, adminToken)
       const all = yield* newClient(`${url}/mcp`, adminToken)
+      const titleOf = (
+        tools: ReadonlyArray<{ readonly name: string; readonly title?: string | undefined }>,
+        name: string,
+      ) => tools.find((tool) => tool.name === name)?.title
+      assert.strictEqual(titleOf((yield* ask(() => own.listTools())).tools, "echo"), "Echo Tool")
+      assert.strictEqual(titleOf((yield* ask(() => all.listTools())).tools, "every__echo"), "Echo Tool")
       const resources = (yield* ask(() => own.listResources())).resources
       assert.isAbove(resources.length, 3)
       const prefixed = (yield* ask(() => all.listResources())).resources

@@ -18,8 +18,8 @@ export interface UpstreamServer {
   readonly lists: () => Lists
   /** Waits until the lists are as new as can be known. */
   readonly fresh: Effect.Effect<void>
-  /** Its tools in the order it lists them. */
-  readonly order: ReadonlyArray<string>
+  /** Its tools as it lists them, and in that order. */
+  readonly tools: ReadonlyArray<JsonObject>
   readonly exchange: (
     method: string,
     params: JsonObject,
@@ -97,7 +97,7 @@ export const serverOf = (kept: Kept, offerings: Offerings, conversations: Conver
     instructions: shelves.instructions,
     lists: () => shelves.lists,
     fresh: offerings.fresh(id, shelves),
-    order: kept.listed.map((tool) => tool.name),
+    tools: kept.listed.map((tool) => hidden(kept, tool.raw)),
     exchange,
     converse: converseWith(kept, exchange, conversations),
     watch: (uris, tell) => offerings.watch(shelves, uris, tell),

@@ -168,11 +168,16 @@ export const layerHouseDesk = Layer.effect(
       const found = yield* catalogue.list(caller, shown)
       const named = found.map((one) => [wireNameOf(one, endpoint), one] as const)
       // A server's own order means something to those who wrote it; what comes from many places is in the order of names.
-      const place = upstreamFaces.order(endpoint)
-      const byName = new Map(named.toSorted(([a], [b]) => place(a) - place(b) || (a < b ? -1 : a > b ? 1 : 0)))
+      const extra = upstreamFaces.extras(endpoint)
+      const byName = new Map(
+        named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
+      )
       const face: Face = {
         instructions,
-        tools: [...byName].map(([name, one]) => listedOf(one, name)),
+        tools: [...byName].map(([name, one]) => ({
+          ...listedOf(one, name),
+          ...(one.server === undefined ? {} : extra(name).shown),
+        })),
         call: (use, line) => {
           const one = byName.get(use.name)
           return one === undefined

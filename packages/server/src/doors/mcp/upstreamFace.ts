@@ -10,10 +10,11 @@ import { AllowLists } from "../../access/AllowLists.ts"
 import { Grants } from "../../access/Grants.ts"
 import { Asked, type CallingClient } from "../../upstreams/Asked.ts"
 import { Upstreams, type UpstreamServer } from "../../upstreams/Upstreams.ts"
-import type { Asks, Content, Endpoint, Face, JsonObject, Lacks, Line, LogLevel } from "./Desk.ts"
+import type { Asks, Content, Endpoint, Face, JsonObject, Lacks, Line, ListedTool, LogLevel } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject } from "./message.ts"
 import {
+  metaOutward,
   type Naming,
   namesOf,
   ownNames,
@@ -178,6 +179,19 @@ const completeOf =
     )
   }
 
+interface Extra {
+  readonly place: number
+  readonly shown: Pick<ListedTool, "title" | "icons" | "meta">
+}
+const extraOf = (tool: JsonObject, naming: Naming): Extra["shown"] => {
+  const { _meta, icons, title } = metaOutward(tool, naming)
+  return {
+    ...(typeof title === "string" ? { title } : {}),
+    ...(Array.isArray(icons) ? { icons: icons.filter(isObject) } : {}),
+    ...(isObject(_meta) ? { meta: _meta } : {}),
+  }
+}
+
 type Part = Pick<Face, "logs" | "watch"> & Partial<Pick<Face, "instructions" | "resources" | "prompts" | "complete">>
 
 export const makeUpstreamFaces = Effect.gen(function* () {
@@ -232,20 +246,20 @@ export const makeUpstreamFaces = Effect.gen(function* () {
     return made
   })
 
-  /** Under its own endpoint a server's tools come in its own order. */
-  const order = (endpoint: Endpoint): ((name: string) => number) => {
-    const places = new Map(
-      endpoint.kind === "server"
-        ? upstreams
-            .servers()
-            .filter(({ name }) => name === endpoint.name)
-            .flatMap((server) => server.order.map((name, at) => [name, at] as const))
-        : [],
-    )
-    return (name) => places.get(name) ?? places.size
+  /** What servers say of their tools beyond what the house needs to know, by the name a tool has here; and their order. */
+  const extras = (endpoint: Endpoint) => {
+    const said = new Map<string, Extra>()
+    for (const server of endpoint.kind === "toolset" ? [] : upstreams.servers()) {
+      if (!isNamed(endpoint, server.name)) continue
+      const own = endpoint.kind === "server"
+      const naming = own ? ownNames : namesOf(server.name, () => [])
+      for (const [at, tool] of server.tools.entries())
+        said.set(naming.prompt(String(tool["name"])), { place: own ? at : 0, shown: extraOf(tool, naming) })
+    }
+    return (name: string): Extra => said.get(name) ?? { place: endpoint.kind === "server" ? said.size : 0, shown: {} }
   }
 
-  return { part, isThere, order }
+  return { part, isThere, extras }
 })
 
 const isNamed = (endpoint: Endpoint, name: string): boolean =>

@@ -48,7 +48,7 @@ const renamed = (thing: JsonObject, key: string, to: (text: string) => string): 
   typeof thing[key] === "string" ? { ...thing, [key]: to(thing[key]) } : thing
 
 /** A page of an app is named in `_meta` of whatever it belongs to. */
-const metaOutward = (thing: JsonObject, { uri }: Naming): JsonObject => {
+export const metaOutward = (thing: JsonObject, { uri }: Naming): JsonObject => {
   const meta = thing["_meta"]
   const ui = isObject(meta) ? meta["ui"] : undefined
   if (!isObject(meta) || !isObject(ui)) return thing
