@@ -385,4 +385,34 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
       yield* ask(() => admin.mcpServers.remove("gate"))
     }),
   )
+
+  for (const upstream of eras)
+    it.effect(`a tool's failure on a server of the ${upstream} era is told in the server's own words`, () =>
+      Effect.gen(function* () {
+        const { admin, name, place, token } = yield* scene(upstream)
+        for (const client of eras) {
+          const it = yield* (client === "old" ? oldClient : newClient)(place, token)
+          const told = yield* ask(() => it.callTool({ name: "test_error_handling", arguments: {} }) as Promise<unknown>)
+          const { content, isError } = told as { readonly content: unknown; readonly isError?: boolean }
+          const text = "This tool intentionally returns an error for testing"
+          assert.deepStrictEqual([isError, content], [true, [{ type: "text", text }]])
+        }
+        const { items } = yield* ask(() => admin.calls.list({ tool: `${name}/test_error_handling` }))
+        assert.deepStrictEqual(
+          items.map(({ state }) => state),
+          ["failed", "failed"],
+        )
+      }),
+    )
+
+  it.effect("a result too large for a row reaches the client whole", () =>
+    Effect.gen(function* () {
+      const { admin, adminToken, url } = yield* Guest
+      yield* ask(() => admin.mcpServers.add({ name: "big", ...raw().spec }))
+      const params = { name: "huge", arguments: { bytes: 300_000 } }
+      const { body } = yield* ask(() => newRequest(`${url}/mcp/servers/big`, adminToken, "tools/call", params))
+      assert.strictEqual(body.result.content[0].text, "x".repeat(300_000))
+      yield* ask(() => admin.mcpServers.remove("big"))
+    }),
+  )
 })
