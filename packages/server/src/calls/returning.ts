@@ -62,13 +62,22 @@ export const makeReturning = Effect.fnUntraced(function* (
   )
 
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  const lost = Effect.fnUntraced(function* (id: string) {
-    const row = yield* record.byId(id)
-    if (row?.state !== "waiting") return
-    yield* settle(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })
-    if (row.onId !== null) yield* journal.transact(decisions.cancel(row.onId, cutOff))
+  /** Ends a call that waits, and takes back what was asked: one without the other would leave a question about nothing. */
+  const abandon = Effect.fnUntraced(function* (id: string, ending: Exclude<Ending, { readonly step: "finish" }>) {
+    const row = yield* journal.transact(
+      Effect.gen(function* () {
+        const settled = yield* record.settle(id, ending, unseen())
+        if (settled !== undefined && settled.onId !== null) yield* decisions.cancel(settled.onId, ending.error.message)
+        return settled
+      }),
+    )
+    if (row !== undefined) yield* measure(row)
+    yield* watch.tell(row)
+    yield* answering.over(id)
   })
-  upstreams.onLost((id) => void run(lost(id)))
+  upstreams.onLost(
+    (id) => void run(abandon(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })),
+  )
 
   /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
   const goOn = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
@@ -235,12 +244,10 @@ export const makeReturning = Effect.fnUntraced(function* (
   const expire = Effect.fn("Calls.expire")(function* (id: string) {
     const row = yield* record.byId(id)
     if (row?.state !== "waiting" || (row.onKind !== "callback" && !(yield* answering.wantsClient(row.id)))) return
-    yield* settle(id, {
+    yield* abandon(id, {
       step: "expire",
       error: { tag: "ToolTimeoutError", message: `No result of "${row.tool}" came in time` },
     })
-    if (row.onKind === "decision" && row.onId !== null)
-      yield* journal.transact(decisions.cancel(row.onId, "Nobody answered the rest in time"))
   })
 
   /** Ends what is under way and was paused: one principal's, one tool's, one server's, or everything. */
@@ -269,13 +276,12 @@ export const makeReturning = Effect.fnUntraced(function* (
     // Those that were asked something on a stream which that process held are as lost.
     for (const id of yield* answering.orphans(running.me)) {
       const row = yield* watch.now(id)
-      if (row.onId !== null) yield* journal.transact(decisions.cancel(row.onId, unknownOutcome.message))
       rows.push(row)
     }
     for (const row of rows)
       yield* causedBy(
         { correlationId: row.correlationId as CorrelationId, actor: row.principal, provenance: "house" },
-        settle(row.id, { step: "fail", error: unknownOutcome }),
+        abandon(row.id, { step: "fail", error: unknownOutcome }),
       )
     yield* answering.unheeded
     return rows.length
