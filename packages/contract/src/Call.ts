@@ -14,6 +14,15 @@ export const CallState = Schema.Literals([
 ])
 export type CallState = typeof CallState.Type
 
+/**
+ * JSON that was parsed from text a moment ago, or is about to become it: there is nothing to check in it, and walking
+ * hundreds of thousands of keys to find that out would hold everybody else up.
+ */
+const Parsed = Schema.Unknown as unknown as Schema.Codec<Schema.Json>
+const ParsedObject = Schema.Unknown.check(
+  Schema.makeFilter((it) => (typeof it === "object" && it !== null && !Array.isArray(it)) || "an object"),
+) as unknown as Schema.Codec<Readonly<Record<string, Schema.Json>>>
+
 /** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, later a run. */
 export const WaitsOn = Schema.Struct({
   kind: Schema.Literals(["decision", "client", "callback", "run"]),
@@ -32,9 +41,9 @@ export class Call extends Schema.Class<Call>("Call")({
   id: CallId,
   tool: Schema.String,
   state: CallState,
-  input: Schema.Json,
+  input: Parsed,
   /** Present when done. A large one is `{file,size,mediaType}`, and `outputFile` says so. */
-  output: Schema.optionalKey(Schema.Json),
+  output: Schema.optionalKey(Parsed),
   outputFile: Schema.optionalKey(OutputFile),
   /** What came with the output and is not part of it: an http answer's status and headers. */
   meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -59,7 +68,7 @@ export const OpenCall = Call.check(Schema.makeFilter((call) => unsettled.include
 const Wait = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 300 }))
 
 export const NewCall = Schema.Struct({
-  input: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  input: Schema.optionalKey(ParsedObject),
   space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
   wait: Schema.optionalKey(Wait),
   /** Judge and validate, show what would be sent, and run nothing (G-33). */
@@ -82,7 +91,7 @@ export class CallPreview extends Schema.Class<CallPreview>("CallPreview")({
 
 /** A result from outside: a client's, a hosted function's, or a signed callback's. */
 export const CallResult = Schema.Struct({
-  output: Schema.optionalKey(Schema.Json),
+  output: Schema.optionalKey(Parsed),
   error: Schema.optionalKey(
     Schema.Union([Schema.String, Schema.Struct({ message: Schema.String, tag: Schema.optionalKey(Schema.String) })]),
   ),

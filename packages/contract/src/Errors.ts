@@ -17,10 +17,12 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
 /** No token, or one that is unknown, expired or revoked. The three look alike on purpose. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
   "Unauthenticated",
-  { reason: Schema.Literals(["missing", "refused"]) },
+  { reason: Schema.Literals(["missing", "refused", "signature"]) },
   { httpApiStatus: 401 },
 ) {
   override get message(): string {
+    if (this.reason === "signature")
+      return "This signature does not fit: it is over the moment, the call and the exact body, under the tool's key, and good for 5 minutes. Compare key and clock (stoa tools key NAME)."
     return this.reason === "missing"
       ? 'This needs a token. Send "Authorization: Bearer <token>"; make one with "stoa token add".'
       : 'This token is unknown, expired or revoked. Make a new one with "stoa token add".'

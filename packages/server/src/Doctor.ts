@@ -1,6 +1,7 @@
 /** Looks the house over: each finding says what was looked at and what to do. */
-// edge: looks at the data folder's mode.
+// edge: looks at the data folder's mode, and at the database file.
 import { statSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
 import { type Finding, Report } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,11 +36,15 @@ const schema = Effect.gen(function* () {
 })
 
 const integrity = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const { dialect } = yield* Store
+  const { dialect, where } = yield* Store
   if (dialect === "postgres") return ok("integrity", "kept by Postgres")
-  const rows = yield* Effect.orDie(sql<{ quickCheck: string }>`SELECT quick_check FROM pragma_quick_check`)
-  const found = rows.map((row) => row.quickCheck).join("; ")
+  // Asked of a connection of its own: one that has been reading for long has an old picture of the search index.
+  const found = yield* Effect.sync(() => {
+    const db = new DatabaseSync(where, { readOnly: true })
+    const rows = db.prepare("SELECT quick_check FROM pragma_quick_check").all() as Array<{ quick_check: string }>
+    db.close()
+    return rows.map((row) => row.quick_check).join("; ")
+  })
   return found === "ok" ? ok("integrity", "every page is sound") : fail("integrity", `${found}: restore a backup`)
 })
 

@@ -30,6 +30,7 @@ import { Approvals } from "./decisions/Approvals.ts"
 import { Company } from "./decisions/Company.ts"
 import { DecisionLinks } from "./decisions/DecisionLinks.ts"
 import { Decisions } from "./decisions/Decisions.ts"
+import { layerExpiry } from "./decisions/Expiry.ts"
 import { doctorReport } from "./Doctor.ts"
 import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
@@ -159,7 +160,7 @@ const company = Layer.effect(
 
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
-  Decisions.reader.pipe(
+  layerExpiry.pipe(
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
     Layer.provideMerge(DeclaredSpaces.layer(file)),

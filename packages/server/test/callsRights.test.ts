@@ -115,6 +115,26 @@ for (const store of stores)
         }).pipe(Effect.scoped),
       )
 
+      it.effect("what is nested too deep is refused with a sentence, key or no key; odd types in _meta are too", () =>
+        Effect.gen(function* () {
+          const { raw, url } = yield* Guest
+          const bot = yield* someone("agent")
+          const { name } = yield* configure({ inputSchema: { type: "object" } })
+          const deep = `{"input":${'{"a":'.repeat(8000)}1${"}".repeat(8000)}}`
+          for (const key of [{}, { "idempotency-key": fresh("key") }]) {
+            const headers = { authorization: `Bearer ${bot.token}`, "content-type": "application/json", ...key }
+            const answer = yield* ask(() => raw(`/api/v1/tools/${name}/call`, { method: "POST", headers, body: deep }))
+            assert.strictEqual(answer.status, 400)
+            assert.include(yield* ask(() => answer.text()), "nested")
+          }
+          for (const meta of [{ "stoa/idempotencyKey": 77 }, { "stoa/space": { a: 1 } }]) {
+            const call = { name, arguments: {} }
+            const { body } = yield* ask(() => newRequest(`${url}/mcp`, bot.token, "tools/call", call, { meta }))
+            assert.strictEqual(body.error.code, -32602)
+          }
+        }),
+      )
+
       it.effect("S4-104 a right that is taken away is gone at the next call", () =>
         Effect.gen(function* () {
           const bot = yield* someone("agent")

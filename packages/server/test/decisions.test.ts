@@ -280,10 +280,13 @@ for (const store of stores)
 
     it.effect("G-13 from now on: for this principal, this tool as it was, until it is taken back", () =>
       Effect.gen(function* () {
-        const { ask, bot, pam, space, stub, tool } = yield* scene()
+        const { ask, bot, pam: member, space, stub, tool } = yield* scene()
+        // A member may say yes to this one; what holds everywhere is an admin's to say.
+        const pam = yield* ruler()
         const other = yield* someone("agent")
-        yield* request(pam, "PUT", `/spaces/${space}/members/${other.id}`)
+        yield* request(member, "PUT", `/spaces/${space}/members/${other.id}`)
         const { call, decision } = yield* ask()
+        assert.strictEqual(yield* statusOf(decide(member, decision, { verdict: "approve", reach: "always" })), 403)
         assert.strictEqual(yield* statusOf(decide(pam, decision, { verdict: "approve", reach: "always" })), 200)
         yield* settled(bot, call)
         const free = yield* callTool(bot, tool.name, { input: { word: "again" } })

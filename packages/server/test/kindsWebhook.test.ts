@@ -142,6 +142,10 @@ for (const store of stores)
         assert.strictEqual((yield* request(yield* admin, "PUT", `/secrets/${secret}`, { value })).status, 204)
         const { name } = yield* webhook(url, { signingSecret: secret, callbackTimeout: 1000 })
         const { id } = told(yield* callTool(bot, name))
+        // A secret is shown to nobody, not even as a key.
+        const shown = yield* request(yield* admin, "GET", `/tools/${name}/signing-key`)
+        assert.strictEqual(shown.status, 409)
+        assert.notInclude(JSON.stringify(shown.body), value)
         const { body, headers } = sent[0]!
         const [, seconds] = /^t=(\d+),/.exec(headers["stoa-signature"]!)!
         assert.strictEqual(headers["stoa-signature"], signed(value, Number(seconds), id, body))
@@ -152,6 +156,19 @@ for (const store of stores)
         assert.include([401, 409], (yield* answerBack(id, late, signed(value, nowSeconds(), id, late))).status)
         assert.strictEqual((yield* callNow(bot, id)).state, "expired")
       }).pipe(Effect.scoped),
+    )
+
+    it.effect("a result is not read before it is known who brings it, and guessing is counted", () =>
+      Effect.gen(function* () {
+        const nobody = "call_01a1de7e-9c83-7000-a0b5-000000000000"
+        const statuses = new Set<number>()
+        for (let n = 0; n < 40; n++)
+          statuses.add(
+            (yield* answerBack(nobody, '{"neither":"output","nor":"error"}', signed("k", nowSeconds(), nobody, "")))
+              .status,
+          )
+        assert.deepStrictEqual([...statuses].toSorted(), [401, 429])
+      }),
     )
 
     it.effect("G-33 a dry run shows what would be posted, and posts nothing", () =>

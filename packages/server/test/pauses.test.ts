@@ -157,8 +157,8 @@ for (const store of stores)
         assert.strictEqual((yield* callNow(bot, theirs.id)).state, "running")
         const echo = (server: string) =>
           callTool(bot, encodeURIComponent(`${server}/echo`), { input: { message: "hi" } })
-        // Refused while it is being disconnected, and gone after that.
-        assert.strictEqual((yield* echo(one)).status, 404)
+        // Refused while it is being disconnected, and told why after that.
+        assert.strictEqual((yield* echo(one)).status, 403)
         assert.strictEqual((yield* echo(two)).status, 200)
         yield* lift(`servers/${one}`)
         yield* Effect.repeat(echo(one), { until: ({ status }) => status === 200 })

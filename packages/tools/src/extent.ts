@@ -30,3 +30,6 @@ export const extentOf = (value: unknown): Extent => {
   }
   return { tooDeep: false, large: size > largest }
 }
+
+/** Deeper than anything that recurses should be given. */
+export const isTooDeep = (value: unknown): boolean => extentOf(value).tooDeep

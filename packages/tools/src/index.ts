@@ -67,6 +67,7 @@ export {
 export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 export * as Road from "./road.ts"
+export { isTooDeep } from "./extent.ts"
 export { digestOf } from "./schemaGuard.ts"
 export { checkValue, validateWithSchema } from "./validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"

@@ -4,6 +4,7 @@ import { Call, CallResult, CallState } from "../Call.ts"
 import { BadInput, Forbidden, Missing, TooManyRequests, Unauthenticated, WrongState } from "../Errors.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
+import { Submitting } from "./guards.ts"
 
 const ref = { call: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }
 
@@ -44,6 +45,6 @@ export class ResultsApi extends HttpApiGroup.make("results")
         problem(Unauthenticated),
         problem(TooManyRequests),
       ],
-    }),
+    }).middleware(Submitting),
   )
   .prefix("/api/v1") {}

@@ -1,8 +1,9 @@
 /** What stands before every endpoint. The doors implement these; clients only learn their failures. */
-import type { Schema } from "effect"
+import { Context, type Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "effect/http-api"
 import type { Caller } from "../Caller.ts"
 import { BadInput, Forbidden, Internal, TooLarge, TooManyRequests, Unauthenticated, WrongState } from "../Errors.ts"
+import type { Principal } from "../Principal.ts"
 import { problem } from "../Problem.ts"
 
 /** Turns the bearer token into a caller. */
@@ -12,6 +13,17 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
     security: { bearer: HttpApiSecurity.bearer },
     error: [problem(Unauthenticated), problem(TooManyRequests), problem(Forbidden)],
   },
+) {}
+
+/** Whoever brings a result: a principal, or nobody where a signature speaks for the service that was called. */
+export class Submitter extends Context.Service<Submitter, { readonly principal: Principal | null }>()(
+  "contract/api/Submitter",
+) {}
+
+/** Asks for a token or a signature before the body is read: whoever has neither costs nothing. */
+export class Submitting extends HttpApiMiddleware.Service<Submitting, { provides: Submitter }>()(
+  "contract/api/Submitting",
+  { error: [problem(Unauthenticated), problem(TooManyRequests), problem(Forbidden)] },
 ) {}
 
 /** What could not be read becomes a BadInput that names the path. */

@@ -21,7 +21,7 @@ import {
   type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { type Call as Begun, digestOf } from "@stoa/tools"
+import { type Call as Begun, digestOf, isTooDeep } from "@stoa/tools"
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
@@ -135,7 +135,7 @@ export class Calls extends Context.Service<
         context: caller.context,
         idempotencyKey: begun.idempotencyKey === begun.id ? null : begun.idempotencyKey,
         tool: reached.tool,
-        input: JSON.stringify(begun.arguments),
+        input: textOf(begun.arguments),
         digest,
         fingerprint: reached.fingerprint,
         space: begun.sessionId === "" ? null : begun.sessionId,
@@ -219,7 +219,7 @@ export class Calls extends Context.Service<
         const caller = yield* Caller
         const request = yield* placed(given, caller)
         const { principal } = caller
-        const digest = request.key === undefined ? "" : digestOf([request.tool, request.input, request.space])
+        const digest = request.key === undefined ? "" : digestOf([request.tool, textOf(request.input), request.space])
         const before = request.key === undefined ? undefined : yield* record.byKey(principal.id, request.key)
         if (before !== undefined) return yield* again(before, digest, request)
         const begun = yield* begin(request, caller)
@@ -284,3 +284,6 @@ const refusalFrom = (row: CallRow): Refused => {
   if (tag === "ToolNotFoundError") return new ToolNotFoundError(given)
   return tag === "ToolValidationError" ? new ToolValidationError(given) : new ToolAuthorizationError(given)
 }
+
+/** What is nested too deep is refused, and the refusal is kept without it. */
+const textOf = (input: Begun["arguments"]): string => (isTooDeep(input) ? "{}" : JSON.stringify(input))

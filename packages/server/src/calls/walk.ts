@@ -50,6 +50,14 @@ export const makeWalk = Effect.gen(function* () {
     options: { readonly face: Face; readonly hasSpace: boolean; readonly counted: boolean },
     reached: Reached,
   ) {
+    const stopped = (subject: string, toolName: string) => {
+      reached.rule = `paused:${subject}`
+      return new ToolAuthorizationError({
+        message: `"${toolName}" does not run now: ${subject.startsWith("agents/") ? caller.principal.name : subject} is paused. Try again when an admin has lifted the pause`,
+        toolName,
+        agentId: caller.principal.id,
+      })
+    }
     const view = yield* catalogue.view(caller, options.face)
     let judged: Judgement | undefined
     const identity: Identity = {
@@ -59,7 +67,14 @@ export const makeWalk = Effect.gen(function* () {
           return judgement.verdict === "deny" ? Effect.fail(judgement) : Effect.void
         }),
     }
-    const tool = yield* Effect.provideService(Road.find(shelfOf(view), begun), IdentityPort, identity)
+    const stops = yield* pauses.at(caller.epoch)
+    const tool = yield* Effect.provideService(Road.find(shelfOf(view), begun), IdentityPort, identity).pipe(
+      // A paused server has no tools; whoever asks for one is told why.
+      Effect.mapError((error) => {
+        const server = `servers/${begun.toolName.split(/\/|__/)[0]!.toLowerCase()}`
+        return stops.has(server) ? stopped(server, begun.toolName) : error
+      }),
+    )
     const { name } = tool.definition
     const listed = view.get(name)!
     // From here on the tool has one name, whichever of its two it was called by.
@@ -69,15 +84,8 @@ export const makeWalk = Effect.gen(function* () {
     reached.visibility = visibilityOf(listed)
     reached.customUI = tool.definition.customUI ?? null
     const { principal } = caller
-    const paused = pausedBy(yield* pauses.at(caller.epoch), { principal, tool: name, server: listed.server })
-    if (paused !== undefined) {
-      reached.rule = `paused:${paused}`
-      return yield* new ToolAuthorizationError({
-        message: `"${name}" does not run now: ${paused === "everything" ? "everything" : paused} is paused. Try again when an admin has lifted the pause`,
-        toolName: name,
-        agentId: principal.id,
-      })
-    }
+    const paused = pausedBy(stops, { principal, tool: name, server: listed.server })
+    if (paused !== undefined) return yield* stopped(paused, name)
     if (options.counted) yield* limits.take(caller, `tools/${name}`)
     yield* Effect.provideService(Road.judge(tool, named), IdentityPort, identity).pipe(
       Effect.ensuring(Effect.sync(() => void (reached.rule = judged?.rule ?? null))),

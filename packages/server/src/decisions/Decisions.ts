@@ -27,17 +27,17 @@ import { Context, DateTime, Effect, Layer, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/Grants.ts"
 import { Principals } from "../access/Principals.ts"
-import { becauseOf, newId } from "../store/Correlation.ts"
+import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { readerLayer } from "../store/Readers.ts"
 import { Timers } from "../store/Timers.ts"
 import { Approvals } from "./Approvals.ts"
 import { Company } from "./Company.ts"
 import { electorate } from "./electorate.ts"
 import { decisionFrom, type DecisionRow } from "./rows.ts"
 
-const purpose = "decision"
+/** The purpose of the timers that end a question. */
+export const decisionPurpose = "decision"
 
 export interface NewDecision {
   readonly kind: DecisionKind
@@ -144,7 +144,7 @@ export class Decisions extends Context.Service<
             createdAt: DateTime.formatIso(now),
           })}`,
         )
-        yield* timers.set({ purpose, key: id, dueAt: expiresAt, payload: { decision: id } })
+        yield* timers.set({ purpose: decisionPurpose, key: id, dueAt: expiresAt, payload: { decision: id } })
         yield* journal.append({
           kind: "decision.asked",
           ...(space === null ? {} : { space }),
@@ -334,6 +334,13 @@ export class Decisions extends Context.Service<
           return yield* new WrongState({ detail: "This decision has expired, which is a no. Make the call again." })
         // Whether its own caller's words fit is for the server to say, whose form it is.
         if (!own) yield* fits(one, given)
+        // What holds everywhere from now on is not for whoever happens to be in one space.
+        if (given.reach === "always" && one.approver !== by.id && !(yield* readerOf(by)).all)
+          return yield* new Forbidden({
+            action: "approve from now on in",
+            resource: `decisions/${id}`,
+            rule: "admins, or the approver the tool names",
+          })
         if (given.verdict !== "approve" || one.people === 1) return yield* close(one, by, given)
         if (given.input !== undefined)
           return yield* bad("input", "what needs two people is approved as it stands, or denied")
@@ -382,17 +389,4 @@ export class Decisions extends Context.Service<
       })
     }),
   )
-
-  /** An unanswered one is a no, and its timer says when. */
-  static readonly reader = readerLayer({
-    name: "decisions",
-    atomic: true,
-    kinds: ["timer.fired"],
-    handle: Effect.fnUntraced(function* (events) {
-      const decisions = yield* Decisions
-      for (const event of events)
-        if (event.kind === "timer.fired" && event.body.purpose === purpose)
-          yield* becauseOf(event, decisions.expire((event.body.payload as { readonly decision: string }).decision))
-    }),
-  })
 }

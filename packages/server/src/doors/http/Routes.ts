@@ -25,6 +25,7 @@ import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
 import { pages } from "./pages.ts"
+import { layerSubmitting } from "./Submitting.ts"
 
 const handlers = Layer.mergeAll(
   principalsHandlers,
@@ -63,4 +64,4 @@ export const routes = Layer.mergeAll(
   pages,
   decisionPage,
   elsewhere,
-).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency]))
+).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency, layerSubmitting]))

@@ -61,6 +61,10 @@ const toolsCall: Method = (talk, request) => {
   const tool = findTool(talk.face.tools, name)
   if (tool === undefined) return fail(unknownTool(name))
   const meta = metaOf(params)
+  const odd = ["stoa/idempotencyKey", "stoa/space"].find(
+    (own) => meta[own] !== undefined && typeof meta[own] !== "string",
+  )
+  if (odd !== undefined) return fail(invalidParams(`_meta["${odd}"] is a string`))
   const key = textParam(meta, "stoa/idempotencyKey")
   if (key !== undefined && (key === "" || key.length > longestKey))
     return fail(invalidParams(`stoa/idempotencyKey has 1 to ${longestKey} characters`))

@@ -1,11 +1,8 @@
-import { Api, Caller, Unauthenticated } from "@stoa/contract"
-import { Effect, Redacted } from "effect"
+import { Api, Caller, Submitter } from "@stoa/contract"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
-import { makeCallbackCheck } from "../../../calls/Callbacks.ts"
-import { signatureHeader } from "../../../calls/Signatures.ts"
-import { Acting } from "../Authentication.ts"
 
 /** The caller as calls know it: their maker, or one who may look everywhere. */
 const makeCallReader = Effect.map(Grants, (grants) =>
@@ -46,26 +43,11 @@ export const resultsHandlers = HttpApiBuilder.group(
   "results",
   Effect.fn(function* (handlers) {
     const calls = yield* Calls
-    const acting = yield* Acting
-    const verify = yield* makeCallbackCheck
-    const house = { principal: null as never, all: true }
-    return handlers.handle("submit", ({ params, payload, request }) =>
-      Effect.gen(function* () {
-        const signature = request.headers[signatureHeader]
-        if (signature !== undefined) {
-          const call = yield* calls.get(params.call, house)
-          // Unknown, and signed by another: the two look alike.
-          if (call.onKind !== "callback" || !(yield* verify(call, signature, yield* Effect.orDie(request.text))))
-            return yield* new Unauthenticated({ reason: "refused" })
-          return callFrom(yield* calls.result(params.call, null, payload))
-        }
-        const [scheme = "", token = ""] = (request.headers["authorization"] ?? "").split(" ")
-        const credential = Redacted.make(scheme.toLowerCase() === "bearer" ? token : "")
-        const submit = Effect.gen(function* () {
-          const { principal } = yield* Caller
-          return callFrom(yield* calls.result(params.call, principal, payload))
-        })
-        return yield* acting.as(credential, submit)
+    return handlers.handle(
+      "submit",
+      Effect.fnUntraced(function* ({ params, payload }) {
+        const { principal } = yield* Submitter
+        return callFrom(yield* calls.result(params.call, principal, payload))
       }),
     )
   }),

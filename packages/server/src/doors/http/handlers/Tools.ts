@@ -1,4 +1,4 @@
-import { Api, Caller, Forbidden, importOpenApi, ImportReport, Missing, ToolView } from "@stoa/contract"
+import { Api, Caller, Forbidden, importOpenApi, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -79,6 +79,12 @@ export const toolsHandlers = HttpApiBuilder.group(
       form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
       signingKey: Effect.fnUntraced(function* ({ params: { name } }) {
         yield* require("admin", `tools/${name}`)
+        const { execution } = yield* tools.get(name)
+        // A secret is never shown again, to nobody: whoever set it knows it.
+        if (execution?.["signingSecret"] !== undefined)
+          return yield* new WrongState({
+            detail: `"${name}" is signed with a secret that was set here, and secrets are not shown.`,
+          })
         return { key: Redacted.value(yield* keyOfTool(name)) }
       }),
       add: Effect.fnUntraced(function* ({ payload }) {
