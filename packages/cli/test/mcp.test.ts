@@ -151,7 +151,7 @@ describe("a house that runs", () => {
     await house.admin.tools.add(tool("wipe", { requiresApproval: true }))
   })
 
-  it.for(eras)("%s lists and calls, as whoever the token says", async (era) => {
+  it.for(eras)("S3-01 S3-06 %s lists and calls, as whoever the token it was started with says", async (era) => {
     const admin = await opened(home, era)
     expect(await namesOf(admin)).toEqual(expect.arrayContaining(["motto", "whoami"]))
     expect(await use(admin, "whoami")).toMatchObject({ structuredContent: { name: "admin" } })

@@ -1,9 +1,12 @@
 /** How the house starts, refuses to start, and stops: real processes, real signals. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { connect as dial, createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
 import { connect } from "@stoa/sdk"
 import { Effect, Redacted } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
@@ -318,4 +321,26 @@ describe("kill -9 amid writes", () => {
     expect(await home.stoa("doctor")).toMatchObject({ code: 0 })
     await after.stop()
   })
+})
+
+describe("npm start", () => {
+  it("a house that npm started ends with npm, though npm's shell passes no signal on", async () => {
+    const home = newHome()
+    const root = fileURLToPath(new URL("../../..", import.meta.url))
+    const npm = spawn("npm", ["start", "--silent"], {
+      cwd: root,
+      env: { ...process.env, STOA_DATA: home.data, STOA_PORT: "0" },
+      stdio: ["ignore", "pipe", "ignore"],
+    })
+    let said = ""
+    await new Promise<void>((found) =>
+      npm.stdout.setEncoding("utf8").on("data", (text: string) => {
+        if (/Stoa is at/.test((said += text))) found()
+      }),
+    )
+    npm.kill("SIGTERM")
+    // Its end of the pipe closes when the last process that holds it is gone: npm, the shell, the launcher, the house.
+    await once(npm, "close")
+    await expect(fetch(/Stoa is at (\S+)/.exec(said)![1]!)).rejects.toThrow("fetch failed")
+  }, 60_000)
 })
