@@ -76,6 +76,10 @@ export class Grants extends Context.Service<
     readonly judge: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<Judgement>
     /** The same question about somebody else, by an admin. */
     readonly judgeOf: (principal: Principal, action: Action, resource: string) => Effect.Effect<Judgement>
+    /** Who looks at things of a kind, such as `calls`, and whether they may look at everybody's. */
+    readonly viewer: (
+      things: string,
+    ) => Effect.Effect<{ readonly principal: Principal; readonly all: boolean }, never, Caller>
     /** Goes on only if the caller may. */
     readonly require: (action: Action, resource: string) => Effect.Effect<void, Forbidden, Caller>
     /** Journals a refusal, and so audits it. For the door that answers: inside the refused transaction it would be undone. */
@@ -166,6 +170,12 @@ export class Grants extends Context.Service<
       const require: Grants["Service"]["require"] = Effect.fn("Grants.require")(function* (action, resource) {
         const { rule, verdict } = yield* judgeIt(yield* Caller, action, resource)
         if (verdict !== "allow") return yield* new Forbidden({ action, resource, rule })
+      })
+
+      const viewer: Grants["Service"]["viewer"] = Effect.fnUntraced(function* (things) {
+        const caller = yield* Caller
+        const { verdict } = yield* judgeIt(caller, "admin", `${things}/*`)
+        return { principal: caller.principal, all: verdict === "allow" }
       })
 
       const recordDenial: Grants["Service"]["recordDenial"] = Effect.fn("Grants.recordDenial")(function* (denied) {
@@ -324,6 +334,7 @@ export class Grants extends Context.Service<
 
       return Grants.of({
         judge: judgeIt,
+        viewer,
         judgeOf,
         require,
         recordDenial,

@@ -9,12 +9,11 @@ import {
   type CallResult,
   type CallState,
   Caller,
-  type Forbidden,
+  Forbidden,
   Missing,
   type Page,
   type PageQuery,
   type Principal,
-  type SpaceId,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
@@ -24,7 +23,10 @@ import {
 import { type Call as Begun, digestOf, isTooDeep } from "@stoa/tools"
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Grants } from "../access/Grants.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
+import { mayPost } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
 import { currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -46,8 +48,8 @@ export { callFrom } from "./rows.ts"
 export interface CallRequest {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
-  /** The space it is made in; otherwise the one its caller has entered. */
-  readonly space?: SpaceId
+  /** The space it is made in, by id or name; otherwise the one its caller has entered. */
+  readonly space?: string
   /** The same key is the same call: a retry finds the first one and its result. */
   readonly key?: string
   readonly face?: Face
@@ -71,8 +73,12 @@ const usualWait = 30_000
 export class Calls extends Context.Service<
   Calls,
   {
-    readonly call: (request: CallRequest) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState, Caller>
-    readonly preview: (request: CallRequest) => Effect.Effect<CallPreview, Refused | TooManyRequests, Caller>
+    readonly call: (
+      request: CallRequest,
+    ) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState | Missing | Forbidden, Caller>
+    readonly preview: (
+      request: CallRequest,
+    ) => Effect.Effect<CallPreview, Refused | TooManyRequests | Missing | Forbidden, Caller>
     readonly get: (id: string, reader: CallReader) => Effect.Effect<CallRow, Missing>
     readonly list: (
       reader: CallReader,
@@ -110,6 +116,8 @@ export class Calls extends Context.Service<
       const record = yield* makeRecord
       const walk = yield* makeWalk
       const active = yield* ActiveSpaces
+      const spaces = yield* Spaces
+      const grants = yield* Grants
       const watch = makeWatch(record)
       const running = yield* makeRunning(record, yield* makeAsking, watch)
       const returning = yield* makeReturning(record, running, watch)
@@ -209,11 +217,21 @@ export class Calls extends Context.Service<
         }
       })
 
-      /** A call belongs to the space it names, or to the one its caller stands in (X-63). */
-      const placed = (given: CallRequest, caller: Caller["Service"]): Effect.Effect<CallRequest> =>
-        given.space === undefined
-          ? Effect.map(active.of(caller), (space) => (space === undefined ? given : { ...given, space }))
-          : Effect.succeed(given)
+      /** A call belongs to the space it names, if its caller may speak there, or to the one its caller stands in (X-63). */
+      const placed = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"]) {
+        if (given.space === undefined) {
+          const space = yield* active.of(caller)
+          return space === undefined ? given : { ...given, space }
+        }
+        const space = yield* spaces.get(given.space, yield* grants.viewer("spaces"))
+        if (!mayPost(space, caller.principal.id))
+          return yield* new Forbidden({
+            action: "call tools in",
+            resource: `spaces/${space.name}`,
+            rule: "members only",
+          })
+        return { ...given, space: space.id }
+      })
 
       const call: Calls["Service"]["call"] = Effect.fn("Calls.call")(function* (given) {
         const caller = yield* Caller

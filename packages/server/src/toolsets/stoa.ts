@@ -21,13 +21,6 @@ export const stoa = Effect.gen(function* () {
   const journal = yield* Journal
   const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
 
-  const reader = (resource: string) =>
-    Effect.gen(function* () {
-      const caller = yield* Caller
-      const { verdict } = yield* grants.judge(caller, "admin", resource)
-      return { principal: caller.principal, all: verdict === "allow" }
-    })
-
   /** What the caller has not read in a space, or in all of its own. */
   const unread = Effect.fnUntraced(function* (ref: string | undefined, after: number | undefined, count: number) {
     const who = { ...(yield* talk.viewer), all: false }
@@ -214,7 +207,7 @@ export const stoa = Effect.gen(function* () {
       effects: "none",
       input: { properties: { call: text("The call's id") }, required: ["call"] },
       run: Effect.fnUntraced(function* (input: { readonly call: string }) {
-        return callFrom(yield* calls.get(input.call, yield* reader("calls/*")))
+        return callFrom(yield* calls.get(input.call, yield* grants.viewer("calls")))
       }),
     }),
     tool({
@@ -225,7 +218,7 @@ export const stoa = Effect.gen(function* () {
       input: { properties: { call: text("The call's id") }, required: ["call"] },
       run: Effect.fnUntraced(function* (input: { readonly call: string }) {
         const { principal } = yield* Caller
-        const mine = yield* calls.get(input.call, yield* reader("calls/*"))
+        const mine = yield* calls.get(input.call, yield* grants.viewer("calls"))
         const { id, state } = yield* calls.cancel(mine.id, `Canceled by ${principal.name}`)
         return { call: id, state }
       }),
@@ -246,7 +239,7 @@ export const stoa = Effect.gen(function* () {
         readonly limit?: number
         readonly cursor?: string
       }) {
-        const { items, next } = yield* decisions.list(yield* reader("decisions/*"), { state: "open", ...input })
+        const { items, next } = yield* decisions.list(yield* grants.viewer("decisions"), { state: "open", ...input })
         return {
           items: items.map(({ expiresAt, ...one }) => ({ ...one, expiresAt: DateTime.formatIso(expiresAt) })),
           next,

@@ -40,12 +40,7 @@ export const makeTalk = Effect.gen(function* () {
   const messages = yield* Messages
   const active = yield* ActiveSpaces
 
-  const viewer = Effect.gen(function* () {
-    const caller = yield* Caller
-    const { verdict } = yield* grants.judge(caller, "admin", "spaces/*")
-    const who: Viewer = { principal: caller.principal, all: verdict === "allow" }
-    return who
-  })
+  const viewer = grants.viewer("spaces")
 
   const dm = Effect.fnUntraced(function* (ref: string, who: Viewer) {
     const pairs = pairOf(ref)

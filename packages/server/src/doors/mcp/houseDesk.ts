@@ -2,15 +2,12 @@
  * The desk of the house: the catalogue and the one road, as the MCP front asks for them. Nothing here knows a tool's name;
  * what a caller sees is kept until its rights or the catalogue change.
  */
-import { Caller, Forbidden, type Missing, ToolsetName } from "@stoa/contract"
+import { Caller, type Missing, ToolsetName } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Context, Effect, Layer, Schema } from "effect"
-import { Grants } from "../../access/Grants.ts"
 import { type CallRow, Calls } from "../../calls/Calls.ts"
 import { Catalogue, type Face as Shown } from "../../calls/Catalogue.ts"
 import type { Listed } from "../../calls/Traits.ts"
-import { mayPost } from "../../spaces/Messages.ts"
-import { Spaces } from "../../spaces/Spaces.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "./Fault.ts"
@@ -94,8 +91,6 @@ export const layerHouseDesk = Layer.effect(
   Effect.gen(function* () {
     const calls = yield* Calls
     const catalogue = yield* Catalogue
-    const grants = yield* Grants
-    const spaces = yield* Spaces
     const upstreams = yield* Upstreams
     const others = yield* OtherFaces
     const watch = yield* makeChanges
@@ -104,15 +99,6 @@ export const layerHouseDesk = Layer.effect(
     const withSpaces = yield* makeSpaceResources
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
-
-    const spaceOf = Effect.fnUntraced(function* (caller: Caller["Service"], ref: string | undefined) {
-      if (ref === undefined) return {}
-      const { verdict } = yield* grants.judge(caller, "admin", "spaces/*")
-      const space = yield* spaces.get(ref, { principal: caller.principal, all: verdict === "allow" })
-      if (!mayPost(space, caller.principal.id))
-        return yield* new Forbidden({ action: "call tools in", resource: `spaces/${space.name}`, rule: "members only" })
-      return { space: space.id }
-    })
 
     /** The one road, and what came of it. A refusal the model can act on is an outcome like any other. */
     const callAs = (
@@ -132,7 +118,7 @@ export const layerHouseDesk = Layer.effect(
           wait,
           progress: (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step)),
           ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
-          ...(yield* spaceOf(caller, use.space)),
+          ...(use.space === undefined ? {} : { space: use.space }),
         }
         const call = calls.call(request)
         return one.tool.definition.source === "mcp"

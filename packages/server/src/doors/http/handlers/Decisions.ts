@@ -20,11 +20,7 @@ export const decisionsHandlers = HttpApiBuilder.group(
     const links = yield* DecisionLinks
     const upkeep = yield* Upkeep
     const { transact } = yield* Journal
-    const reader = Effect.gen(function* () {
-      const caller = yield* Caller
-      const { verdict } = yield* grants.judge(caller, "admin", "decisions/*")
-      return { principal: caller.principal, all: verdict === "allow" }
-    })
+    const reader = grants.viewer("decisions")
     return handlers.handleAll({
       list: ({ query }) => Effect.flatMap(reader, (who) => decisions.list(who, query)),
       get: ({ params }) => Effect.flatMap(reader, (who) => decisions.get(params.decision, who)),

@@ -12,11 +12,7 @@ export const hostsHandlers = HttpApiBuilder.group(
     const grants = yield* Grants
     const hosts = yield* Hosts
     const stream = yield* makeHostStream
-    const reader = Effect.gen(function* () {
-      const caller = yield* Caller
-      const { verdict } = yield* grants.judge(caller, "admin", "hosts/*")
-      return { principal: caller.principal, all: verdict === "allow" }
-    })
+    const reader = grants.viewer("hosts")
     /** To offer something to everybody one must be let; to oneself anybody may. */
     const mayShare = (shared: boolean, name: string) =>
       shared ? grants.require("write", `hosts/${name}`) : Effect.void

@@ -5,7 +5,6 @@ import { Grants } from "../../../access/Grants.ts"
 import { mayPost, Messages } from "../../../spaces/Messages.ts"
 import { memberOf, Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/Journal.ts"
-import { makeViewer } from "../viewer.ts"
 
 export const messagesHandlers = HttpApiBuilder.group(
   Api,
@@ -15,7 +14,7 @@ export const messagesHandlers = HttpApiBuilder.group(
     const spaces = yield* Spaces
     const messages = yield* Messages
     const { transact } = yield* Journal
-    const viewer = yield* makeViewer
+    const viewer = (yield* Grants).viewer("spaces")
 
     /** A message the caller may see. */
     const reach = Effect.fnUntraced(function* (id: MessageId, action: "read" | "write" = "read") {

@@ -8,7 +8,6 @@ import { mayPost, Messages } from "../../../spaces/Messages.ts"
 import { isMember, memberOf, Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/Journal.ts"
 import { Feed } from "../../Feed.ts"
-import { makeViewer } from "../viewer.ts"
 import { makeWatch } from "../watch.ts"
 
 export const spacesHandlers = HttpApiBuilder.group(
@@ -22,7 +21,7 @@ export const spacesHandlers = HttpApiBuilder.group(
     const declared = yield* DeclaredSpaces
     const feed = yield* Feed
     const { transact } = yield* Journal
-    const viewer = yield* makeViewer
+    const viewer = (yield* Grants).viewer("spaces")
     const watch = yield* makeWatch
 
     /** A space the caller may see, and may do this in. */

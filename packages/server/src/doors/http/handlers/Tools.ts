@@ -1,4 +1,4 @@
-import { Api, Caller, Forbidden, importOpenApi, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
+import { Api, Caller, importOpenApi, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -8,10 +8,7 @@ import { Catalogue, everything, type Face } from "../../../calls/Catalogue.ts"
 import type { Listed } from "../../../calls/Traits.ts"
 import { makeCallbackKey } from "../../../calls/Callbacks.ts"
 import { Tools } from "../../../calls/Tools.ts"
-import { mayPost } from "../../../spaces/Messages.ts"
-import { Spaces } from "../../../spaces/Spaces.ts"
 import { pageFrom, pageOf } from "../../../store/Pages.ts"
-import { makeViewer } from "../viewer.ts"
 
 const viewOf = ({ set, tool: { definition, wireName } }: Listed): ToolView =>
   new ToolView({
@@ -38,23 +35,12 @@ export const toolsHandlers = HttpApiBuilder.group(
     const catalogue = yield* Catalogue
     const tools = yield* Tools
     const calls = yield* Calls
-    const spaces = yield* Spaces
-    const viewer = yield* makeViewer
     const keyOfTool = yield* makeCallbackKey
 
     const configured: Face = { kind: "set", set: "configured" }
     /** A tool that was just configured, as it is now. */
     const shown = Effect.fnUntraced(function* (name: string) {
       return viewOf((yield* catalogue.view({ ...(yield* Caller), context: "internal" }, configured)).get(name)!)
-    })
-
-    const spaceOf = Effect.fnUntraced(function* (ref: string | undefined) {
-      if (ref === undefined) return {}
-      const who = yield* viewer
-      const space = yield* spaces.get(ref, who)
-      if (!mayPost(space, who.principal.id))
-        return yield* new Forbidden({ action: "call tools in", resource: `spaces/${space.name}`, rule: "members only" })
-      return { space: space.id }
     })
 
     return handlers.handleAll({
@@ -116,7 +102,7 @@ export const toolsHandlers = HttpApiBuilder.group(
         const request = {
           tool: name,
           input: input ?? {},
-          ...(yield* spaceOf(space)),
+          ...(space === undefined ? {} : { space }),
           ...(key === undefined ? {} : { key }),
           ...(wait === undefined ? {} : { wait: wait * 1000, stay: true }),
         }
