@@ -6,8 +6,8 @@ import {
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, Layer } from "effect"
-import { ask, Guest, house, roomy } from "./house.ts"
-import { behind, fixtureFaces, newClient, oldClient } from "./gatewayKit.ts"
+import { ask, house, roomy } from "./house.ts"
+import { fixtureFaces, newClient, oldClient, scene } from "./gatewayKit.ts"
 import { newRequest } from "./mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
@@ -23,17 +23,6 @@ interface Told {
   readonly isError?: boolean
 }
 const textOf = (result: unknown): string => (result as Told).content.map((one) => one.text).join("\n")
-
-/** The fixtures behind a server of an era, and an agent that may use them. */
-const scene = Effect.fnUntraced(function* (era: "old" | "new", who = "ada") {
-  const { admin, adminToken, url } = yield* Guest
-  const server = yield* behind(`${url}/mcp/conformance`, era, adminToken)
-  const name = `cells-${era}-${Math.random().toString(36).slice(2, 8)}`
-  yield* ask(() => admin.mcpServers.add({ name, url: server.url }))
-  yield* Effect.addFinalizer(() => Effect.promise(() => admin.mcpServers.remove(name).catch(() => {})))
-  const { token } = yield* ask(() => admin.tokens.add({ principal: who }))
-  return { admin, server, name, token, place: `${url}/mcp/servers/${name}`, url }
-})
 
 /** Any of the official clients, with a person before it who fills in forms, a model, and a folder. */
 const clientOf = (era: "old" | "new", place: string, token: string, asked: Array<string>) => {

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { Effect, Layer } from "effect"
 import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
 import { conformanceFace } from "./conformance/face.ts"
-import { ask } from "./house.ts"
+import { ask, Guest } from "./house.ts"
 
 const fixtures = conformanceFace()
 
@@ -81,6 +81,30 @@ export const behind = (target: string, era: "old" | "new", token?: string) =>
     ),
     (it) => Effect.sync(() => it.close()),
   )
+
+/** Fixtures behind a server of an era, and an agent that may use them. The server is gone when the test is over. */
+export const scene = Effect.fnUntraced(function* (era: "old" | "new", who = "ada", toolset = "conformance") {
+  const { admin, adminToken, url } = yield* Guest
+  const server = yield* behind(`${url}/mcp/${toolset}`, era, adminToken)
+  const name = `${era}-${Math.random().toString(36).slice(2, 8)}`
+  yield* ask(() => admin.mcpServers.add({ name, url: server.url }))
+  yield* Effect.addFinalizer(() => Effect.promise(() => admin.mcpServers.remove(name).catch(() => {})))
+  const { token } = yield* ask(() => admin.tokens.add({ principal: who }))
+  return { admin, server, name, token, place: `${url}/mcp/servers/${name}`, url }
+})
+
+const turn = Effect.promise(() => new Promise((done) => void setImmediate(done)))
+/** Waits until something is so, looking again whenever everything else has had its turn. */
+export const until = <E = never, R = never>(
+  so: () => boolean | Effect.Effect<boolean, E, R>,
+): Effect.Effect<void, E, R> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const now = so()
+      if (typeof now === "boolean" ? now : yield* now) return
+      yield* turn
+    }
+  })
 
 const asBearer = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } })
 

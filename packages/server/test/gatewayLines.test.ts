@@ -9,30 +9,13 @@ import {
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Upstreams } from "../src/upstreams/Upstreams.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { behind, fixtureFaces, newClient, oldClient } from "./gatewayKit.ts"
+import { fixtureFaces, newClient, oldClient, scene, until } from "./gatewayKit.ts"
 import { newRequest } from "./mcpKit.ts"
 import { changing, raw } from "./upstreamsKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
 const Test = house({ store: "sqlite", config }).pipe(Layer.provide(fixtureFaces))
 const eras = ["old", "new"] as const
-
-const scene = Effect.fnUntraced(function* (era: "old" | "new") {
-  const { admin, adminToken, url } = yield* Guest
-  const server = yield* behind(`${url}/mcp/conformance`, era, adminToken)
-  const name = `lines-${era}-${Math.random().toString(36).slice(2, 8)}`
-  yield* ask(() => admin.mcpServers.add({ name, url: server.url }))
-  yield* Effect.addFinalizer(() => Effect.promise(() => admin.mcpServers.remove(name).catch(() => {})))
-  const { token } = yield* ask(() => admin.tokens.add({ principal: "ada" }))
-  return { admin, server, name, token, place: `${url}/mcp/servers/${name}`, url }
-})
-
-const turn = Effect.promise(() => new Promise((done) => void setImmediate(done)))
-/** Waits until something is so, looking again whenever everything else has had its turn. */
-const until = (so: () => boolean) =>
-  Effect.gen(function* () {
-    while (!so()) yield* turn
-  })
 
 layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the gateway", (it) => {
   for (const client of eras)
@@ -79,7 +62,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
           ask(() => admin.calls.list({ tool: `${name}/slow_compute` })),
           ({ items }) => items[0]?.state,
         )
-        while ((yield* state) !== "canceled") yield* turn
+        yield* until(() => Effect.map(state, (now) => now === "canceled"))
         // The old era says so; of the new one the stream is closed.
         if (upstream === "old")
           yield* until(() => server.heard.some(({ body }) => body.method === "notifications/cancelled"))
@@ -316,7 +299,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
           ask(() => ada.it.callTool({ name: uri === undefined ? "subscribed" : "touch", arguments: { uri } })),
           (result) => (result.content as ReadonlyArray<{ readonly text: string }>)[0]!.text,
         )
-      while ((yield* mine()) !== "mem://one mem://two") yield* turn
+      yield* until(() => Effect.map(mine(), (now) => now === "mem://one mem://two"))
       yield* mine("mem://two")
       yield* until(() => bob.heard.length === 1)
       yield* mine("mem://one")
@@ -326,7 +309,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
       // The last one who watches it ends the watching.
       yield* ask(() => bob.it.unsubscribeResource({ uri: all[0] }))
       yield* ask(() => bob.it.unsubscribeResource({ uri: all[1] }))
-      while ((yield* mine()) !== "mem://one") yield* turn
+      yield* until(() => Effect.map(mine(), (now) => now === "mem://one"))
       yield* ask(() => admin.mcpServers.remove("mem"))
     }),
   )

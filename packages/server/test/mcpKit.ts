@@ -186,6 +186,8 @@ export const opened = Object.assign(
   {
     get: (url: string, token: string, headers: Record<string, string>) =>
       start(url, { headers: { ...usual(token, headers), accept: "text/event-stream" } }),
+    /** The id of the request that was opened last. */
+    sent: () => ids,
     post: (url: string, token: string, body: unknown, headers: Record<string, string>) =>
       post(url, token, body, headers),
   },

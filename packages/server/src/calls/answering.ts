@@ -108,32 +108,41 @@ export const makeAnswering = Effect.fnUntraced(function* (
 
   /** The decision was closed, whichever way: what is not answered by then has been cancelled. */
   const decided = Effect.fnUntraced(function* (row: CallRow, bound: Bound, progress?: Progress) {
-    const asked = yield* questions.of(row.id)
-    if (asked === undefined) return
-    const said = answersFrom(asked.questions, bound)
-    yield* journal.transact(questions.answer(row.id, { ...said, ...asked.answers }))
+    const heard = yield* journal.transact(
+      Effect.gen(function* () {
+        const asked = yield* questions.held(row.id)
+        // Asked something else by now: that is another decision's.
+        if (asked === undefined || asked.decision !== bound.id) return false
+        yield* questions.answer(row.id, { ...answersFrom(asked.questions, bound), ...asked.answers })
+        return true
+      }),
+    )
+    if (!heard) return
     // Nobody else waits for it: whoever reads the journal goes on reading.
     if (progress === undefined) yield* Effect.forkIn(Effect.andThen(server(row.tool), carryOn(row, progress)), scope)
     else yield* carryOn(row, progress)
   })
 
   /** What a client says to what its call was asked. Of the forms, all of them: people may still answer the rest. */
-  const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, given: Answers, progress: Progress) {
-    const asked = yield* questions.of(row.id)
-    if (asked === undefined || row.state !== "waiting") return
-    const answers = { ...asked.answers, ...answering(asked, given) }
-    const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
-    const { decision } = asked
-    yield* journal
-      .transact(
-        Effect.gen(function* () {
-          if (decision !== null && all && (yield* decisions.bound(decision))?.state === "open")
-            yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), "client")
-          yield* questions.answer(row.id, answers)
-        }),
+  const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, said: Answers, progress: Progress) {
+    if (row.state !== "waiting") return
+    const given = Effect.gen(function* () {
+      const asked = yield* questions.held(row.id)
+      if (asked === undefined) return
+      const { decision } = asked
+      const open = decision !== null && (yield* decisions.bound(decision))?.state === "open"
+      // To a form whose decision is closed somebody else was first.
+      const mine = Object.entries(answering(asked, said)).filter(
+        ([key]) => open || decision === null || asked.questions[key]?.method !== "elicitation/create",
       )
-      // Somebody else was first: theirs counts, and is on its way.
-      .pipe(Effect.ignore)
+      const answers = { ...asked.answers, ...Object.fromEntries(mine) }
+      const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
+      if (open && all) yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), "client")
+      yield* questions.answer(row.id, answers)
+    })
+    // Somebody else was first, in this very moment: theirs counts, and the rest is ours to say.
+    yield* Effect.ignore(Effect.retry(journal.transact(given), { times: 1 }))
+    const decision = (yield* questions.of(row.id))?.decision ?? null
     const bound = decision === null ? undefined : yield* decisions.bound(decision)
     if (bound !== undefined && bound.state !== "open") return yield* decided(row, bound, progress)
     yield* carryOn(row, progress)

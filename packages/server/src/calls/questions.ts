@@ -111,6 +111,14 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
     return rows[0] === undefined ? undefined : from(rows[0])
   }),
 
+  /** The same, kept from others until the transaction ends: of two who answer at once, the second sees the first. */
+  held: Effect.fnUntraced(function* (call: string) {
+    const rows = yield* Effect.orDie(
+      sql<Row>`UPDATE call_questions SET answers = answers WHERE call = ${call} RETURNING *`,
+    )
+    return rows[0] === undefined ? undefined : from(rows[0])
+  }),
+
   /** A call asks one thing at a time: what it asked before is answered. */
   put: Effect.fnUntraced(function* (
     call: CallId,

@@ -37,6 +37,10 @@ export interface Asks {
   readonly requests: ClientRequests
   /** Comes back exactly as it was given, from this caller and for this very request only; sealed on its way. */
   readonly state?: unknown
+  /** Returns when something of it was answered elsewhere: whoever is being asked is let go, and the same is asked again. */
+  readonly until?: Effect.Effect<void>
+  /** The client gave up what it had asked for, while it was asked: nobody will come back with answers. */
+  readonly dropped?: Effect.Effect<void>
 }
 /** It cannot be done for a client that has not declared these capabilities. */
 export interface Lacks {

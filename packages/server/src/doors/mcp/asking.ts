@@ -100,6 +100,23 @@ const oldLacks = (talk: Talk, { method }: Request, capabilities: JsonObject): Ef
   return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, talk.revision, talk.front.stamp))
 }
 
+/** What the client says to all of it, or has said by the time somebody else has answered. */
+const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<ClientAnswers, Fault> => {
+  const given: Record<string, JsonObject> = {}
+  const one = ([key, question]: readonly [string, ClientRequests[string]]) =>
+    Effect.flatMap(askClient(talk, session, question), (answer) => {
+      const said = answerOf(question.method, answer)
+      if (said === undefined) return Effect.fail(new Fault(codes.internal, "The client did not answer"))
+      given[key] = said
+      return Effect.void
+    })
+  const all = Effect.forEach(Object.entries(asks.requests), one, { concurrency: "unbounded", discard: true })
+  return (asks.until === undefined ? all : Effect.raceFirst(all, asks.until)).pipe(
+    Effect.onInterrupt(() => asks.dropped ?? Effect.void),
+    Effect.map(() => given),
+  )
+}
+
 const askedOnStream = <R extends Result>(
   talk: Talk,
   request: Request,
@@ -115,16 +132,7 @@ const askedOnStream = <R extends Result>(
       if (missing !== undefined) return oldLacks(talk, request, missing)
       if (session === undefined || left === 0)
         return Effect.fail(new Fault(codes.internal, "The tool asked its client too often"))
-      const entries = Object.entries(result.requests)
-      return Effect.flatMap(
-        Effect.forEach(entries, ([, it]) => askClient(talk, session, it), { concurrency: "unbounded" }),
-        (heard) => {
-          const given = heard.map((answer, at) => answerOf(entries[at]![1].method, answer))
-          if (given.includes(undefined)) return Effect.fail(new Fault(codes.internal, "The client did not answer"))
-          const next = Object.fromEntries(entries.map(([key], at) => [key, given[at]!]))
-          return round(next, result.state, left - 1)
-        },
-      )
+      return Effect.flatMap(heardOf(talk, session, result), (heard) => round(heard, result.state, left - 1))
     })
   return round({}, undefined, mostRounds)
 }

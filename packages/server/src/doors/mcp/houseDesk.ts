@@ -11,6 +11,7 @@ import type { Listed } from "../../calls/Traits.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "./Fault.ts"
+import { makeCallNews } from "./callNews.ts"
 import { failure, outcomeOf, taskOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
 import { makeSpaceResources } from "./spaceResources.ts"
@@ -95,7 +96,7 @@ export const layerHouseDesk = Layer.effect(
     const others = yield* OtherFaces
     const watch = yield* makeChanges
     const upstreamFaces = yield* makeUpstreamFaces
-    const upstreamCalls = yield* makeUpstreamCalls
+    const upstreamCalls = yield* makeUpstreamCalls(yield* makeCallNews)
     const withSpaces = yield* makeSpaceResources
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()

@@ -2,27 +2,18 @@
  * Calls of servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes a
  * question to it, and what it gives back is passed on in the server's own words.
  */
-import type { Caller, FileId } from "@stoa/contract"
+import type { Caller, FileId, Principal } from "@stoa/contract"
+import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
 import { type CallRow, Calls } from "../../calls/Calls.ts"
 import { Begun, serverSaid } from "../../calls/Kind.ts"
+import { Decisions } from "../../decisions/Decisions.ts"
 import { Files } from "../../store/Files.ts"
 import { CallingClient } from "../../upstreams/Asked.ts"
+import type { makeCallNews } from "./callNews.ts"
 import { outcomeOf, taskOf } from "./callOutcome.ts"
 import { missingFor } from "./capabilities.ts"
-import type {
-  Asks,
-  ClientAnswers,
-  ClientRequests,
-  Endpoint,
-  Face,
-  JsonObject,
-  Line,
-  LogLevel,
-  Outcome,
-  Task,
-  Use,
-} from "./Desk.ts"
+import type { Asks, ClientRequests, Endpoint, Face, JsonObject, Line, LogLevel, Outcome, Task, Use } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject } from "./message.ts"
 import { newRevision } from "./revision.ts"
@@ -34,8 +25,12 @@ type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }
 const patienceMs = 750
 const isServers = (row: CallRow): boolean => row.tool.includes("/")
 
-const callIn = (state: unknown): string | undefined =>
-  isObject(state) && typeof state["call"] === "string" ? state["call"] : undefined
+const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
+  isObject(state) && typeof state[key] === "string" ? state[key] : undefined
+
+type Asked = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
+/** Which question it was: what is answered to one is no answer to the next, whatever its keys are called. */
+const questionOf = ({ decision, questions, state }: Asked): string => digestOf([decision, questions, state])
 
 /** Those of the questions that this client can be asked. */
 const askable = (questions: ClientRequests, capabilities: JsonObject): ClientRequests =>
@@ -45,8 +40,13 @@ const askable = (questions: ClientRequests, capabilities: JsonObject): ClientReq
     ),
   )
 
-const open = (questions: ClientRequests, answers: ClientAnswers): ClientRequests =>
-  Object.fromEntries(Object.entries(questions).filter(([key]) => answers[key] === undefined))
+/** What is not answered yet. A form whose decision is closed has its answer, and it is on its way. */
+const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientRequests =>
+  Object.fromEntries(
+    Object.entries(questions).filter(
+      ([key, { method }]) => answers[key] === undefined && !(closed && method === "elicitation/create"),
+    ),
+  )
 
 const saidOf = (row: CallRow): JsonObject | undefined => {
   const said = row.meta === null ? undefined : (JSON.parse(row.meta) as JsonObject)[serverSaid]
@@ -59,8 +59,9 @@ const faultIn = (said: JsonObject | undefined): Fault | undefined =>
     ? new Fault(said["code"], String(said["message"]), said["data"])
     : undefined
 
-export const makeUpstreamCalls = Effect.gen(function* () {
+export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
   const calls = yield* Calls
+  const decisions = yield* Decisions
   const files = yield* Files
 
   const namingOf = (endpoint: Endpoint, { tool }: CallRow) =>
@@ -80,6 +81,14 @@ export const makeUpstreamCalls = Effect.gen(function* () {
       : (outcomeOf(row, false) as Settled)
   })
 
+  /** What a waiting call is asked, and how much of it is open. */
+  const askedOf = Effect.fnUntraced(function* (row: CallRow) {
+    const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
+    if (asked === undefined) return undefined
+    const bound = asked.decision === null ? undefined : yield* decisions.bound(asked.decision)
+    return { ...asked, open: unanswered(asked, bound !== undefined && bound.state !== "open") }
+  })
+
   const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const task = taskOf(row)
     if (task.status === "completed") {
@@ -89,21 +98,46 @@ export const makeUpstreamCalls = Effect.gen(function* () {
         ? ({ ...rest, outcome: yield* settled(row, endpoint) } satisfies Task)
         : ({ ...rest, status: "failed", fault } satisfies Task)
     }
-    const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
+    const asked = yield* askedOf(row)
     if (asked === undefined || asked.client === null) return task
-    const requests = askable(open(asked.questions, asked.answers), asked.client)
+    const requests = askable(asked.open, asked.client)
     return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
   })
 
-  const outcomeFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint, use: Use, line: Line) {
+  /** The client's questions. People may answer them too, and whoever is first is heard. */
+  const asks = (principal: Principal, row: CallRow, asked: Asked, requests: ClientRequests): Asks => {
+    const question = questionOf(asked)
+    const over = Effect.gen(function* () {
+      const now = yield* Effect.orDie(calls.get(row.id, { principal, all: false }))
+      const still = yield* askedOf(now)
+      return (
+        still === undefined || questionOf(still) !== question || Object.keys(requests).some((key) => !still.open[key])
+      )
+    })
+    return {
+      _tag: "Asks",
+      requests,
+      state: { call: row.id, asked: question },
+      until: news.until(row.id, over),
+      dropped: Effect.ignore(calls.cancel(row.id, "The client cancelled it")),
+    }
+  }
+
+  const outcomeFor = Effect.fnUntraced(function* (
+    principal: Principal,
+    row: CallRow,
+    endpoint: Endpoint,
+    use: Use,
+    line: Line,
+  ) {
     if (row.state === "waiting") {
-      const asked = yield* calls.asks(row.id)
+      const asked = yield* askedOf(row)
       const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
-      const requests = asked === undefined ? {} : askable(open(asked.questions, asked.answers), line.capabilities)
+      const requests = asked === undefined ? {} : askable(asked.open, line.capabilities)
       // What already runs elsewhere is better kept as a task, where the client knows what that is.
       const parked = asked !== undefined && (asked.holder !== null || asked.isTask)
-      if (Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
-        return { _tag: "Asks", requests, state: { call: row.id } } satisfies Asks
+      if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
+        return asks(principal, row, asked, requests)
       return { ...outcomeOf(row, true), ...task }
     }
     if (row.state === "running") return { ...outcomeOf(row, true), task: yield* taskFor(row, endpoint) } as Outcome
@@ -124,7 +158,7 @@ export const makeUpstreamCalls = Effect.gen(function* () {
     first: Effect.Effect<CallRow, E, R>,
   ): Effect.Effect<Outcome, E | Fault, R> =>
     Effect.suspend(() => {
-      const before = callIn(line.state)
+      const before = textIn(line.state, "call")
       let begun = before
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
@@ -139,9 +173,10 @@ export const makeUpstreamCalls = Effect.gen(function* () {
       const called: Effect.Effect<CallRow, E | Fault, R> =
         before === undefined
           ? first
-          : Effect.mapError(calls.hear(before, principal, line.answers, { wait, progress }), () =>
-              invalidParams("requestState names no call of yours"),
-            )
+          : Effect.flatMap(calls.asks(before), (asked) => {
+              const meant = asked !== undefined && questionOf(asked) === textIn(line.state, "asked")
+              return calls.hear(before, principal, meant ? line.answers : {}, { wait, progress })
+            }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
       const late = Effect.andThen(
         Effect.sleep(patienceMs),
         Effect.suspend(() => (use.mayBeTask && begun !== undefined ? Effect.void : Effect.never)),
@@ -155,7 +190,7 @@ export const makeUpstreamCalls = Effect.gen(function* () {
         Effect.onInterrupt(() =>
           begun === undefined ? Effect.void : Effect.ignore(calls.cancel(begun, "The client cancelled it")),
         ),
-        Effect.flatMap((row) => outcomeFor(row, endpoint, use, line)),
+        Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, line)),
       )
     })
 
