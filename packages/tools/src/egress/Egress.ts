@@ -32,6 +32,8 @@ export interface EgressRequest {
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** A GET or HEAD may go over a connection that an earlier one of this tool has left open. */
+  readonly keep?: boolean
   /** A body that is too long is cut and marked, rather than refused. */
   readonly cut?: boolean
   /** Narrows the policy for this request: never pass what a model chose here. */
@@ -134,6 +136,10 @@ const follow = Effect.fnUntraced(function* (
       maxBytes,
       maxHeaderBytes: policy.maxHeaderBytes,
       cut: request.cut === true,
+      keep:
+        request.keep === true
+          ? [request.toolName, policy.hosts, policy.allow, request.hosts, request.allow]
+          : undefined,
     })
     const redirect = next(hop, answer, both)
     if (redirect === undefined) return { ...answer, url: hop.url.href }

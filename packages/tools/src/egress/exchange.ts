@@ -1,14 +1,14 @@
 // edge: node:http and zlib are streams and events.
 /**
  * One request and its answer on one connection, to addresses that were checked before: the name is never looked up
- * again, so it cannot point elsewhere by then. No agent is shared, so no connection outlives the policy it was made under.
+ * again, so it cannot point elsewhere by then.
  */
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
-import { isIP, type LookupFunction } from "node:net"
+import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
+import { request as httpsRequest } from "node:https"
 import type { Readable } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { Effect } from "effect"
+import { keptAgent, ownAgent } from "./connections.ts"
 import { type Headers, hostOf, type Refusal } from "./Policy.ts"
 
 export interface Exchange {
@@ -21,6 +21,8 @@ export interface Exchange {
   readonly maxHeaderBytes: number
   /** A longer body is cut rather than refused. */
   readonly cut: boolean
+  /** The connection may be used again by requests for which the same stands here. Undefined: it is closed. */
+  readonly keep: ReadonlyArray<unknown> | undefined
 }
 
 export interface Answer {
@@ -30,17 +32,6 @@ export interface Answer {
   readonly body: Uint8Array
   readonly truncated: boolean
 }
-
-/** Answers with what was checked, whatever is asked. */
-const pinned =
-  (addresses: ReadonlyArray<string>): LookupFunction =>
-  (_host, options, done) => {
-    const all = addresses.map((address) => ({ address, family: isIP(address) }))
-    const [first] = all
-    if (options.all === true) done(null, all)
-    else if (first === undefined) done(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0)
-    else done(null, first.address, first.family)
-  }
 
 /** One encoding at most: encodings within encodings are how a bomb is packed small. */
 const decoded = (answer: IncomingMessage): Readable | undefined => {
@@ -69,76 +60,111 @@ const flat = (answer: IncomingMessage): Headers =>
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
 
+const optionsOf = ({ body, headers, maxHeaderBytes, method, url }: Exchange, agent: Agent, kept: boolean) => ({
+  agent,
+  protocol: url.protocol,
+  hostname: hostOf(url),
+  port: url.port || (url.protocol === "https:" ? 443 : 80),
+  path: `${url.pathname}${url.search}`,
+  method,
+  headers: {
+    "user-agent": "stoa",
+    accept: "*/*",
+    ...headers,
+    "accept-encoding": "gzip, deflate, br",
+    ...(kept ? {} : { connection: "close" }),
+    ...(body === undefined ? {} : { "content-length": String(body.length) }),
+  },
+  maxHeaderSize: maxHeaderBytes,
+  insecureHTTPParser: false,
+})
+
+type Resume = (answer: Effect.Effect<Answer, Refusal>) => void
+
+/** Sends it. `stale`: a kept connection was closed by the other side before a word came back on it. */
+const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stale: () => void): ClientRequest => {
+  const { body, url } = asked
+  const refuse = (reason: Refusal["reason"], detail: string) => resume(Effect.fail({ reason, detail }))
+  const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(optionsOf(asked, agent, kept))
+  let answered = false
+  const fail = (error: Error & { readonly code?: string }) => {
+    if (!answered && request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) return stale()
+    return error.code === "HPE_HEADER_OVERFLOW"
+      ? refuse("too-large", `the headers have more than ${asked.maxHeaderBytes} bytes`)
+      : refuse("connection", `${url.host} did not answer properly (${error.code ?? error.message})`)
+  }
+  const read = (answer: IncomingMessage) => {
+    answered = true
+    const { statusCode: status = 0, statusMessage: statusText = "" } = answer
+    const end = (chunks: ReadonlyArray<Uint8Array>, truncated: boolean) => {
+      const whole = { status, statusText, headers: flat(answer), body: Buffer.concat(chunks), truncated }
+      // Only what was read to its end leaves a connection on which the next answer begins at its beginning.
+      if (kept && answer.complete && !truncated) {
+        // A tick later it is free: whoever asks next finds it.
+        process.nextTick(() => resume(Effect.succeed(whole)))
+        return
+      }
+      resume(Effect.succeed(whole))
+      request.destroy()
+    }
+    // Nobody reads the body of a redirect.
+    if (isRedirect(status) && answer.headers.location !== undefined) {
+      end([], false)
+      return void request.destroy()
+    }
+    const stream = decoded(answer)
+    if (stream === undefined) {
+      request.destroy()
+      return refuse("encoding", `the body is encoded as "${answer.headers["content-encoding"]}"`)
+    }
+    const chunks: Array<Uint8Array> = []
+    let left = asked.maxBytes
+    stream.on("data", (chunk: Uint8Array) => {
+      if (chunk.length <= left) {
+        left -= chunk.length
+        chunks.push(chunk)
+        return
+      }
+      chunks.push(chunk.subarray(0, left))
+      // The verdict comes before the end of the stream, which would look like a broken connection.
+      if (asked.cut) end(chunks, true)
+      else refuse("too-large", `the answer has more than ${asked.maxBytes} bytes`)
+      stream.destroy()
+      request.destroy()
+    })
+    stream.on("end", () => end(chunks, false))
+    stream.on("error", fail)
+    answer.on("error", fail)
+    answer.on("aborted", () => refuse("connection", `${url.host} broke off in the middle of its answer`))
+  }
+  request.on("response", read)
+  request.on("error", fail)
+  // 101 and its like: nobody asked for another protocol, and a socket given away is a socket nobody closes.
+  request.on("upgrade", (_answer, socket) => {
+    socket.destroy()
+    refuse("connection", `${url.host} tried to change the protocol`)
+  })
+  request.end(body)
+  return request
+}
+
+/** What may be asked twice without harm; anything else never meets a connection that may be closing. */
+const isSafe = (method: string) => method === "GET" || method === "HEAD"
+
 export const exchange = (asked: Exchange): Effect.Effect<Answer, Refusal> =>
   Effect.callback<Answer, Refusal>((resume) => {
-    const { body, method, url } = asked
-    const secure = url.protocol === "https:"
-    const refuse = (reason: Refusal["reason"], detail: string) => resume(Effect.fail({ reason, detail }))
-    const options = {
-      protocol: url.protocol,
-      hostname: hostOf(url),
-      port: url.port || (secure ? 443 : 80),
-      path: `${url.pathname}${url.search}`,
-      method,
-      headers: {
-        "user-agent": "stoa",
-        accept: "*/*",
-        ...asked.headers,
-        "accept-encoding": "gzip, deflate, br",
-        connection: "close",
-        ...(body === undefined ? {} : { "content-length": String(body.length) }),
-      },
-      lookup: pinned(asked.addresses),
-      maxHeaderSize: asked.maxHeaderBytes,
-      insecureHTTPParser: false,
+    const { addresses, headers, keep, method, url } = asked
+    const alone = () => send(asked, ownAgent(url, addresses), false, resume, () => {})
+    let over = false
+    let request: ClientRequest
+    const again = () => {
+      // What we end ourselves looks the same.
+      if (!over) request = alone()
     }
-    const request = secure
-      ? httpsRequest({ ...options, agent: new HttpsAgent({ keepAlive: false }) })
-      : httpRequest({ ...options, agent: new HttpAgent({ keepAlive: false }) })
-    const fail = (error: Error & { readonly code?: string }) =>
-      error.code === "HPE_HEADER_OVERFLOW"
-        ? refuse("too-large", `the headers have more than ${asked.maxHeaderBytes} bytes`)
-        : refuse("connection", `${url.host} did not answer properly (${error.code ?? error.message})`)
-    const read = (answer: IncomingMessage) => {
-      const { statusCode: status = 0, statusMessage: statusText = "" } = answer
-      const end = (chunks: ReadonlyArray<Uint8Array>, truncated: boolean) => {
-        resume(Effect.succeed({ status, statusText, headers: flat(answer), body: Buffer.concat(chunks), truncated }))
-        request.destroy()
-      }
-      // Nobody reads the body of a redirect.
-      if (isRedirect(status) && answer.headers.location !== undefined) return end([], false)
-      const stream = decoded(answer)
-      if (stream === undefined) {
-        request.destroy()
-        return refuse("encoding", `the body is encoded as "${answer.headers["content-encoding"]}"`)
-      }
-      const chunks: Array<Uint8Array> = []
-      let left = asked.maxBytes
-      stream.on("data", (chunk: Uint8Array) => {
-        if (chunk.length <= left) {
-          left -= chunk.length
-          chunks.push(chunk)
-          return
-        }
-        chunks.push(chunk.subarray(0, left))
-        // The verdict comes before the end of the stream, which would look like a broken connection.
-        if (asked.cut) end(chunks, true)
-        else refuse("too-large", `the answer has more than ${asked.maxBytes} bytes`)
-        stream.destroy()
-        request.destroy()
-      })
-      stream.on("end", () => end(chunks, false))
-      stream.on("error", fail)
-      answer.on("error", fail)
-      answer.on("aborted", () => refuse("connection", `${url.host} broke off in the middle of its answer`))
-    }
-    request.on("response", read)
-    request.on("error", fail)
-    // 101 and its like: nobody asked for another protocol, and a socket given away is a socket nobody closes.
-    request.on("upgrade", (_answer, socket) => {
-      socket.destroy()
-      refuse("connection", `${url.host} tried to change the protocol`)
+    if (keep === undefined || !isSafe(method)) request = alone()
+    else request = send(asked, keptAgent(url, addresses, headers, keep), true, resume, again)
+    return Effect.sync(() => {
+      over = true
+      request.destroy()
     })
-    request.end(body)
-    return Effect.sync(() => void request.destroy())
   })

@@ -149,6 +149,7 @@ export const httpKind = Effect.gen(function* () {
         ...(body === undefined ? {} : { body: body.text }),
         // Cut rather than refused, so that the status of a long answer is known.
         cut: true,
+        keep: true,
         maxBytes: tool.execution.maxBytes ?? usualBytes,
       }),
     )
