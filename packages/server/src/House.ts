@@ -58,7 +58,7 @@ import { migrate } from "./store/Schemas.ts"
 import { refuse } from "./store/StartError.ts"
 import { Store } from "./store/Store.ts"
 import { Timers } from "./store/Timers.ts"
-import { layerToolsets } from "./toolsets/Toolsets.ts"
+import { Toolsets } from "./toolsets/Toolsets.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
 
 const version = "0.1.0"
@@ -170,7 +170,7 @@ const rooms = (keys: Keys, file: string) =>
 
 /** The third floor: the one road, and what walks it; above it the toolsets, which offer their tools to it. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerResume, Hosts.reader, layerToolsets).pipe(
+  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer).pipe(
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),

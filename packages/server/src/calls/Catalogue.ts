@@ -21,17 +21,26 @@ import { Upstreams } from "../upstreams/Upstreams.ts"
 import type { Listed, Traits } from "./Traits.ts"
 import { makeUpstreamShelf } from "./upstreamShelf.ts"
 
+/**
+ * A toolset that is not one of the house's own: whoever starts a house may bring it along. As with configured tools, everybody
+ * has it, and their list says which of its tools a context may use.
+ */
+export type BroughtSet = `brought:${string}`
+export type SetName = ListedSet | BroughtSet
+const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
+const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
+
 /** Which tools a face shows: everything the caller has, one set, or one upstream server. */
 export type Face =
   | { readonly kind: "all" }
   /** `anyway`: whatever toolsets the principal has (X-59). */
-  | { readonly kind: "set"; readonly set: ListedSet; readonly anyway?: true }
+  | { readonly kind: "set"; readonly set: SetName; readonly anyway?: true }
   | { readonly kind: "server"; readonly server: string }
 
 export const everything: Face = { kind: "all" }
 
 interface Shelf {
-  readonly set: ListedSet
+  readonly set: SetName
   readonly owner: PrincipalId | undefined
   readonly registry: Registry
   readonly traits: Map<string, Traits>
@@ -42,13 +51,13 @@ const optionsOf = ({ behind, reviewed }: Traits | { behind?: never; reviewed?: n
   ...(reviewed === undefined ? {} : { reviewed }),
 })
 
-const isToolset = (set: ListedSet): set is ToolsetName => set in toolNames
+const isToolset = (set: SetName): set is ToolsetName => set in toolNames
 
 export class Catalogue extends Context.Service<
   Catalogue,
   {
-    readonly offer: (set: ListedSet, tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
-    readonly withdraw: (set: ListedSet, name: string, owner?: PrincipalId) => Effect.Effect<void>
+    readonly offer: (set: SetName, tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+    readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
     /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
     readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
     /** What the caller may call, in a stable order. */
@@ -78,8 +87,8 @@ export class Catalogue extends Context.Service<
         for (const hear of listeners) hear()
       }
 
-      const shelfKey = (set: ListedSet, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
-      const shelfOf = (set: ListedSet, owner: PrincipalId | undefined): Shelf => {
+      const shelfKey = (set: SetName, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
+      const shelfOf = (set: SetName, owner: PrincipalId | undefined): Shelf => {
         const key = shelfKey(set, owner)
         const known = shelves.get(key)
         if (known !== undefined) return known
@@ -129,14 +138,19 @@ export class Catalogue extends Context.Service<
       /** The shelves a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
       const open = ({ principal }: Caller["Service"], face: Face): ReadonlyArray<Shelf> => {
         const mine = [...shelves.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
-        const of = (set: ListedSet) => mine.filter((one) => one.set === set)
+        const of = (set: SetName) => mine.filter((one) => one.set === set)
         switch (face.kind) {
           case "set":
             return of(face.set)
           case "server":
             return of("upstream")
           case "all":
-            return [...of("configured"), ...of("upstream"), ...principal.toolsets.flatMap((set) => of(set))]
+            return [
+              ...of("configured"),
+              ...of("upstream"),
+              ...principal.toolsets.flatMap((set) => of(set)),
+              ...mine.filter((one) => isBrought(one.set)),
+            ]
         }
       }
 
@@ -171,12 +185,12 @@ export class Catalogue extends Context.Service<
         for (const shelf of open(caller, face)) {
           const anyway = face.kind === "set" && face.anyway === true
           if (isToolset(shelf.set) && !anyway && !caller.principal.toolsets.includes(shelf.set)) continue
-          on.push({ shelf, tools: yield* allowed(shelf.set, caller.context, caller.epoch) })
+          on.push({ shelf, tools: yield* allowed(listOf(shelf.set), caller.context, caller.epoch) })
         }
         const listed = (shelf: Shelf, tool: RegisteredTool): Listed => ({
           ...shelf.traits.get(tool.definition.name)!,
           tool,
-          set: shelf.set,
+          set: listOf(shelf.set),
         })
         const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
           (tools.has("*") || tools.has(name)) &&

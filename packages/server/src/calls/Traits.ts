@@ -14,6 +14,8 @@ export interface Traits {
   readonly approval?: ApprovalRule
   /** People act on it, so there must be a place where they see it (S1-19). */
   readonly interactive?: boolean
+  /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/Asked.ts). */
+  readonly speaks?: "mcp"
   /** The upstream server it comes from. */
   readonly server?: string
   /** Whose tool it is, where it is not everybody's. */

@@ -100,7 +100,8 @@ export const makeAnswering = Effect.fnUntraced(function* (
   /** A server that is not there yet may be on its way, as all of them are when the house has just begun. */
   const server = (tool: string) =>
     Effect.gen(function* () {
-      const there = () => upstreams.tools().some((one) => one.tool.definition.name === tool)
+      // A toolset's tool is always there; a server's bears the name of its server.
+      const there = () => !tool.includes("/") || upstreams.tools().some((one) => one.tool.definition.name === tool)
       const changed = Deferred.makeUnsafe<void>()
       yield* upstreams.onChange(() => void (there() && Deferred.doneUnsafe(changed, Effect.void)))
       if (!there()) yield* Effect.timeoutOption(Deferred.await(changed), patience)

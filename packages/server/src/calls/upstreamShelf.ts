@@ -1,24 +1,10 @@
 /** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
 import type { PrincipalId, ToolValidationError } from "@stoa/contract"
 import type { Tool } from "@stoa/tools"
-import { Effect, type Schema, Semaphore } from "effect"
+import { Effect, Semaphore } from "effect"
 import type { Upstreams } from "../upstreams/Upstreams.ts"
-import { Meta, serverSaid } from "./Kind.ts"
+import { keepingSaid } from "./Said.ts"
 import type { Traits } from "./Traits.ts"
-
-const longestSaid = 64 * 1024
-
-const keeping = (tool: Tool): Tool => ({
-  ...tool,
-  handler: (args, context) =>
-    Effect.tapError(tool.handler(args, context), (error) =>
-      Effect.map(Meta, (meta) => {
-        const said = (error as { readonly cause?: unknown }).cause
-        const text = said === undefined ? undefined : JSON.stringify(said)
-        if (text !== undefined && text.length <= longestSaid) meta.set(serverSaid, JSON.parse(text) as Schema.Json)
-      }),
-    ),
-})
 
 interface Shelves {
   readonly offer: (tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
@@ -45,6 +31,7 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
       known.set(key, { tool, owner })
       const traits: Traits = {
         effects: "outside",
+        speaks: "mcp",
         server,
         reviewed: false,
         // The same words from another program or address are another tool.
@@ -52,7 +39,7 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
         ...(owner === undefined ? {} : { owner }),
       }
       yield* shelves
-        .offer(keeping(tool), traits)
+        .offer(keepingSaid(tool), traits)
         .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
     }
     synced = version

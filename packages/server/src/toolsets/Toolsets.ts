@@ -1,32 +1,76 @@
-/** Offers the toolsets to the catalogue. Which of them a caller has is said by its principal, lists and grants. */
-import { toolNames, type ToolsetName } from "@stoa/contract"
-import { Effect, Layer } from "effect"
-import { Catalogue } from "../calls/Catalogue.ts"
+/**
+ * The toolsets: their tools, offered to the catalogue, and what they have beside them. Which of them a caller has is said by
+ * its principal, lists and grants.
+ */
+import { toolNames, ToolsetName } from "@stoa/contract"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { Catalogue, type SetName } from "../calls/Catalogue.ts"
+import type { Beside } from "./Beside.ts"
 import type { Offered } from "./face.ts"
 import { gateway } from "./gateway.ts"
 import { office } from "./office.ts"
 import { skills } from "./skills.ts"
+import { makeSpaceResources } from "./spaceResources.ts"
 import { stoa } from "./stoa.ts"
 
 /** Some clients take no more tools over all their servers: a toolset that is larger would lose some in silence (X-50). */
 const most = 40
 
-export const layerToolsets = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const catalogue = yield* Catalogue
-    const sets: ReadonlyArray<readonly [ToolsetName, ReadonlyArray<Offered>]> = [
-      ["stoa", yield* stoa],
-      ["office", yield* office],
-      ["gateway", yield* gateway],
-      ["skills", yield* skills],
-    ]
-    for (const [set, tools] of sets) {
-      if (tools.length > most || toolNames[set].length > most)
-        return yield* Effect.die(new Error(`toolset ${set} has more than ${most} tools; split it`))
-      const unlisted = tools.find(({ tool }) => !toolNames[set].includes(tool.definition.name))
-      if (unlisted !== undefined)
-        return yield* Effect.die(new Error(`${unlisted.tool.definition.name} is not among the names of ${set}`))
-      for (const { tool, traits } of tools) yield* Effect.orDie(catalogue.offer(set, tool, traits))
-    }
-  }),
+export interface Toolset {
+  readonly name: string
+  readonly tools: ReadonlyArray<Offered>
+  readonly beside?: Beside
+}
+
+/** Toolsets that whoever starts a house brings along, such as a test. Their names are their own; a house has none of them. */
+export const BroughtToolsets = Context.Reference<ReadonlyArray<Effect.Effect<Toolset, never, Catalogue | Scope.Scope>>>(
+  "server/toolsets/BroughtToolsets",
+  { defaultValue: () => [] },
 )
+
+interface Own extends Toolset {
+  readonly name: ToolsetName
+}
+
+const isOwn = (name: string): name is ToolsetName => (ToolsetName.literals as ReadonlyArray<string>).includes(name)
+
+export class Toolsets extends Context.Service<
+  Toolsets,
+  {
+    /** The name of a toolset in the catalogue; undefined where there is none. */
+    readonly setOf: (name: string) => SetName | undefined
+    /** What toolsets have beside tools, by the toolset. */
+    readonly besides: ReadonlyMap<string, Beside>
+  }
+>()("server/toolsets/Toolsets") {
+  static readonly layer = Layer.effect(
+    Toolsets,
+    Effect.gen(function* () {
+      const catalogue = yield* Catalogue
+      const own: ReadonlyArray<Own> = [
+        { name: "stoa", tools: yield* stoa, beside: { resources: yield* makeSpaceResources } },
+        { name: "office", tools: yield* office },
+        { name: "gateway", tools: yield* gateway },
+        { name: "skills", tools: yield* skills },
+      ]
+      const brought = yield* Effect.forEach(yield* BroughtToolsets, (make) => make)
+      const names = new Set(brought.map(({ name }) => name))
+      const setOf = (name: string): SetName | undefined =>
+        isOwn(name) ? name : names.has(name) ? `brought:${name}` : undefined
+
+      for (const { name, tools } of own) {
+        const unlisted = tools.find(({ tool }) => !toolNames[name].includes(tool.definition.name))
+        if (unlisted !== undefined)
+          return yield* Effect.die(new Error(`${unlisted.tool.definition.name} is not among the names of ${name}`))
+      }
+      const besides = new Map<string, Beside>()
+      for (const { beside, name, tools } of [...own, ...brought]) {
+        if (Math.max(tools.length, isOwn(name) ? toolNames[name].length : 0) > most)
+          return yield* Effect.die(new Error(`toolset ${name} has more than ${most} tools; split it`))
+        for (const { tool, traits } of tools) yield* Effect.orDie(catalogue.offer(setOf(name)!, tool, traits))
+        if (beside !== undefined) besides.set(name, beside)
+      }
+      return Toolsets.of({ setOf, besides })
+    }),
+  )
+}

@@ -1,6 +1,7 @@
 /**
- * What a server's tool wants to know before it can go on. Its handler gives this back instead of a result; whoever runs it
- * keeps the questions, finds somebody to answer, and calls the handler again with what they said.
+ * What a tool that speaks MCP wants to know before it can go on, be it a server's or a toolset's. Its handler gives this back
+ * instead of a result; whoever runs it keeps the questions, finds somebody to answer, and calls the handler again with what
+ * they said.
  */
 import type { MCPQuestion } from "@stoa/tools"
 import { Context, type Schema } from "effect"
@@ -31,15 +32,27 @@ export const Answered = Context.Reference<{ readonly answers: Answers; readonly 
   { defaultValue: () => undefined },
 )
 
-/** The MCP client that made a call, as far as a server may make use of it. */
+/** The MCP client that made a call, as far as a tool may make use of it: a server's, or one of a toolset. */
 export interface CallingClient {
   readonly capabilities: JsonObject
   /** What it answered before anybody asked: a server may know what to do with it. */
   readonly answers: Answers
   readonly log: (entry: { readonly level: string; readonly logger?: string; readonly data: unknown }) => void
-  /** The server goes on without us: nobody need hold a connection for the result. */
-  readonly letGo: () => void
+  /**
+   * Nobody need hold a connection for the result: a client that knows tasks gets one, any other is told when to come back,
+   * if a time is given and it knows how.
+   */
+  readonly letGo: (retryMs?: number) => void
 }
 export const CallingClient = Context.Reference<CallingClient | undefined>("server/upstreams/CallingClient", {
   defaultValue: () => undefined,
 })
+
+/** What the client would have to declare before these could be asked. A form is none of it: people of the house fill it in too. */
+export const lackingFor = (questions: Questions, client: CallingClient | undefined): JsonObject | undefined => {
+  const wanted = Object.values(questions).flatMap(({ method }) =>
+    method === "sampling/createMessage" ? ["sampling"] : method === "roots/list" ? ["roots"] : [],
+  )
+  const missing = wanted.filter((capability) => client?.capabilities[capability] === undefined)
+  return missing.length === 0 ? undefined : Object.fromEntries(missing.map((capability) => [capability, {}]))
+}

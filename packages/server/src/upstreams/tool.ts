@@ -1,8 +1,9 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
 import { ToolExecutionError } from "@stoa/contract"
-import { defaultMCPPorts, type MCPConnection, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
+import { type MCPConnection, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
 import { Asked } from "./Asked.ts"
+import { mcpResultFault } from "./McpResult.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -15,20 +16,11 @@ export interface Behind {
   readonly run: ReturnType<typeof makeToolCalls>
 }
 
-const { validate } = defaultMCPPorts()
-const longestReason = 2000
-
 /** What a server says about its hop is for the hop. */
 const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
 const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReserved(key))
   return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
-}
-
-const reasonOf = ({ content }: JsonObject): string => {
-  const blocks = Array.isArray(content) ? (content as ReadonlyArray<{ readonly text?: unknown }>) : []
-  const text = blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
-  return text === "" ? "it gave no reason" : text.slice(0, longestReason)
 }
 
 export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
@@ -38,19 +30,6 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
     executionType: "gateway",
   } as const
   const toolName = definition.name
-
-  /** What is wrong with a result, in words; undefined where it is as the server said it would be. */
-  const faultOf = Effect.fnUntraced(function* (result: JsonObject) {
-    if (result["isError"] === true) return `MCP tool "${tool.name}" failed: ${reasonOf(result)}`
-    if (tool.outputSchema === undefined) return undefined
-    const structure = result["structuredContent"]
-    if (structure === undefined)
-      return `MCP tool "${tool.name}" gave no structured content, which its output schema promises`
-    const fault = yield* validate(toolName, tool.outputSchema, structure)
-    return fault === undefined
-      ? undefined
-      : `MCP tool "${tool.name}" ran, but its result is not what its output schema says: ${fault}`
-  })
 
   return {
     definition,
@@ -98,7 +77,7 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
       if (reply instanceof Asked)
         return new Asked(behind.hide(reply.questions) as Asked["questions"], reply.state, reply.held, reply.isTask)
       const result = withoutHop(reply._tag === "Done" ? reply.result : {})
-      const fault = yield* faultOf(result)
+      const fault = yield* mcpResultFault(tool.name, tool.outputSchema, result)
       if (fault !== undefined) return yield* failed(fault, result)
       return behind.hide(result)
     }),

@@ -2,15 +2,10 @@
 // comes acts as one agent. Started by scripts/conformance.ts; prints one line of JSON with the addresses, and lives until it
 // is told to stop.
 import { Context, Effect, Layer } from "effect"
-import { OtherFaces } from "../../src/doors/mcp/houseDesk.ts"
 import { Guest, house, roomy } from "../house.ts"
-import { conformanceFace } from "./face.ts"
 import { oldOnly } from "./oldOnly.ts"
+import { withFixtures } from "./toolset.ts"
 
-const fixtures = conformanceFace()
-const faces = Layer.succeed(OtherFaces, (_, endpoint) =>
-  endpoint.kind === "toolset" && endpoint.name === "conformance" ? fixtures() : undefined,
-)
 const suiteHouse = (mcpServers: object) =>
   Layer.fresh(
     house({
@@ -38,7 +33,7 @@ const stopped = Effect.callback<void>((resume) => {
 
 await Effect.runPromise(
   Effect.gen(function* () {
-    const first = Context.get(yield* Layer.build(suiteHouse({}).pipe(Layer.provide(faces))), Guest)
+    const first = Context.get(yield* Layer.build(suiteHouse({}).pipe(Layer.provide(withFixtures))), Guest)
     const toolset = `${first.url}/mcp/conformance`
     const old = yield* Effect.acquireRelease(
       Effect.promise(() => oldOnly(new URL(toolset))),

@@ -1,7 +1,6 @@
 /** A stored call as the front shows it: an outcome of `tools/call`, or a task. Pure. */
 import type { CallRow } from "../../calls/Calls.ts"
 import type { JsonObject, Outcome, Task } from "./Desk.ts"
-import { isObject } from "./message.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
 
@@ -25,14 +24,11 @@ const told = (text: string | null): { readonly tag: string; readonly message: st
   return { tag: tag ?? "ToolExecutionError", message: message ?? "The call failed" }
 }
 
-const settledOf = (row: CallRow, fromServer: boolean): Settled => {
+const settledOf = (row: CallRow): Settled => {
   if (row.state !== "done") return { _tag: "Failed", error: { ...told(row.error), call: row.id } }
   if (row.outputFile !== null)
     return { _tag: "Done", json: JSON.stringify({ file: row.outputFile, size: row.outputSize ?? 0 }) }
-  const json = row.output ?? "null"
-  // What a server answered is passed on in its own shape.
-  const result = fromServer ? (JSON.parse(json) as unknown) : undefined
-  return isObject(result) && Array.isArray(result["content"]) ? { _tag: "Content", result } : { _tag: "Done", json }
+  return { _tag: "Done", json: row.output ?? "null" }
 }
 
 const isOpen = ({ state }: CallRow): boolean => state === "received" || state === "running" || state === "waiting"
@@ -46,14 +42,14 @@ export const taskOf = (row: CallRow): Task => {
     pollMs: 1000,
   }
   if (row.state === "canceled") return { ...base, status: "cancelled" }
-  if (!isOpen(row)) return { ...base, status: "completed", outcome: settledOf(row, row.tool.includes("/")) }
+  if (!isOpen(row)) return { ...base, status: "completed", outcome: settledOf(row) }
   const message =
     row.state === "waiting" ? { message: `It waits for a ${row.onKind ?? "answer"} (${row.onId ?? ""})` } : {}
   return { ...base, status: "working", ...message }
 }
 
-export const outcomeOf = (row: CallRow, fromServer: boolean): Outcome => {
-  if (!isOpen(row)) return settledOf(row, fromServer)
+export const outcomeOf = (row: CallRow): Outcome => {
+  if (!isOpen(row)) return settledOf(row)
   if (row.state === "waiting" && row.onKind !== null)
     return { _tag: "Waiting", call: row.id, on: { kind: row.onKind, id: row.onId ?? "" }, task: taskOf(row) }
   return { _tag: "Running", call: row.id, task: taskOf(row) }

@@ -2,19 +2,21 @@
  * The desk of the house: the catalogue and the one road, as the MCP front asks for them. Nothing here knows a tool's name;
  * what a caller sees is kept until its rights or the catalogue change.
  */
-import { Caller, type Missing, ToolsetName } from "@stoa/contract"
+import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
-import { Context, Effect, Layer, Schema } from "effect"
-import { type CallRow, Calls } from "../../calls/Calls.ts"
+import { Context, Effect, Layer } from "effect"
+import { Calls } from "../../calls/Calls.ts"
 import { Catalogue, type Face as Shown } from "../../calls/Catalogue.ts"
 import type { Listed } from "../../calls/Traits.ts"
+import type { Beside } from "../../toolsets/Beside.ts"
+import { Toolsets } from "../../toolsets/Toolsets.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "./Fault.ts"
 import { makeCallNews } from "./callNews.ts"
-import { failure, outcomeOf, taskOf } from "./callOutcome.ts"
+import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
-import { makeSpaceResources } from "./spaceResources.ts"
+import { withBesides } from "./toolsetFace.ts"
 import { makeUpstreamCalls } from "./upstreamCall.ts"
 import { makeUpstreamFaces } from "./upstreamFace.ts"
 
@@ -32,22 +34,6 @@ const mostKept = 2000
 
 const instructions =
   'A call that needs a person answers {"state":"waiting","call":…}: ask again with call_status, or go on with other work.'
-
-const isToolset = Schema.is(ToolsetName)
-
-const shownOf = (endpoint: Endpoint): Shown | undefined => {
-  switch (endpoint.kind) {
-    case "all":
-      return endpoint
-    case "server":
-      return { kind: "server", server: endpoint.name }
-    case "toolset":
-      if (!isToolset(endpoint.name)) return undefined
-      return endpoint.anyway === true
-        ? { kind: "set", set: endpoint.name, anyway: true }
-        : { kind: "set", set: endpoint.name }
-  }
-}
 
 /** Under its own endpoint a server's tools have the names it gave them. */
 const wireNameOf = ({ server, tool }: Listed, endpoint: Endpoint): string =>
@@ -94,10 +80,24 @@ export const layerHouseDesk = Layer.effect(
     const catalogue = yield* Catalogue
     const upstreams = yield* Upstreams
     const others = yield* OtherFaces
+    const toolsets = yield* Toolsets
     const watch = yield* makeChanges
     const upstreamFaces = yield* makeUpstreamFaces
     const upstreamCalls = yield* makeUpstreamCalls(yield* makeCallNews)
-    const withSpaces = yield* makeSpaceResources
+    const shownOf = (endpoint: Endpoint): Shown | undefined => {
+      if (endpoint.kind === "all") return endpoint
+      if (endpoint.kind === "server") return { kind: "server", server: endpoint.name }
+      const set = toolsets.setOf(endpoint.name)
+      if (set === undefined) return undefined
+      return endpoint.anyway === true ? { kind: "set", set, anyway: true } : { kind: "set", set }
+    }
+    /** What toolsets have beside tools is shown to whoever has everything of theirs, or comes for that toolset. */
+    const besidesAt = (endpoint: Endpoint): ReadonlyArray<Beside> =>
+      endpoint.kind === "all"
+        ? [...toolsets.besides.values()]
+        : endpoint.kind === "toolset"
+          ? [toolsets.besides.get(endpoint.name) ?? []].flat()
+          : []
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
 
@@ -122,9 +122,9 @@ export const layerHouseDesk = Layer.effect(
           ...(use.space === undefined ? {} : { space: use.space }),
         }
         const call = calls.call(request)
-        return one.tool.definition.source === "mcp"
+        return one.speaks === "mcp"
           ? yield* upstreamCalls.through(caller, endpoint, use, line, wait, call)
-          : outcomeOf(yield* call, false)
+          : outcomeOf(yield* call)
       })
       return Effect.provideService(walked, Caller, caller).pipe(
         Effect.catchTag("ToolNotFoundError", () => Effect.fail(unknownTool(use.name))),
@@ -135,29 +135,16 @@ export const layerHouseDesk = Layer.effect(
       )
     }
 
-    const tasksOf = (caller: Caller["Service"]): NonNullable<Face["tasks"]> => {
-      const find = (id: string): Effect.Effect<CallRow, Missing> =>
-        calls.get(id, { principal: caller.principal, all: false })
-      return {
-        get: (id) => Effect.match(find(id), { onSuccess: taskOf, onFailure: () => undefined }),
-        // What a house's call waits for is answered by whoever may, never through its own task.
-        update: (id) => Effect.match(find(id), { onSuccess: () => true, onFailure: () => false }),
-        cancel: (id) =>
-          find(id).pipe(
-            Effect.andThen(calls.cancel(id, `Canceled by ${caller.principal.name}`)),
-            Effect.as(true),
-            Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
-          ),
-      }
-    }
-
     const make = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, shown: Shown) {
       const found = yield* catalogue.list(caller, shown)
       const named = found.map((one) => [wireNameOf(one, endpoint), one] as const)
-      // A server's own order means something to those who wrote it; what comes from many places is in the order of names.
+      // The order of a toolset or a server means something to those who wrote it; what comes from many places is in the
+      // order of names.
       const extra = upstreamFaces.extras(endpoint)
       const byName = new Map(
-        named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
+        endpoint.kind === "toolset"
+          ? named
+          : named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
       )
       const face: Face = {
         instructions,
@@ -171,10 +158,10 @@ export const layerHouseDesk = Layer.effect(
             ? Effect.fail(unknownTool(use.name))
             : callAs(caller, endpoint, shown, one, use, line)
         },
-        tasks: upstreamCalls.tasks(caller, endpoint, tasksOf(caller)),
+        tasks: upstreamCalls.tasks(caller, endpoint),
         ...(yield* upstreamFaces.part(caller, endpoint, (interest, tell) => watch(caller, shown, interest, tell))),
       }
-      return withSpaces(caller, endpoint, face)
+      return withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
     })
 
     return Desk.of({

@@ -6,7 +6,8 @@ import type { Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
 import { type CallRow, Calls } from "../../calls/Calls.ts"
-import { Begun, serverSaid } from "../../calls/Kind.ts"
+import { Begun } from "../../calls/Kind.ts"
+import { failureSaid, isSaidInMcp } from "../../calls/Said.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { Files } from "../../store/Files.ts"
 import { CallingClient } from "../../upstreams/Asked.ts"
@@ -23,7 +24,6 @@ type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }
 
 /** A client that knows tasks gets one for whatever takes longer than this. */
 const patienceMs = 750
-const isServers = (row: CallRow): boolean => row.tool.includes("/")
 
 const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
   isObject(state) && typeof state[key] === "string" ? state[key] : undefined
@@ -48,11 +48,6 @@ const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientReque
     ),
   )
 
-const saidOf = (row: CallRow): JsonObject | undefined => {
-  const said = row.meta === null ? undefined : (JSON.parse(row.meta) as JsonObject)[serverSaid]
-  return row.state === "failed" && isObject(said) ? said : undefined
-}
-
 /** A refusal of the server's, in the protocol's own form. */
 const faultIn = (said: JsonObject | undefined): Fault | undefined =>
   said !== undefined && typeof said["code"] === "number"
@@ -64,8 +59,10 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
   const decisions = yield* Decisions
   const files = yield* Files
 
-  const namingOf = (endpoint: Endpoint, { tool }: CallRow) =>
-    endpoint.kind === "server" ? ownNames : namesOf(tool.slice(0, tool.indexOf("/")), () => [])
+  const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
+    const server = tool.slice(0, Math.max(0, tool.indexOf("/")))
+    return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server, () => [])
+  }
 
   const outputOf = Effect.fnUntraced(function* (row: CallRow) {
     if (row.outputFile === null) return JSON.parse(row.output ?? "null") as unknown
@@ -75,10 +72,10 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
 
   /** What the server gave, whole, also where it is kept as a file; otherwise what the house says of it. */
   const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
-    const result = row.state === "done" ? yield* outputOf(row) : saidOf(row)
+    const result = isSaidInMcp(row) ? yield* outputOf(row) : failureSaid(row)
     return isObject(result) && Array.isArray(result["content"])
       ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
-      : (outcomeOf(row, false) as Settled)
+      : (outcomeOf(row) as Settled)
   })
 
   /** What a waiting call is asked, and how much of it is open. */
@@ -92,7 +89,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
   const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const task = taskOf(row)
     if (task.status === "completed") {
-      const fault = faultIn(saidOf(row))
+      const fault = faultIn(failureSaid(row))
       const { outcome: _, ...rest } = task
       return fault === undefined
         ? ({ ...rest, outcome: yield* settled(row, endpoint) } satisfies Task)
@@ -138,10 +135,10 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
       const parked = asked !== undefined && (asked.holder !== null || asked.isTask)
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
         return asks(principal, row, asked, requests)
-      return { ...outcomeOf(row, true), ...task }
+      return { ...outcomeOf(row), ...task }
     }
-    if (row.state === "running") return { ...outcomeOf(row, true), task: yield* taskFor(row, endpoint) } as Outcome
-    const fault = faultIn(saidOf(row))
+    if (row.state === "running") return { ...outcomeOf(row), task: yield* taskFor(row, endpoint) } as Outcome
+    const fault = faultIn(failureSaid(row))
     const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
     if (fault?.code === codes.missingCapability && isObject(lacking))
       return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
@@ -165,8 +162,9 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
         capabilities: line.capabilities,
         answers: before === undefined ? line.answers : {},
         log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
-        letGo: () => {
+        letGo: (retryMs) => {
           if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
+          else if (retryMs !== undefined) line.letGo(retryMs)
         },
       }
       const progress = (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step))
@@ -194,26 +192,26 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
       )
     })
 
-  /** Tasks of a caller: those of servers' tools can be asked something, and are answered here. */
-  const tasks = (
-    { principal }: Caller["Service"],
-    endpoint: Endpoint,
-    base: NonNullable<Face["tasks"]>,
-  ): NonNullable<Face["tasks"]> => {
-    const find = (id: string) =>
-      Effect.filterOrFail(calls.get(id, { principal, all: false }), isServers, () => "other" as const)
+  /** Tasks of a caller are its calls. What a tool has asked is answered here; an approval is, by whoever may, elsewhere. */
+  const tasks = ({ principal }: Caller["Service"], endpoint: Endpoint): NonNullable<Face["tasks"]> => {
+    const find = (id: string) => calls.get(id, { principal, all: false })
     return {
-      ...base,
       get: (id) =>
         Effect.matchEffect(find(id), {
           onSuccess: (row): Effect.Effect<Task | undefined, Fault> => taskFor(row, endpoint),
-          onFailure: () => base.get(id),
+          onFailure: () => Effect.succeed(undefined),
         }),
       update: (id, answers) =>
-        Effect.matchEffect(find(id), {
-          onSuccess: () => Effect.as(Effect.ignore(calls.hear(id, principal, answers, { wait: 0 })), true),
-          onFailure: () => base.update(id, answers),
+        Effect.match(calls.hear(id, principal, answers, { wait: 0 }), {
+          onSuccess: () => true,
+          onFailure: () => false,
         }),
+      cancel: (id) =>
+        find(id).pipe(
+          Effect.andThen(calls.cancel(id, `Canceled by ${principal.name}`)),
+          Effect.as(true),
+          Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
+        ),
     }
   }
 

@@ -28,7 +28,7 @@ import { makeUpstreamWatch } from "./upstreamWatch.ts"
 /** How long a list waits for servers that may have news; what is not known by then is told as a change. */
 const patience = "2 seconds"
 
-const clientOf = (line: Line): CallingClient => ({
+export const clientOf = (line: Line): CallingClient => ({
   capabilities: line.capabilities,
   answers: {},
   log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
@@ -46,8 +46,9 @@ const askable = ({ elicitation, roots, sampling }: JsonObject): JsonObject => ({
   ...(sampling === undefined ? {} : { sampling }),
 })
 
-const lacksOf = (data: unknown): Lacks | undefined => {
-  const capabilities = isObject(data) ? data["requiredCapabilities"] : undefined
+/** A refusal for want of capabilities of the client's. */
+export const lacksOf = ({ code, data }: MCPRefused): Lacks | undefined => {
+  const capabilities = code === codes.missingCapability && isObject(data) ? data["requiredCapabilities"] : undefined
   return isObject(capabilities) ? { _tag: "Lacks", capabilities } : undefined
 }
 
@@ -103,13 +104,10 @@ const passOn = ({ naming, server }: Reached, method: string, params: JsonObject,
     )
     .pipe(
       Effect.flatMap((reply): Effect.Effect<Content | Asks | Lacks, Fault> => outcomeOf(reply, naming, name)),
-      Effect.catchIf(
-        (error) => error._tag === "MCPRefused" && error.code === codes.missingCapability,
-        (error) => {
-          const lacks = lacksOf((error as MCPRefused).data)
-          return lacks === undefined ? Effect.fail(error) : Effect.succeed(lacks)
-        },
-      ),
+      Effect.catchTag("MCPRefused", (error) => {
+        const lacks = lacksOf(error)
+        return lacks === undefined ? Effect.fail(error) : Effect.succeed(lacks)
+      }),
     )
 }
 

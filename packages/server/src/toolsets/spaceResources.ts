@@ -1,25 +1,20 @@
 /**
  * Each space a caller may read, as a resource that it can subscribe to: `stoa://spaces/<id>`. So any MCP client can live
- * here: it hears that something was said, and reads it. Put around whatever resources a face has of servers.
+ * here: it hears that something was said, and reads it.
  */
-import type { Caller, Event, Message } from "@stoa/contract"
+import { Caller, type Event, type Message } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import { Grants } from "../../access/Grants.ts"
-import { Messages } from "../../spaces/Messages.ts"
-import { Spaces } from "../../spaces/Spaces.ts"
-import { Journal } from "../../store/Journal.ts"
-import { Notices } from "../../store/Notices.ts"
-import type { Change, Content, Endpoint, Face, Listed } from "./Desk.ts"
+import { Grants } from "../access/Grants.ts"
+import { Messages } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
+import { Journal } from "../store/Journal.ts"
+import type { Beside } from "./Beside.ts"
 
 const prefix = "stoa://spaces/"
 const mediaType = "application/json"
 /** As many messages as one reading shows. */
 const shown = 50
 const spoken = ["message.created", "message.edited", "message.deleted", "message.settled"] as const
-
-/** Where spaces are shown: to whoever has everything of theirs, or the house's own tools. */
-const showsSpaces = (endpoint: Endpoint): boolean =>
-  endpoint.kind === "all" || (endpoint.kind === "toolset" && endpoint.name === "stoa")
 
 const line = ({ author, call, createdAt, id, replyTo, seq, text }: Message) => ({
   id,
@@ -34,7 +29,7 @@ const line = ({ author, call, createdAt, id, replyTo, seq, text }: Message) => (
 interface Watcher {
   readonly caller: Caller["Service"]
   readonly spaces: ReadonlySet<string>
-  readonly tell: (change: Change) => void
+  readonly tell: (uri: string) => void
 }
 
 export const makeSpaceResources = Effect.gen(function* () {
@@ -42,7 +37,7 @@ export const makeSpaceResources = Effect.gen(function* () {
   const spaces = yield* Spaces
   const messages = yield* Messages
   const journal = yield* Journal
-  const notices = yield* Notices
+  const bell = journal.bellOf(spoken)
   const watchers = new Set<Watcher>()
   let cursor = 0
 
@@ -50,7 +45,8 @@ export const makeSpaceResources = Effect.gen(function* () {
     Effect.map(grants.judge(caller, "read", `spaces/${name}`), ({ verdict }) => verdict === "allow")
 
   /** Only its own and the public ones, whatever else its principal may look at: a list is for finding one's way. */
-  const listFor = Effect.fnUntraced(function* (caller: Caller["Service"]) {
+  const list = Effect.gen(function* () {
+    const caller = yield* Caller
     const { items } = yield* spaces.list({ principal: caller.principal, all: false }, { limit: 100 })
     const may = yield* Effect.filter(items, (space) => mayRead(caller, space.name))
     return may.map(({ id, name, topic }) => ({
@@ -62,8 +58,10 @@ export const makeSpaceResources = Effect.gen(function* () {
     }))
   })
 
-  const readFor = Effect.fnUntraced(
-    function* (caller: Caller["Service"], uri: string) {
+  const read = Effect.fnUntraced(
+    function* (uri: string) {
+      if (!uri.startsWith(prefix)) return undefined
+      const caller = yield* Caller
       const space = yield* spaces.get(uri.slice(prefix.length), { principal: caller.principal, all: false })
       if (!(yield* mayRead(caller, space.name))) return undefined
       const { items } = yield* messages.list(space, { limit: shown })
@@ -73,8 +71,7 @@ export const makeSpaceResources = Effect.gen(function* () {
         lastSeq: space.lastSeq,
         messages: items.map(line),
       })
-      const content: Content = { _tag: "Content", result: { contents: [{ uri, mimeType: mediaType, text }] } }
-      return content
+      return { contents: [{ uri, mimeType: mediaType, text }] }
     },
     Effect.catchTag("Missing", () => Effect.succeed(undefined)),
   )
@@ -86,12 +83,12 @@ export const makeSpaceResources = Effect.gen(function* () {
       if (hit.length === 0) continue
       // Whoever was put out meanwhile hears nothing more.
       const visible = yield* spaces.visibleTo(one.caller.principal.id)
-      for (const space of hit) if (visible.has(space)) one.tell({ kind: "resource", uri: `${prefix}${space}` })
+      for (const space of hit) if (visible.has(space)) one.tell(`${prefix}${space}`)
     }
   })
 
   yield* Effect.gen(function* () {
-    const heard = journal.bell.rung
+    const heard = bell.rung
     if (watchers.size > 0) {
       const events = yield* journal.read({ after: cursor, limit: 200, kinds: spoken })
       if (events.length > 0) {
@@ -99,7 +96,7 @@ export const makeSpaceResources = Effect.gen(function* () {
         return yield* tellAll(events)
       }
     }
-    yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+    yield* bell.waitPast(heard)
   }).pipe(
     Effect.tapCause((cause) => Effect.logError("Those who watch spaces could not be told, and are again", cause)),
     Effect.catchCause(() => Effect.sleep("1 second")),
@@ -107,13 +104,11 @@ export const makeSpaceResources = Effect.gen(function* () {
     Effect.forkScoped,
   )
 
-  const watchFor = Effect.fnUntraced(function* (
-    caller: Caller["Service"],
-    uris: ReadonlyArray<string>,
-    tell: (change: Change) => void,
-  ) {
-    const visible = yield* spaces.visibleTo(caller.principal.id)
-    const honoured = uris.filter((uri) => visible.has(uri.slice(prefix.length)))
+  const watch = Effect.fnUntraced(function* (uris: ReadonlyArray<string>, tell: (uri: string) => void) {
+    const caller = yield* Caller
+    const asked = uris.filter((uri) => uri.startsWith(prefix))
+    const visible = asked.length === 0 ? new Set() : yield* spaces.visibleTo(caller.principal.id)
+    const honoured = asked.filter((uri) => visible.has(uri.slice(prefix.length)))
     if (honoured.length === 0) return { honoured, stop: () => {} }
     const end = yield* journal.end
     if (watchers.size === 0) cursor = Math.max(cursor, end)
@@ -122,39 +117,5 @@ export const makeSpaceResources = Effect.gen(function* () {
     return { honoured, stop: () => void watchers.delete(one) }
   })
 
-  /** A face with the caller's spaces among its resources. */
-  return (caller: Caller["Service"], endpoint: Endpoint, face: Face): Face => {
-    if (!showsSpaces(endpoint)) return face
-    const servers = face.resources
-    const none: Effect.Effect<Listed> = Effect.succeed({ items: [] })
-    return {
-      ...face,
-      resources: {
-        list: (from) =>
-          from === undefined
-            ? Effect.zipWith(listFor(caller), servers?.list(undefined) ?? none, (own, others) => ({
-                ...others,
-                items: [...own, ...others.items],
-              }))
-            : (servers?.list(from) ?? none),
-        templates: (from) => servers?.templates(from) ?? none,
-        read: (uri, given) =>
-          uri.startsWith(prefix) ? readFor(caller, uri) : (servers?.read(uri, given) ?? Effect.succeed(undefined)),
-        subscribable: true,
-      },
-      watch: Effect.fnUntraced(function* (interest, tell) {
-        const own = interest.uris.filter((uri) => uri.startsWith(prefix))
-        const others = { ...interest, uris: interest.uris.filter((uri) => !uri.startsWith(prefix)) }
-        const inner = yield* face.watch(others, tell)
-        const mine = yield* watchFor(caller, own, tell)
-        return {
-          honoured: { ...inner.honoured, uris: [...inner.honoured.uris, ...mine.honoured] },
-          stop: () => {
-            inner.stop()
-            mine.stop()
-          },
-        }
-      }),
-    }
-  }
+  return { list, read, watch } satisfies Beside["resources"]
 })
