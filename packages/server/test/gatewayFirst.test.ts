@@ -6,35 +6,14 @@ import {
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js"
 import { Deferred, Effect, Fiber, Layer } from "effect"
-import type { Face } from "../src/doors/mcp/Desk.ts"
-import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
-import { conformanceFace } from "./conformance/face.ts"
-import { asks, form, object, say, typed } from "./conformance/kit.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { oldClient, scene, until } from "./gatewayKit.ts"
+import { fixtureFaces, joined, oldClient, scene, until } from "./gatewayKit.ts"
+import { asking, form, served, text } from "./gatewayServer.ts"
 import { initialized, newRequest, opened } from "./mcpKit.ts"
 
-/** Asks twice, both times under the same key. */
-const twice: Face = {
-  tools: [{ name: "twice", description: "Asks twice", inputSchema: { type: "object" } }],
-  call: (_, { answers, state }) =>
-    Effect.sync(() => {
-      const said = state === undefined ? undefined : (typed(answers["word"], "word") as string | undefined)
-      const before = (state ?? []) as ReadonlyArray<string>
-      const all = said === undefined ? before : [...before, said]
-      return all.length === 2
-        ? say(all.join(" "))
-        : asks({ word: form(`Word ${all.length + 1}?`, object({ word: { type: "string" } }, "word")) }, all)
-    }),
-  logs: false,
-  watch: (interest) => Effect.succeed({ honoured: interest, stop: () => {} }),
-}
-const fixtures = conformanceFace()
-const faces = Layer.succeed(OtherFaces, (_, endpoint) => {
-  const name = endpoint.kind === "toolset" ? endpoint.name : ""
-  return name === "conformance" ? fixtures() : name === "twice" ? twice : undefined
-})
-const Test = house({ store: "sqlite", config: { ...roomy, agents: [{ name: "ada" }] } }).pipe(Layer.provide(faces))
+const Test = house({ store: "sqlite", config: { ...roomy, agents: [{ name: "ada" }] } }).pipe(
+  Layer.provide(fixtureFaces),
+)
 
 const eras = ["old", "new"] as const
 const elicitation = { elicitation: {} }
@@ -206,7 +185,17 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("whoever answers fir
 
   it.effect("an answer to a question that is over is no answer to the next one of the same name", () =>
     Effect.gen(function* () {
-      const { name, place, token } = yield* scene("new", "ada", "twice")
+      const server = yield* served("new", {
+        twice: ({ params: { inputResponses, requestState } }) => {
+          const before = requestState === undefined ? [] : (JSON.parse(requestState as string) as ReadonlyArray<string>)
+          const word = requestState === undefined ? undefined : (inputResponses.word.content.word as string)
+          const all = word === undefined ? before : [...before, word]
+          return all.length === 2
+            ? text(all.join(" "))
+            : asking({ word: form(`Word ${all.length + 1}?`, "word") }, JSON.stringify(all))
+        },
+      })
+      const { name, place, token } = yield* joined(server.url)
       const call = (more: object) =>
         ask(() =>
           newRequest(

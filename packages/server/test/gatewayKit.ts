@@ -82,15 +82,21 @@ export const behind = (target: string, era: "old" | "new", token?: string) =>
     (it) => Effect.sync(() => it.close()),
   )
 
-/** Fixtures behind a server of an era, and an agent that may use them. The server is gone when the test is over. */
-export const scene = Effect.fnUntraced(function* (era: "old" | "new", who = "ada", toolset = "conformance") {
-  const { admin, adminToken, url } = yield* Guest
-  const server = yield* behind(`${url}/mcp/${toolset}`, era, adminToken)
-  const name = `${era}-${Math.random().toString(36).slice(2, 8)}`
-  yield* ask(() => admin.mcpServers.add({ name, url: server.url }))
+/** A server the house is a client of, until the test is over, and an agent that may use it. */
+export const joined = Effect.fnUntraced(function* (server: string) {
+  const { admin, url } = yield* Guest
+  const name = `it-${Math.random().toString(36).slice(2, 8)}`
+  yield* ask(() => admin.mcpServers.add({ name, url: server }))
   yield* Effect.addFinalizer(() => Effect.promise(() => admin.mcpServers.remove(name).catch(() => {})))
-  const { token } = yield* ask(() => admin.tokens.add({ principal: who }))
-  return { admin, server, name, token, place: `${url}/mcp/servers/${name}`, url }
+  const { token } = yield* ask(() => admin.tokens.add({ principal: "ada" }))
+  return { admin, name, token, place: `${url}/mcp/servers/${name}`, url }
+})
+
+/** The fixtures behind a server of an era. */
+export const scene = Effect.fnUntraced(function* (era: "old" | "new") {
+  const { adminToken, url } = yield* Guest
+  const server = yield* behind(`${url}/mcp/conformance`, era, adminToken)
+  return { ...(yield* joined(server.url)), server }
 })
 
 const turn = Effect.promise(() => new Promise((done) => void setImmediate(done)))

@@ -9,7 +9,8 @@ import {
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Upstreams } from "../src/upstreams/Upstreams.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { fixtureFaces, newClient, oldClient, scene, until } from "./gatewayKit.ts"
+import { fixtureFaces, joined, newClient, oldClient, scene, until } from "./gatewayKit.ts"
+import { served, text } from "./gatewayServer.ts"
 import { newRequest } from "./mcpKit.ts"
 import { changing, raw } from "./upstreamsKit.ts"
 
@@ -74,8 +75,18 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
       `the log of a call on a server of the ${upstream} era goes to whoever made it, at their level, and to nobody else`,
       () =>
         Effect.gen(function* () {
-          const { place, token } = yield* scene(upstream)
-          const listening = (level: "info" | "error") =>
+          const server = yield* served(upstream, {
+            talk: ({ params, tell }) => {
+              const least = params._meta?.["io.modelcontextprotocol/logLevel"] as string | undefined
+              for (const level of ["debug", "info", "warning", "error"])
+                // As a server of the new era has to, and as one that forgets itself now and then.
+                if (upstream === "old" || least !== undefined) tell("notifications/message", { level, data: level })
+              return text("talked")
+            },
+          })
+          const { place, token } = yield* joined(server.url)
+          const params = { name: "talk", arguments: {} }
+          const listening = (level: "debug" | "info" | "error" | undefined) =>
             Effect.gen(function* () {
               const heard: Array<unknown> = []
               const it = yield* oldClient(place, token, {}, (one) =>
@@ -84,22 +95,47 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
                   ({ params }) => void heard.push(params.data),
                 ),
               )
-              yield* ask(() => it.setLoggingLevel(level))
-              return { it, heard }
+              if (level !== undefined) yield* ask(() => it.setLoggingLevel(level))
+              return { heard, call: ask(() => it.callTool(params)) }
             })
-          const mine = yield* listening("info")
+          const asked = () => server.sent("logging/setLevel").map(({ params }) => params.level as string)
+          const idle = yield* listening("debug")
+          const usual = yield* listening(undefined)
           const loud = yield* listening("error")
-          const idle = yield* listening("info")
-          const params = { name: "test_tool_with_logging", arguments: {} }
-          yield* ask(() => Promise.all([mine.it.callTool(params), loud.it.callTool(params)]))
-          yield* until(() => mine.heard.length >= 3)
-          assert.deepStrictEqual(mine.heard, [
-            "Tool execution started",
-            "Tool processing data",
-            "Tool execution completed",
-          ])
-          assert.deepStrictEqual(loud.heard, [])
+          yield* Effect.all([usual.call, loud.call], { concurrency: "unbounded" })
+          // Nobody who called wanted more: neither was more asked for.
+          if (upstream === "old") assert.deepStrictEqual(asked(), ["info"])
+          const all = yield* listening("debug")
+          yield* Effect.all([all.call, usual.call, loud.call], { concurrency: "unbounded" })
+          if (upstream === "old") assert.deepStrictEqual(asked(), ["info", "debug"])
+          assert.deepStrictEqual(all.heard, ["debug", "info", "warning", "error"])
+          assert.deepStrictEqual(usual.heard, ["info", "warning", "error", "info", "warning", "error"])
+          assert.deepStrictEqual(loud.heard, ["error", "error"])
           assert.deepStrictEqual(idle.heard, [])
+          // The new era says with each request what it wants to hear of it, and without a word hears nothing.
+          const said = (level: string | undefined) =>
+            Effect.map(
+              ask(() =>
+                newRequest(place, token, "tools/call", params, level === undefined ? {} : { meta: { [key]: level } }),
+              ),
+              ({ text }) =>
+                [...text.matchAll(/"method":"notifications\/message","params":\{"level":"(\w+)"/g)].map(
+                  (one) => one[1],
+                ),
+            )
+          const key = "io.modelcontextprotocol/logLevel"
+          const [none, warning, debug] = yield* Effect.all([said(undefined), said("warning"), said("debug")], {
+            concurrency: "unbounded",
+          })
+          assert.deepStrictEqual([none, warning], [[], ["warning", "error"]])
+          assert.deepStrictEqual(debug, ["debug", "info", "warning", "error"])
+          const levels = server.sent("tools/call").map((one) => one.params._meta?.[key] as string | undefined)
+          assert.deepStrictEqual(
+            levels.map(String).toSorted(),
+            upstream === "old"
+              ? levels.map(() => "undefined")
+              : ["debug", "debug", "error", "error", "info", "info", "undefined", "warning"],
+          )
         }),
     )
 

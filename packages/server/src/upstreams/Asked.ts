@@ -3,10 +3,11 @@
  * instead of a result; whoever runs it keeps the questions, finds somebody to answer, and calls the handler again with what
  * they said.
  */
-import type { MCPQuestion } from "@stoa/tools"
+import type { MCPExchange, MCPQuestion } from "@stoa/tools"
 import { Context, type Schema } from "effect"
 
 type JsonObject = Readonly<Record<string, unknown>>
+type LoggingLevel = NonNullable<MCPExchange["logLevel"]>
 export type Questions = Readonly<Record<string, MCPQuestion>>
 export type Answers = Readonly<Record<string, JsonObject>>
 
@@ -37,6 +38,8 @@ export interface CallingClient {
   readonly capabilities: JsonObject
   /** What it answered before anybody asked: a server may know what to do with it. */
   readonly answers: Answers
+  /** The least it wants to hear of the log; undefined: nothing. */
+  readonly logLevel?: LoggingLevel | undefined
   readonly log: (entry: { readonly level: string; readonly logger?: string; readonly data: unknown }) => void
   /**
    * Nobody need hold a connection for the result: a client that knows tasks gets one, any other is told when to come back,

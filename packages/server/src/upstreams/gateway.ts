@@ -6,6 +6,7 @@ import { type Answers, Asked, type CallingClient } from "./Asked.ts"
 import type { makeConversations } from "./conversations.ts"
 import type { JsonObject, Lists, makeOfferings, Shelves } from "./offerings.ts"
 import type { Kept } from "./kept.ts"
+import { lowerLog } from "./loudness.ts"
 import { hide } from "./reach.ts"
 
 export interface UpstreamServer {
@@ -74,6 +75,9 @@ const converseWith =
     Effect.gen(function* () {
       const { scope, shelves } = kept
       if (shelves.era === "modern" || scope === undefined) return yield* exchange(method, params, options)
+      const { capabilities, connection } = shelves
+      if (connection !== undefined && capabilities["logging"] !== undefined)
+        yield* lowerLog(connection, client.logLevel)
       const answers: Answers = options.answers ?? {}
       const reply = goesOn
         ? yield* conversations.goOn(name, answers) ?? Effect.fail(lost)

@@ -4,6 +4,7 @@
  */
 import type { MCPConnection } from "@stoa/tools"
 import { Clock, Context, Deferred, Effect, Scope } from "effect"
+import { beginLog } from "./loudness.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -134,11 +135,7 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
       const { capabilities, era, instructions } = details.value
       Object.assign(shelves, { connection, capabilities, era, instructions })
       version++
-      const log =
-        has(capabilities, "logging") && era === "legacy"
-          ? // Each caller is told what it asked to hear; the server is asked for all of it, once.
-            Effect.ignore(connection.setLogLevel("debug"))
-          : Effect.void
+      const log = has(capabilities, "logging") && era === "legacy" ? beginLog(connection) : Effect.void
       yield* Effect.forkIn(Effect.all([loaded(server, shelves), applied(shelves, true), log]), scope)
     }),
     gone: (server: string, shelves: Shelves) => {

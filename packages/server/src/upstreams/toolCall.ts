@@ -7,6 +7,7 @@ import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from 
 import { Effect, type Schema, type Scope } from "effect"
 import { Answered, Asked, CallingClient, type Questions } from "./Asked.ts"
 import { type makeConversations, unaskable } from "./conversations.ts"
+import { lowerLog } from "./loudness.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
@@ -137,7 +138,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
   ): Effect.fn.Return<MCPReply | Asked, Refusal> {
     const client = yield* CallingClient
     const answered = yield* Answered
-    const { era } = yield* connection.details
+    const { capabilities, era } = yield* connection.details
     const { meta, onProgress } = it
     if (era === "legacy") {
       const send = (line: MCPExchange | undefined) =>
@@ -148,6 +149,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
         const on = conversations.goOn(it.call, answered.answers)
         return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
       }
+      yield* lowerLog(connection, capabilities["logging"] === undefined ? undefined : client?.logLevel)
       return yield* Effect.catchIf(
         conversations.begin(it.call, scope, client, true, send),
         (error) => error._tag === "MCPRefused" && error.code === visitFirst && round < mostRounds,
@@ -166,7 +168,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       onProgress,
       line,
       capabilities: capabilitiesFor(client),
-      ...(client === undefined ? {} : { logLevel: "debug" }),
+      ...(client?.logLevel === undefined ? {} : { logLevel: client.logLevel }),
     }
     const early = client?.answers ?? {}
     if (answered === undefined)

@@ -87,6 +87,8 @@ export interface Task {
 /** What a call may say to its client while it runs, and what it may know about that client. */
 export interface Line {
   readonly capabilities: JsonObject
+  /** The least it wants to hear of the log; undefined: nothing. What is below is dropped here in any case. */
+  readonly logLevel?: LogLevel | undefined
   readonly progress: (step: { readonly progress: number; readonly total?: number; readonly message?: string }) => void
   readonly log: (entry: { readonly level: LogLevel; readonly logger?: string; readonly data: unknown }) => void
   /** The call goes on without holding the client's connection, where the client can come back for the result. */

@@ -41,6 +41,7 @@ export const lineOf = (talk: Talk, params: JsonObject, answers: ClientAnswers, s
   let last = -Infinity
   return {
     capabilities: talk.capabilities,
+    logLevel: talk.logLevel,
     answers,
     state,
     letGo: talk.letGo,

@@ -160,6 +160,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
         capabilities: line.capabilities,
+        logLevel: line.logLevel,
         answers: before === undefined ? line.answers : {},
         log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
         letGo: (retryMs) => {

@@ -30,6 +30,7 @@ const patience = "2 seconds"
 
 export const clientOf = (line: Line): CallingClient => ({
   capabilities: line.capabilities,
+  logLevel: line.logLevel,
   answers: {},
   log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
   letGo: () => {},
@@ -88,7 +89,7 @@ const passOn = ({ naming, server }: Reached, method: string, params: JsonObject,
       {
         line: lineOf(line),
         capabilities: askable(line.capabilities),
-        logLevel: "debug",
+        ...(line.logLevel === undefined ? {} : { logLevel: line.logLevel }),
         ...(Object.keys(line.answers).length === 0 ? {} : { answers: line.answers }),
         ...(state === undefined ? {} : { state }),
         onProgress: ({ message, progress, total }) =>

@@ -1,0 +1,21 @@
+/**
+ * How much a server of the old era logs. It has one level for everybody who shares the connection: it is asked for what a
+ * client hears without a word of its own, and for everything once somebody wants that. Who hears what is decided for each.
+ */
+import type { MCPConnection } from "@stoa/tools"
+import { Effect } from "effect"
+
+const usual = "info"
+const wanted = new WeakMap<MCPConnection, "info" | "debug">()
+
+/** The connection is there, maybe for the second time. */
+export const beginLog = (connection: MCPConnection): Effect.Effect<void> =>
+  Effect.ignore(connection.setLogLevel(wanted.get(connection) ?? usual))
+
+/** Before a call of a client's: the server says at least what this client wants to hear. */
+export const lowerLog = (connection: MCPConnection, level: string | undefined): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (level !== "debug" || wanted.get(connection) === "debug") return Effect.void
+    wanted.set(connection, "debug")
+    return Effect.ignore(connection.setLogLevel("debug"))
+  })
