@@ -19,6 +19,7 @@ const all = Effect.gen(function* () {
 const empty = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM journal`
+  yield* (yield* Journal).readAnew
   yield* sql`DELETE FROM answers`
 })
 /** A row of its own for a transaction, in a table that happens to be there. */

@@ -6,7 +6,7 @@ import { EgressRules } from "../src/access/EgressRules.ts"
 import { Environment } from "../src/access/Environment.ts"
 import { Rules } from "../src/access/Rules.ts"
 import { Secrets } from "../src/access/Secrets.ts"
-import { type Kind, Meta, Revealed } from "../src/calls/Kind.ts"
+import { type Kind, Seen } from "../src/calls/Kind.ts"
 import { Settings } from "../src/Settings.ts"
 import { Journal } from "../src/store/Journal.ts"
 import { ground, stores } from "./stores.ts"
@@ -57,7 +57,7 @@ export const called = Effect.fnUntraced(function* (
   const result = yield* Effect.result(
     runInTime({ name: tool.form.name, timeoutMs }, () =>
       kind.handler(tool as never)(input, { ...context, ...over }),
-    ).pipe(Effect.provideService(Revealed, revealed), Effect.provideService(Meta, meta)),
+    ).pipe(Effect.provideService(Seen, { revealed, meta })),
   )
   return { result, revealed, meta: Object.fromEntries(meta) }
 })

@@ -17,6 +17,7 @@ const say = (...names: ReadonlyArray<string>) =>
 const empty = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM journal`
+  yield* (yield* Journal).readAnew
   yield* sql`DELETE FROM readers`
   yield* sql`DELETE FROM answers`
 })

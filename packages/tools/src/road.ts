@@ -22,6 +22,7 @@ import {
   type Call,
   DecisionsPort,
   EventsPort,
+  type Identity,
   IdentityPort,
   type Opened,
   type Settled,
@@ -31,7 +32,7 @@ import { notFound, type RegisteredTool, type Registry } from "./Registry.ts"
 import { runInTime } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schemaGuard.ts"
 import { checkAgainst, prepareSchema, validateWithSchema } from "./validateSchema.ts"
-import { CurrentToolsConfig } from "./ToolsConfig.ts"
+import { CurrentToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
 
 export type ToolError =
   | ToolNotFoundError
@@ -65,39 +66,62 @@ export const begin = (input: ToolInput): Effect.Effect<Call> =>
 
 const resourceOf = (name: string): string => `tools/${name}`
 
-const authorized = (agentId: string, name: string): Effect.Effect<boolean> =>
-  Effect.flatMap(IdentityPort, (identity) =>
-    // Suspended, so that an identity that throws denies like one that fails (S4-25).
-    Effect.suspend(() => identity.authorize(agentId, resourceOf(name), "execute")).pipe(
-      Effect.matchCause({ onSuccess: () => true, onFailure: () => false }),
-    ),
-  )
+const mayBy = (identity: Identity, agentId: string, name: string): Effect.Effect<boolean> => {
+  try {
+    const said = identity.authorize(agentId, resourceOf(name), "execute")
+    // Most know it at once: then nothing has to be waited for.
+    if (Exit.isExit(said)) return Effect.succeed(Exit.isSuccess(said))
+    return Effect.matchCause(said, { onSuccess: () => true, onFailure: () => false })
+  } catch {
+    // An identity that throws denies like one that fails (S4-25).
+    return Effect.succeed(false)
+  }
+}
 
 /** Where tools are looked for: a registry, or one caller's view of several. */
 export type Shelf = Pick<Registry, "find" | "names">
 
-export const find = Effect.fnUntraced(function* (registry: Shelf, call: Call) {
+export const find = (registry: Shelf, call: Call): Effect.Effect<RegisteredTool, ToolNotFoundError> => {
   const tool = registry.find(call.toolName)
-  if (tool !== undefined) return tool
+  return tool === undefined ? missing(registry, call) : Effect.succeed(tool)
+}
+
+/** Says what there is instead, of what the agent may use. */
+export const missing = Effect.fnUntraced(function* (registry: Shelf, call: Call) {
+  const identity = yield* IdentityPort
   const names: Array<string> = []
   for (const name of registry.names()) {
     if (names.length >= mostNames) break
-    if (yield* authorized(call.agentId, name)) names.push(name)
+    if (yield* mayBy(identity, call.agentId, name)) names.push(name)
   }
   return yield* notFound(call.toolName, names)
 })
 
-export const judge = Effect.fnUntraced(function* (tool: RegisteredTool, call: Call) {
-  const { security } = yield* CurrentToolsConfig
-  if (!security.requireAuthorizationForAll) return
+export const judge = (tool: RegisteredTool, call: Call): Effect.Effect<void, ToolAuthorizationError> =>
+  Effect.withFiber((fiber) => judgeBy(fiber.getRef(IdentityPort), fiber.getRef(CurrentToolsConfig), tool, call))
+
+/** The same, for whoever holds the identity and the configuration; at hand, where the identity's answer is. */
+export const judgeBy = (
+  identity: Identity,
+  { security }: ToolsConfig,
+  tool: RegisteredTool,
+  call: Call,
+): Effect.Effect<void, ToolAuthorizationError> => {
+  if (!security.requireAuthorizationForAll) return Effect.void
   const { name } = tool.definition
-  if (yield* authorized(call.agentId, name)) return
-  return yield* new ToolAuthorizationError({
-    message: `Agent ${call.agentId} not authorized to execute tool "${name}"`,
-    toolName: name,
-    agentId: call.agentId,
-  })
-})
+  const answer = (may: boolean) =>
+    may
+      ? Effect.void
+      : Effect.fail(
+          new ToolAuthorizationError({
+            message: `Agent ${call.agentId} not authorized to execute tool "${name}"`,
+            toolName: name,
+            agentId: call.agentId,
+          }),
+        )
+  const said = mayBy(identity, call.agentId, name)
+  return Exit.isExit(said) && Exit.isSuccess(said) ? answer(said.value as boolean) : Effect.flatMap(said, answer)
+}
 
 /** The handler sees what comes out of here and nothing else (S4-26). */
 export const validate = (
@@ -105,7 +129,8 @@ export const validate = (
   call: Call,
 ): Effect.Effect<Readonly<Record<string, unknown>>, ToolValidationError> => {
   const { definition } = tool
-  if (extentOf(call.arguments).tooDeep)
+  const extent = extentOf(call.arguments)
+  if (extent.tooDeep)
     return new ToolValidationError({
       message: `The arguments of "${definition.name}" are nested more than ${deepest} deep`,
       toolName: definition.name,
@@ -115,7 +140,7 @@ export const validate = (
     })
   return definition.inputSchema === undefined
     ? validateToolInput(definition, call.arguments)
-    : validateWithSchema(definition, call.arguments, tool.reviewed)
+    : validateWithSchema(definition, call.arguments, tool.reviewed, extent)
 }
 
 /** Opens the call in the record. A record that cannot be written refuses the call: what is not written did not happen. */
@@ -134,13 +159,12 @@ export const record = (call: Call): Effect.Effect<Opened, ToolExecutionError> =>
 
 /** S4-94, S4-95: by its flag, or by its risk. */
 export const needsApproval = (tool: RegisteredTool): Effect.Effect<boolean> =>
-  Effect.map(
-    CurrentToolsConfig,
-    ({ security }) =>
-      tool.definition.requiresApproval ||
-      (security.blockHighRiskWithoutApproval &&
-        (tool.definition.riskLevel === "high" || tool.definition.riskLevel === "critical")),
-  )
+  Effect.map(CurrentToolsConfig, (config) => needsApprovalBy(config, tool))
+
+export const needsApprovalBy = ({ security }: ToolsConfig, { definition }: RegisteredTool): boolean =>
+  definition.requiresApproval ||
+  (security.blockHighRiskWithoutApproval &&
+    (definition.riskLevel === "high" || definition.riskLevel === "critical"))
 
 /** What an approval is an approval of: this tool as it was shown, with these arguments, by this agent. */
 export const digestOfCall = (tool: RegisteredTool, call: Call): string =>
@@ -236,11 +260,13 @@ const settledOf = (exit: Exit.Exit<unknown, ToolError>, executionTimeMs: number)
 }
 
 /** The figures of a settled call (S4-31). */
-export const count = Effect.fnUntraced(function* (done: boolean, durationMs: number) {
-  yield* Metric.update(executions, 1)
-  yield* Metric.update(durations, Duration.millis(durationMs))
-  if (!done) yield* Metric.update(errors, 1)
-})
+export const count = (done: boolean, durationMs: number): Effect.Effect<void> =>
+  Effect.withFiber(({ context }) => {
+    executions.updateUnsafe(1, context)
+    durations.updateUnsafe(Duration.millis(durationMs), context)
+    if (!done) errors.updateUnsafe(1, context)
+    return Effect.void
+  })
 
 /** Writes down how it ended, whichever way it ended: record, audit, event, figures (S4-28 … S4-31). */
 export const settle = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown, ToolError>) {

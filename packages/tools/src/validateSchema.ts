@@ -5,7 +5,7 @@
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
 import { type Checker, compileSchema, type SchemaFault } from "./schemaCompile.ts"
-import { extentOf } from "./extent.ts"
+import { type Extent, extentOf } from "./extent.ts"
 import { digestOf, type Guarded, guardSchema } from "./schemaGuard.ts"
 import { Recent } from "./recent.ts"
 import { schemaThread } from "./schemaThread.ts"
@@ -22,12 +22,8 @@ export const prepareSchema = (
   schema: JsonSchema,
 ): Effect.Effect<Guarded, ToolValidationError> =>
   Effect.suspend(() => {
-    // A definition's schema is the same object at every call; only a new one has to be digested.
-    const known = seen.get(schema) ?? guarded.find(digestOf(schema))
-    if (known !== undefined) {
-      seen.set(schema, known)
-      return Effect.succeed(known)
-    }
+    const known = knownOf(schema)
+    if (known !== undefined) return Effect.succeed(known)
     const made = guardSchema(schema)
     if ("refused" in made)
       return new ToolValidationError({
@@ -41,11 +37,22 @@ export const prepareSchema = (
     return Effect.succeed(made)
   })
 
-const here = (schema: Guarded, value: unknown): Effect.Effect<SchemaFault | undefined> =>
-  Effect.try({
-    try: () => checkers.get(schema.digest, () => compileSchema(schema.schema))(value),
-    catch: (cause): SchemaFault => ({ path: "", expected: "a schema that can be compiled", received: String(cause) }),
-  }).pipe(Effect.catch((fault) => Effect.succeed(fault)))
+/** A definition's schema is the same object at every call; only a new one has to be digested. */
+const knownOf = (schema: JsonSchema): Guarded | undefined => {
+  const before = seen.get(schema)
+  if (before !== undefined) return before
+  const alike = guarded.find(digestOf(schema))
+  if (alike !== undefined) seen.set(schema, alike)
+  return alike
+}
+
+const here = (schema: Guarded, value: unknown): SchemaFault | undefined => {
+  try {
+    return checkers.get(schema.digest, () => compileSchema(schema.schema))(value)
+  } catch (cause) {
+    return { path: "", expected: "a schema that can be compiled", received: String(cause) }
+  }
+}
 
 export const checkAgainst = (
   schema: Guarded,
@@ -53,7 +60,9 @@ export const checkAgainst = (
   reviewed: boolean,
 ): Effect.Effect<SchemaFault | undefined> =>
   Effect.suspend(() =>
-    reviewed && !extentOf(value).large ? here(schema, value) : schemaThread.check(schema.digest, schema.schema, value),
+    reviewed && !extentOf(value).large
+      ? Effect.succeed(here(schema, value))
+      : schemaThread.check(schema.digest, schema.schema, value),
   )
 
 /** Any value against any schema, under a deadline; a schema that cannot be used fits nothing. */
@@ -64,19 +73,30 @@ export const checkValue = (schema: JsonSchema, value: unknown): Effect.Effect<Sc
   )
 
 /** Arguments as the schema's author wants them: nothing is dropped or filled in (X-57). */
-export const validateWithSchema = Effect.fnUntraced(function* (
+export const validateWithSchema = (
   definition: ToolDefinition,
-  args: Readonly<Record<string, unknown>>,
+  args: Arguments,
   reviewed: boolean,
-) {
-  const schema = yield* prepareSchema(definition.name, "inputSchema", definition.inputSchema!)
-  const fault = yield* checkAgainst(schema, args, reviewed)
-  if (fault === undefined) return args
-  return yield* new ToolValidationError({
+  extent: Extent = extentOf(args),
+): Effect.Effect<Arguments, ToolValidationError> => {
+  const judged = (fault: SchemaFault | undefined) =>
+    fault === undefined ? Effect.succeed(args) : Effect.fail(misfit(definition, fault))
+  const known = knownOf(definition.inputSchema!)
+  // Asked of every call: what can be checked here and now needs no fiber.
+  if (known !== undefined && reviewed && !extent.large) return judged(here(known, args))
+  return prepareSchema(definition.name, "inputSchema", definition.inputSchema!).pipe(
+    Effect.flatMap((schema) => checkAgainst(schema, args, reviewed)),
+    Effect.flatMap(judged),
+  )
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+const misfit = (definition: ToolDefinition, fault: SchemaFault): ToolValidationError =>
+  new ToolValidationError({
     message: `${fault.path === "" ? "The arguments" : `"${fault.path}"`} should be ${fault.expected}, and ${fault.received} came. Call it as ${signatureOf(definition)}`,
     toolName: definition.name,
     parameter: fault.path,
     expected: fault.expected,
     received: fault.received,
   })
-})

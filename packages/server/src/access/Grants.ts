@@ -18,8 +18,9 @@ import {
   type PageQuery,
   type Principal,
 } from "@stoa/contract"
-import { Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { goOn } from "../store/AtHand.ts"
 import { json } from "../store/Columns.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
@@ -68,7 +69,12 @@ interface Gathered {
   readonly epoch: number
   readonly until: number
   readonly rules: ReadonlyArray<Rule>
+  /** What these rules said, where no rule among them ends by itself. */
+  readonly said: Map<string, Effect.Effect<Judgement>> | undefined
 }
+
+/** Judgements kept of one principal: a tool's name comes from outside, so there is an end to them. */
+const mostSaid = 2000
 
 export class Grants extends Context.Service<
   Grants,
@@ -105,6 +111,7 @@ export class Grants extends Context.Service<
       const principals = yield* Principals
       const rules = yield* Rules
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const clock = yield* Clock.Clock
       const gathered = new Map<string, Gathered>()
       const denials = new Map<string, number>()
 
@@ -147,19 +154,38 @@ export class Grants extends Context.Service<
         return yield* gatherFrom(principal, 0, DateTime.formatIso(yield* DateTime.now), new Map())
       }, Effect.orDie)
 
-      const rulesOf = Effect.fnUntraced(function* (who: { readonly principal: Principal; readonly epoch: number }) {
-        const now = DateTime.toEpochMillis(yield* DateTime.now)
-        const known = gathered.get(who.principal.id)
-        if (known !== undefined && known.epoch === who.epoch && known.until > now) return known.rules
-        const fresh = yield* gather(who.principal)
+      type Who = { readonly principal: Principal; readonly epoch: number }
+      const gatherAnew = Effect.fnUntraced(function* ({ epoch, principal }: Who) {
+        const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(remembered)
+        const fresh = yield* gather(principal)
         if (gathered.size > 10_000) gathered.clear()
-        gathered.set(who.principal.id, { epoch: who.epoch, until: now + Duration.toMillis(remembered), rules: fresh })
-        return fresh
+        const lasting = fresh.every((one) => one.expiresAt === null && one.lentBy === undefined)
+        const made: Gathered = { epoch, until, rules: fresh, said: lasting ? new Map() : undefined }
+        gathered.set(principal.id, made)
+        return made
       })
 
-      const judgeIt: Grants["Service"]["judge"] = Effect.fnUntraced(function* (who, action, resource) {
-        return new Judgement(judge(yield* rulesOf(who), action, resource, yield* DateTime.now))
-      })
+      const gatheredOf = (who: Who): Effect.Effect<Gathered> => {
+        const known = gathered.get(who.principal.id)
+        return known !== undefined && known.epoch === who.epoch && known.until > clock.currentTimeMillisUnsafe()
+          ? Effect.succeed(known)
+          : gatherAnew(who)
+      }
+      const rulesOf = (who: Who) => Effect.map(gatheredOf(who), ({ rules }) => rules)
+
+      const judgeBy = ({ rules, said }: Gathered, action: Action, resource: string): Effect.Effect<Judgement> => {
+        const key = `${action} ${resource}`
+        const known = said?.get(key)
+        if (known !== undefined) return known
+        const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+        const judged = Effect.succeed(new Judgement(judge(rules, action, resource, now)))
+        if (said !== undefined && said.size < mostSaid) said.set(key, judged)
+        return judged
+      }
+
+      // Asked of every call: what is at hand is answered without a fiber.
+      const judgeIt: Grants["Service"]["judge"] = (who, action, resource) =>
+        goOn(gatheredOf(who), (rules) => judgeBy(rules, action, resource))
 
       const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(
         function* (principal, action, resource) {

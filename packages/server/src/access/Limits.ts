@@ -21,6 +21,7 @@ export class Limits extends Context.Service<
   Limits,
   {
     readonly list: Effect.Effect<ReadonlyArray<Limit>>
+    /** Counts as it is asked, not when it is run: what is at hand is answered without a fiber. */
     readonly take: (who: Caller["Service"], resource: string) => Effect.Effect<void, TooManyRequests>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
   }
@@ -29,38 +30,44 @@ export class Limits extends Context.Service<
     Limits,
     Effect.gen(function* () {
       const rules = yield* Rules
+      const clock = yield* Clock.Clock
       const buckets = new Map<string, number>()
       let known: { readonly epoch: number; readonly limits: ReadonlyArray<Limit> } | undefined
 
       const list = Effect.map(rules.limits, (own) => [...own, ...defaultLimits])
 
       const limitsAt = (epoch: number) =>
-        known?.epoch === epoch
-          ? Effect.succeed(known.limits)
-          : Effect.tap(list, (limits) => Effect.sync(() => void (known = { epoch, limits })))
+        Effect.tap(list, (limits) => Effect.sync(() => void (known = { epoch, limits })))
 
-      const count = Effect.fnUntraced(function* (key: string, limit: Limit, resource: string) {
-        const now = yield* Clock.currentTimeMillis
+      const count = (key: string, limit: Limit, resource: string): Effect.Effect<void, TooManyRequests> => {
+        const now = clock.currentTimeMillisUnsafe()
         const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now)
         if (wait > 0)
-          return yield* new TooManyRequests({
-            resource,
-            limit: `${limit.count} in ${limit.seconds} s`,
-            retryAfter: Math.max(1, Math.ceil(wait / 1000)),
-          })
+          return Effect.fail(
+            new TooManyRequests({
+              resource,
+              limit: `${limit.count} in ${limit.seconds} s`,
+              retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+            }),
+          )
         // Buckets that have run empty say nothing; they are dropped before they become many.
         if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
         buckets.set(key, emptyAt)
-      })
+        return Effect.void
+      }
+
+      const countOf = (limits: ReadonlyArray<Limit>, { principal }: Caller["Service"], resource: string) => {
+        const limit = limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))
+        return limit === undefined ? Effect.void : count(`${principal.id} ${resource}`, limit, resource)
+      }
 
       return Limits.of({
         list,
-        takeGuess: (address) => count(`guess ${address}`, guesses, "wrong tokens"),
-        take: Effect.fnUntraced(function* (who, resource) {
-          const limits = yield* limitsAt(who.epoch)
-          const limit = limits.find((one) => concerns(one.principal, who.principal) && fits(one.resource, resource))
-          if (limit !== undefined) yield* count(`${who.principal.id} ${resource}`, limit, resource)
-        }),
+        takeGuess: (address) => Effect.suspend(() => count(`guess ${address}`, guesses, "wrong tokens")),
+        take: (who, resource) =>
+          known?.epoch === who.epoch
+            ? countOf(known.limits, who, resource)
+            : Effect.flatMap(limitsAt(who.epoch), (limits) => countOf(limits, who, resource)),
       })
     }),
   )

@@ -1,12 +1,13 @@
 /** One number that rises with every change of rights, in the same transaction (S4-104). Every process of a cluster reads it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Transaction } from "../store/Journal.ts"
+import { Bell } from "../store/Bell.ts"
+import { Journal, type Transaction } from "../store/Journal.ts"
 
 /** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
-const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined }>()
+const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined; readonly bell: Bell }>()
 const knownOf = (sql: SqlClient.SqlClient) => {
-  const there = known.get(sql) ?? { changes: 0, epoch: undefined }
+  const there = known.get(sql) ?? { changes: 0, epoch: undefined, bell: new Bell() }
   known.set(sql, there)
   return there
 }
@@ -23,6 +24,7 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
             const there = knownOf(sql)
             there.changes++
             there.epoch = undefined
+            there.bell.ring()
           }),
         ),
       ),
@@ -32,25 +34,31 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
 const read = (sql: SqlClient.SqlClient) =>
   Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
 
-/** The epoch of rights as it stands now. */
-const epochOf = (sql: SqlClient.SqlClient): Effect.Effect<number> =>
+/** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
+const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
   sql.onDialectOrElse({
-    pg: () => read(sql),
-    orElse: () =>
-      Effect.suspend(() => {
-        const there = knownOf(sql)
-        if (there.epoch !== undefined) return Effect.succeed(there.epoch)
-        const { changes } = there
-        return Effect.map(read(sql), (epoch) => {
-          // What was changed while it was read is read again.
-          if (there.changes === changes) there.epoch = epoch
-          return epoch
-        })
-      }),
+    pg: () => () => read(sql),
+    orElse: () => () => {
+      const there = knownOf(sql)
+      if (there.epoch !== undefined) return Effect.succeed(there.epoch)
+      const { changes } = there
+      return Effect.map(read(sql), (epoch) => {
+        // What was changed while it was read is read again.
+        if (there.changes === changes) there.epoch = epoch
+        return epoch
+      })
+    },
   })
 
+/** Rings when rights have changed; on Postgres when anything has, for another process may have changed them. */
+export const rightsBell: Effect.Effect<Bell, never, SqlClient.SqlClient | Journal> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { bell } = yield* Journal
+  return sql.onDialectOrElse({ pg: () => bell, orElse: () => knownOf(sql).bell })
+})
+
 /** How high it stands now. */
-export const rightsEpoch: Effect.Effect<Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
+export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
   SqlClient.SqlClient,
   epochOf,
 )

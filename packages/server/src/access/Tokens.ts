@@ -17,8 +17,9 @@ import {
   type TokenId,
   Unauthenticated,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { atHand } from "../store/AtHand.ts"
 import { Flag } from "../store/Columns.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
@@ -67,6 +68,7 @@ export class Tokens extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const principals = yield* Principals
+      const clock = yield* Clock.Clock
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const noted = new Map<string, number>()
 
@@ -161,16 +163,13 @@ export class Tokens extends Context.Service<
         return pageOf(rows, limit, decode, (token) => token.id)
       })
 
-      const noteUse = Effect.fnUntraced(function* (id: string, now: DateTime.Utc) {
-        const millis = DateTime.toEpochMillis(now)
-        if (millis - (noted.get(id) ?? 0) < useNotedEvery) return
+      const noteUse = Effect.fnUntraced(function* (id: string, now: number) {
         if (noted.size > 10_000) noted.clear()
-        noted.set(id, millis)
-        yield* sql`UPDATE tokens SET last_used_at = ${DateTime.formatIso(now)} WHERE id = ${id}`.pipe(
-          Effect.ignore,
-          Effect.forkDetach,
-        )
+        noted.set(id, now)
+        const at = DateTime.formatIso(DateTime.makeUnsafe(now))
+        yield* sql`UPDATE tokens SET last_used_at = ${at} WHERE id = ${id}`.pipe(Effect.ignore, Effect.forkDetach)
       })
+      const isNoted = (id: string, now: number): boolean => now - (noted.get(id) ?? 0) < useNotedEvery
 
       interface Found {
         readonly tokenId: TokenId
@@ -179,25 +178,10 @@ export class Tokens extends Context.Service<
         readonly epoch: number
       }
       // Every request still asks the database, but only whether any right has changed since the token was looked up.
-      const callers = new Map<string, Caller["Service"]>()
+      const callers = new Map<string, { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }>()
       const epochNow = yield* rightsEpoch
-      const remembered = Effect.fnUntraced(function* (key: string) {
-        const caller = callers.get(key)
-        if (caller === undefined) return undefined
-        const now = yield* DateTime.now
-        const good = caller.expiresAt === null || DateTime.isLessThan(now, caller.expiresAt)
-        if (good && (yield* epochNow) === caller.epoch) {
-          yield* noteUse(caller.token!, now)
-          return caller
-        }
-        callers.delete(key)
-        return undefined
-      })
 
-      const authenticate: Tokens["Service"]["authenticate"] = Effect.fnUntraced(function* (token) {
-        const key = hashOf(Redacted.value(token))
-        const known = yield* remembered(key)
-        if (known !== undefined) return known
+      const lookUp = Effect.fnUntraced(function* (key: string) {
         const rows = yield* Effect.orDie(
           sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, p.*,
             (SELECT epoch FROM access_epoch) AS epoch
@@ -208,7 +192,8 @@ export class Tokens extends Context.Service<
         const row = rows[0]
         if (row === undefined || (row.expiresAt !== null && row.expiresAt <= DateTime.formatIso(now)))
           return yield* new Unauthenticated({ reason: "refused" })
-        yield* noteUse(row.tokenId, now)
+        const millis = DateTime.toEpochMillis(now)
+        if (!isNoted(row.tokenId, millis)) yield* noteUse(row.tokenId, millis)
         const expiresAt = row.expiresAt === null ? null : DateTime.makeUnsafe(row.expiresAt)
         const caller = {
           principal: principalFromRow(row),
@@ -218,9 +203,28 @@ export class Tokens extends Context.Service<
           epoch: row.epoch,
         }
         if (callers.size > 10_000) callers.clear()
-        callers.set(key, caller)
+        callers.set(key, { caller, answer: Effect.succeed(caller) })
         return caller
       })
+
+      // Asked of every request: what is at hand is answered without a fiber.
+      const authenticate: Tokens["Service"]["authenticate"] = (token) => {
+        const key = hashOf(Redacted.value(token))
+        const known = callers.get(key)
+        if (known === undefined) return lookUp(key)
+        const { answer } = known
+        const { epoch: since, expiresAt, token: id } = known.caller
+        const now = clock.currentTimeMillisUnsafe()
+        const epoch = epochNow()
+        if ((expiresAt === null || now < expiresAt.epochMilliseconds) && isNoted(id!, now) && atHand(epoch)?.value === since)
+          return answer
+        return Effect.flatMap(epoch, (stands) => {
+          if (stands === since && (expiresAt === null || now < expiresAt.epochMilliseconds))
+            return isNoted(id!, now) ? answer : Effect.andThen(noteUse(id!, now), answer)
+          callers.delete(key)
+          return lookUp(key)
+        })
+      }
 
       const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
         const now = DateTime.formatIso(yield* DateTime.now)
@@ -243,7 +247,7 @@ export class Tokens extends Context.Service<
       const again: Tokens["Service"]["again"] = Effect.fnUntraced(function* (id, context) {
         const principal = yield* principals.get(id)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: id })
-        return { principal, context, token: null, expiresAt: null, epoch: yield* epochNow }
+        return { principal, context, token: null, expiresAt: null, epoch: yield* epochNow() }
       })
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {

@@ -21,20 +21,22 @@ import {
   WrongState,
 } from "@stoa/contract"
 import { type Call as Begun, digestOf, isTooDeep } from "@stoa/tools"
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer } from "effect"
+import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/Grants.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { mayPost } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
-import { currentCause, newId } from "../store/Correlation.ts"
+import { type Cause, causeOr, Correlation, currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
+import { isoOf } from "../store/Moment.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { Answers } from "../upstreams/Asked.ts"
 import { makeAsking } from "./asking.ts"
 import { everything, type Face } from "./Catalogue.ts"
 import type { OpenQuestions } from "./questions.ts"
-import { errorOf, makeRecord, type NewRow, unseen } from "./record.ts"
+import { unseen } from "./Kind.ts"
+import { errorOf, makeRecord, type NewRow } from "./record.ts"
 import { makeReturning } from "./returning.ts"
 import { type CallRow, isWithHost } from "./rows.ts"
 import { makeRunning, measure, type Progress } from "./running.ts"
@@ -118,24 +120,24 @@ export class Calls extends Context.Service<
       const active = yield* ActiveSpaces
       const spaces = yield* Spaces
       const grants = yield* Grants
+      const clock = yield* Clock.Clock
       const watch = makeWatch(record)
       const running = yield* makeRunning(record, yield* makeAsking, watch)
       const returning = yield* makeReturning(record, running, watch)
 
-      const begin = Effect.fnUntraced(function* (request: CallRequest, { principal }: Caller["Service"]) {
+      const begin = (request: CallRequest, { principal }: Caller["Service"], cause: Cause): Begun => {
         const id = newId<CallId>("call")
-        const begun: Begun = {
+        return {
           id,
           toolName: request.tool,
           arguments: request.input,
           agentId: principal.id,
           sessionId: request.space ?? "",
-          correlationId: (yield* currentCause).correlationId,
+          correlationId: cause.correlationId,
           idempotencyKey: request.key ?? id,
-          startedAt: yield* Clock.currentTimeMillis,
+          startedAt: clock.currentTimeMillisUnsafe(),
         }
-        return begun
-      })
+      }
 
       const rowOf = (begun: Begun, reached: Reached, caller: Caller["Service"], digest: string): NewRow => ({
         id: begun.id as CallId,
@@ -151,7 +153,7 @@ export class Calls extends Context.Service<
         customUi: reached.customUI,
         rule: reached.rule,
         correlationId: begun.correlationId,
-        createdAt: DateTime.formatIso(DateTime.makeUnsafe(begun.startedAt)),
+        createdAt: isoOf(begun.startedAt),
       })
 
       /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
@@ -195,12 +197,13 @@ export class Calls extends Context.Service<
         begun: Begun,
         caller: Caller["Service"],
         digest: string,
+        { provenance }: Cause,
       ) {
         const reached: Reached = reachedNothing(request.tool)
         const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
         const walked = yield* Effect.exit(walk(caller, begun, options, reached))
         if (Exit.isFailure(walked)) {
-          const refusal = Cause.squash(walked.cause)
+          const refusal = Failure.squash(walked.cause)
           if (!isRefusal(refusal)) return yield* Effect.failCause(walked.cause)
           return yield* refuse(rowOf(begun, reached, caller, digest), refusal)
         }
@@ -209,7 +212,7 @@ export class Calls extends Context.Service<
         if (walked.value.asks) return yield* stay(yield* running.askFirst(row, walked.value, caller), request)
         switch (walked.value.listed.effects) {
           case "none":
-            return yield* stay(yield* running.runThenRecord(row, walked.value, caller, progress), request)
+            return yield* stay(yield* running.runThenRecord(row, walked.value, caller, progress, provenance), request)
           case "store":
             return yield* running.runInside(row, walked.value, caller, progress)
           case "outside":
@@ -233,25 +236,31 @@ export class Calls extends Context.Service<
         return { ...given, space: space.id }
       })
 
-      const call: Calls["Service"]["call"] = Effect.fn("Calls.call")(function* (given) {
-        const caller = yield* Caller
+      const callBy = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"], cause: Cause) {
         const request = yield* placed(given, caller)
         const { principal } = caller
         const digest = request.key === undefined ? "" : digestOf([request.tool, textOf(request.input), request.space])
         const before = request.key === undefined ? undefined : yield* record.byKey(principal.id, request.key)
         if (before !== undefined) return yield* again(before, digest, request)
-        const begun = yield* begin(request, caller)
-        return yield* Effect.catchTag(first(request, begun, caller, digest), "Taken", () =>
+        const begun = begin(request, caller, cause)
+        const made = first(request, begun, caller, digest, cause)
+        if (request.key === undefined) return yield* Effect.catchTag(made, "Taken", Effect.die)
+        return yield* Effect.catchTag(made, "Taken", () =>
           Effect.flatMap(record.byKey(principal.id, begun.idempotencyKey), (row) => again(row!, digest, request)),
         )
       })
+      // Without a span: that would cost as much as the walk.
+      const call: Calls["Service"]["call"] = (given) =>
+        Effect.withFiber((fiber) =>
+          callBy(given, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
+        )
 
       const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (given) {
         const caller = yield* Caller
         const request = yield* placed(given, caller)
         const reached: Reached = reachedNothing(request.tool)
         const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
-        const { asks, call, listed } = yield* walk(caller, yield* begin(request, caller), options, reached)
+        const { asks, call, listed } = yield* walk(caller, begin(request, caller, yield* currentCause), options, reached)
         return new CallPreview({
           dryRun: true,
           tool: listed.tool.definition.name,

@@ -159,10 +159,11 @@ export class Catalogue extends Context.Service<
         withdraw: (name, owner) => withdraw("upstream", name, owner),
       })
       // Whoever listens hears of servers' tools too, without having asked for anything.
-      yield* upstreams.onChange(() => runFork(upToDate))
+      yield* upstreams.onChange(() => runFork(upToDate.bring))
 
       // A caller is one object for as long as its token and its rights stand, so what it sees is kept with it.
-      const views = new WeakMap<Caller["Service"], Map<string, { readonly version: number; readonly view: View }>>()
+      type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
+      const views = new WeakMap<Caller["Service"], Views>()
       const nameOf = (face: Face): string =>
         face.kind === "all"
           ? ""
@@ -170,15 +171,19 @@ export class Catalogue extends Context.Service<
             ? `server ${face.server}`
             : `${face.set} ${face.anyway === true}`
 
-      const view: Catalogue["Service"]["view"] = Effect.fnUntraced(function* (caller, face) {
-        yield* upToDate
-        const kept = views.get(caller) ?? new Map<string, { readonly version: number; readonly view: View }>()
-        const known = kept.get(nameOf(face))
-        if (known?.version === version) return known.view
-        const made = { version, view: yield* look(caller, face) }
-        views.set(caller, kept.set(nameOf(face), made))
-        return made.view
+      const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
+        yield* upToDate.bring
+        const kept: Views = views.get(caller) ?? new Map()
+        const seenAt = version
+        const view = yield* look(caller, face)
+        views.set(caller, kept.set(nameOf(face), { version: seenAt, view: Effect.succeed(view) }))
+        return view
       })
+      // Asked of every call: what is at hand is answered without a fiber.
+      const view: Catalogue["Service"]["view"] = (caller, face) => {
+        const known = upToDate.is() ? views.get(caller)?.get(nameOf(face)) : undefined
+        return known?.version === version ? known.view : lookAnew(caller, face)
+      }
 
       const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
         const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlySet<string> }> = []

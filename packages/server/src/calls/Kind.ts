@@ -1,7 +1,7 @@
 /** What a kind of tool is to the road: a handler made from its configuration, and what may be said about running it. */
 import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
 import type { ToolHandler } from "@stoa/tools"
-import { Context, type Schema } from "effect"
+import { Context, Effect, type Schema } from "effect"
 
 export type Configured<K extends ToolKind> = Extract<ToolConfiguration, { readonly kind: K }>
 
@@ -36,17 +36,25 @@ export class Waits {
 /** Told the id of a call as it begins to run outside: whoever waits for it may have to stop it. */
 export const Begun = Context.Reference<(call: string) => void>("server/calls/Begun", { defaultValue: () => () => {} })
 
+/** What a call has come across: secrets to take out, and what came beside its output. Provided around each execution. */
+export interface Seen {
+  readonly revealed: Set<string>
+  readonly meta: Map<string, Schema.Json>
+}
+export const unseen = (): Seen => ({ revealed: new Set(), meta: new Map() })
+export const Seen = Context.Reference<Seen>("server/calls/Seen", { defaultValue: unseen })
+
 /**
  * The secret values this call has seen. A kind adds what it reveals; what is stored, shown or logged of the call has them
- * taken out. Provided around each execution.
+ * taken out.
  */
-export const Revealed = Context.Reference<Set<string>>("server/calls/Revealed", { defaultValue: () => new Set() })
+export const Revealed = Effect.map(Seen, ({ revealed }) => revealed)
 
 /**
  * What came with the output and is not part of it, such as an http answer's status and headers (X-61). A kind writes it;
- * it is kept beside the output. Provided around each execution.
+ * it is kept beside the output.
  */
-export const Meta = Context.Reference<Map<string, Schema.Json>>("server/calls/Meta", { defaultValue: () => new Map() })
+export const Meta = Effect.map(Seen, ({ meta }) => meta)
 
 /** Under this name a failed call keeps what its server said, as it said it: a result that is an error, or a refusal. */
 export const serverSaid = "mcp"

@@ -2,7 +2,6 @@
 import type { HostedEnd, HostId, TokenId } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import { Journal } from "../store/Journal.ts"
-import { Notices } from "../store/Notices.ts"
 import type { makeHostRows, SentCall } from "./hostRows.ts"
 
 /** So many may be with one process at a time; the others wait, and would go to whoever takes its place. */
@@ -30,7 +29,6 @@ interface Open {
 
 export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<typeof makeHostRows>) {
   const journal = yield* Journal
-  const notices = yield* Notices
   const all = new Map<HostId, Open>()
   let cursor = 0
   let settled = 0
@@ -79,7 +77,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
     const heard = journal.bell.rung
     const events =
       all.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page, kinds: ["call.waiting", "call.settled"] })
-    if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+    if (events.length === 0) return yield* journal.bell.waitPast(heard)
     const hosts = new Set<HostId>()
     for (const event of events)
       if (event.kind === "call.settled") yield* over(event.body.call, event.body.state as never)

@@ -11,25 +11,20 @@ import {
   ToolExecutionError,
   type WaitsOn,
 } from "@stoa/contract"
-import { DateTime, Effect, type Schema } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Files, largestFile } from "../store/Files.ts"
 import { type CausedEvent, Journal } from "../store/Journal.ts"
+import { makeInsert } from "../store/Inserts.ts"
 import { Timers } from "../store/Timers.ts"
 import { from, settledBy, type Step } from "./lifecycle.ts"
 import { makePosting } from "./posting.ts"
+import type { Seen } from "./Kind.ts"
 import { redact } from "./redact.ts"
 import type { CallRow } from "./rows.ts"
 
 /** Larger than this, a result is kept as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024
-
-/** What a call has come across: secrets to take out, and what came beside its output. */
-export interface Seen {
-  readonly revealed: Set<string>
-  readonly meta: Map<string, Schema.Json>
-}
-export const unseen = (): Seen => ({ revealed: new Set(), meta: new Map() })
 
 export type Ending =
   | { readonly step: "finish"; readonly output: unknown }
@@ -64,12 +59,35 @@ export type NewRow = Omit<
   | "settledAt"
 >
 
+/** The columns of a call that was over when it was written down, and needs no transaction of its own: the others are empty. */
+const loneColumns = [
+  "id",
+  "principal",
+  "context",
+  "tool",
+  "input",
+  "digest",
+  "fingerprint",
+  "state",
+  "space",
+  "visibility",
+  "customUi",
+  "output",
+  "meta",
+  "error",
+  "rule",
+  "correlationId",
+  "createdAt",
+  "settledAt",
+] as const
+
 export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const files = yield* Files
   const posting = yield* makePosting
   const timers = yield* Timers
+  const insertMany = makeInsert<CallRow>(sql, "calls", loneColumns)
 
   const event = (row: { readonly id: CallId; readonly tool: string; readonly principal: PrincipalId }) => ({
     call: row.id,
@@ -114,9 +132,12 @@ export const makeRecord = Effect.gen(function* () {
     return Buffer.byteLength(output) <= largestOutput ? { small: { ...done, output } } : { small: done, large: output }
   }
 
-  const settledEvent = (row: Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">, columns: Columns) =>
-    journal.append(settledOf(row, columns))
-  const settledOf = (row: Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">, columns: Columns) =>
+  type Settling = Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">
+  const settledEvent = (row: Settling, columns: Columns) =>
+    journal.append(
+      settledOf(row, columns, Math.max(0, Date.parse(columns.settledAt) - Date.parse(row.createdAt))),
+    )
+  const settledOf = (row: Settling, columns: Columns, durationMs: number) =>
     ({
       kind: "call.settled",
       actor: row.principal,
@@ -125,7 +146,7 @@ export const makeRecord = Effect.gen(function* () {
         state: columns.state,
         error: columns.error === null ? null : brief(columns.error),
         rule: row.rule,
-        durationMs: Math.max(0, Date.parse(columns.settledAt) - Date.parse(row.createdAt)),
+        durationMs,
       },
     }) as const
   type Columns = Effect.Success<ReturnType<typeof columnsOf>>
@@ -191,7 +212,14 @@ export const makeRecord = Effect.gen(function* () {
    * A call that nobody is shown and nobody can find by a key: what is written of it can be written with others'. Nothing,
    * where it needs a transaction of its own.
    */
-  const lone = (row: NewRow, settledAt: string, ending: Ending, seen: Seen, provenance: Provenance) => {
+  const lone = (
+    row: NewRow,
+    settledAt: string,
+    durationMs: number,
+    ending: Ending,
+    seen: Seen,
+    provenance: Provenance,
+  ) => {
     if (row.idempotencyKey !== null || (row.space !== null && row.visibility !== "hidden")) return undefined
     const columns = columnsAt(settledAt, ending, row.tool, seen)
     if (columns.large !== undefined) return undefined
@@ -199,14 +227,14 @@ export const makeRecord = Effect.gen(function* () {
     const written: CallRow = { ...row, ...empty, ...columns.small, message: null }
     const events: ReadonlyArray<CausedEvent> = [
       { ...receivedOf(row), ...caused },
-      { ...settledOf(row, columns.small), ...caused },
+      { ...settledOf(row, columns.small, durationMs), ...caused },
     ]
     return { row: written, events }
   }
 
   /** Many such calls in one transaction. */
   const many = Effect.fnUntraced(function* (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>) {
-    yield* Effect.orDie(sql`INSERT INTO calls ${sql.insert(calls.map(({ row }) => ({ ...row })) as never)}`)
+    yield* Effect.orDie(insertMany(calls.map(({ row }) => row)))
     yield* journal.appendAll(calls.flatMap(({ events }) => events))
   })
 

@@ -1,15 +1,16 @@
 /** The three ways a call runs, by what it changes: nothing, our own database, or something outside. */
-import { type CallId, Caller, type SpaceId } from "@stoa/contract"
+import { type CallId, Caller, type Provenance, type SpaceId } from "@stoa/contract"
 import { type Call as Begun, Road } from "@stoa/tools"
-import { Cause, Clock, Context, DateTime, Effect, Exit, Fiber } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
-import { currentCause, newId } from "../store/Correlation.ts"
+import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
+import { isoOf } from "../store/Moment.ts"
 import { Answered, Asked } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
 import type { Listed } from "./Traits.ts"
-import { Begun as Told, Meta, Revealed, Waits } from "./Kind.ts"
-import { type Ending, errorOf, type makeRecord, type NewRow, type Seen, unseen } from "./record.ts"
+import { Begun as Told, Seen, unseen, Waits } from "./Kind.ts"
+import { type Ending, errorOf, type makeRecord, type NewRow } from "./record.ts"
 import type { CallRow } from "./rows.ts"
 import { makeTogether } from "./together.ts"
 import type { Walked } from "./walk.ts"
@@ -39,6 +40,7 @@ export const makeRunning = Effect.fnUntraced(function* (
 ) {
   const journal = yield* Journal
   const pauses = yield* Pauses
+  const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const together = yield* makeTogether(record)
   const me = newId("own")
@@ -49,9 +51,11 @@ export const makeRunning = Effect.fnUntraced(function* (
 
   /** What a handler may know: who calls, and where to leave what it reveals and what comes with its output. */
   const execute = (listed: Listed, call: Begun, caller: Caller["Service"], seen: Seen, progress: Progress) =>
-    Effect.updateContext(Road.execute(listed.tool, call, progress), (around: Context.Context<never>) =>
-      around.pipe(Context.add(Caller, caller), Context.add(Revealed, seen.revealed), Context.add(Meta, seen.meta)),
-    )
+    Effect.updateContext(Road.execute(listed.tool, call, progress), (around: Context.Context<never>) => {
+      // Each addition may copy the whole: whoever made the call is there already, as a rule.
+      const by = Context.getOrUndefined(around, Caller) === caller ? around : Context.add(around, Caller, caller)
+      return Context.add(by, Seen, seen)
+    })
 
   /**
    * Whoever pauses ends the calls that are written down: one that was let through before and written after is ended here.
@@ -87,6 +91,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     { call, listed }: Walked,
     caller: Caller["Service"],
     progress: Progress,
+    provenance: Provenance,
   ) {
     const seen = unseen()
     const exit = yield* Effect.exit(execute(listed, call, caller, seen, progress))
@@ -101,11 +106,12 @@ export const makeRunning = Effect.fnUntraced(function* (
       yield* paused(row, listed, caller)
       return yield* watch.now(row.id)
     }
-    const settledAt = DateTime.formatIso(yield* DateTime.now)
-    const lone = record.lone(row, settledAt, endingOf(exit), seen, (yield* currentCause).provenance)
+    const ended = clock.currentTimeMillisUnsafe()
+    const took = Math.max(0, ended - call.startedAt)
+    const lone = record.lone(row, isoOf(ended), took, endingOf(exit), seen, provenance)
     if (lone !== undefined) {
       yield* together(lone)
-      yield* measure(lone.row)
+      yield* Road.count(lone.row.state === "done", took)
       return lone.row
     }
     const written = yield* journal.transact(record.whole(row, endingOf(exit), seen))

@@ -46,5 +46,6 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
   })
 
   /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
-  return Effect.suspend(() => (upstreams.version() === synced ? Effect.void : one.withPermit(sync)))
+  const is = () => upstreams.version() === synced
+  return { is, bring: Effect.suspend(() => (is() ? Effect.void : one.withPermit(sync))) }
 }

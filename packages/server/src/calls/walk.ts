@@ -6,11 +6,12 @@ import {
   ToolValidationError,
   type Visibility,
 } from "@stoa/contract"
-import { type Call as Begun, type Identity, IdentityPort, Road } from "@stoa/tools"
+import { type Call as Begun, CurrentToolsConfig, type Identity, IdentityPort, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Limits } from "../access/Limits.ts"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { Approvals } from "../decisions/Approvals.ts"
+import { goOn } from "../store/AtHand.ts"
 import { Catalogue, type Face, shelfOf } from "./Catalogue.ts"
 import { visibilityOf } from "./posting.ts"
 import type { Listed } from "./Traits.ts"
@@ -43,7 +44,18 @@ export const makeWalk = Effect.gen(function* () {
   const pauses = yield* Pauses
   const limits = yield* Limits
   const approvals = yield* Approvals
+  const config = yield* CurrentToolsConfig
 
+  /** What the caller's grants say, told to whoever wants to know by which rule. */
+  const identityOf = (caller: Caller["Service"], told: (judgement: Judgement) => void = () => {}): Identity => ({
+    authorize: (_, resource) =>
+      goOn(catalogue.judge(caller, resource.slice("tools/".length)), (judgement) => {
+        told(judgement)
+        return judgement.verdict === "deny" ? Effect.fail(judgement) : Effect.void
+      }),
+  })
+
+  // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
   return Effect.fnUntraced(function* (
     caller: Caller["Service"],
     begun: Begun,
@@ -59,26 +71,18 @@ export const makeWalk = Effect.gen(function* () {
       })
     }
     const view = yield* catalogue.view(caller, options.face)
-    let judged: Judgement | undefined
-    const identity: Identity = {
-      authorize: (_, resource) =>
-        Effect.flatMap(catalogue.judge(caller, resource.slice("tools/".length)), (judgement) => {
-          judged = judgement
-          return judgement.verdict === "deny" ? Effect.fail(judgement) : Effect.void
-        }),
-    }
     const stops = yield* pauses.at(caller.epoch)
-    const tool = yield* Effect.provideService(Road.find(shelfOf(view), begun), IdentityPort, identity).pipe(
+    const listed = view.get(begun.toolName)
+    if (listed === undefined) {
       // A paused server has no tools; whoever asks for one is told why.
-      Effect.mapError((error) => {
-        const server = `servers/${begun.toolName.split(/\/|__/)[0]!.toLowerCase()}`
-        return stops.has(server) ? stopped(server, begun.toolName) : error
-      }),
-    )
+      const server = `servers/${begun.toolName.split(/\/|__/)[0]!.toLowerCase()}`
+      if (stops.has(server)) return yield* stopped(server, begun.toolName)
+      return yield* Effect.provideService(Road.missing(shelfOf(view), begun), IdentityPort, identityOf(caller))
+    }
+    const { tool } = listed
     const { name } = tool.definition
-    const listed = view.get(name)!
     // From here on the tool has one name, whichever of its two it was called by.
-    const named = { ...begun, toolName: name }
+    const named = begun.toolName === name ? begun : { ...begun, toolName: name }
     reached.tool = name
     reached.fingerprint = tool.fingerprint
     reached.visibility = visibilityOf(listed)
@@ -87,9 +91,12 @@ export const makeWalk = Effect.gen(function* () {
     const paused = pausedBy(stops, { principal, tool: name, server: listed.server })
     if (paused !== undefined) return yield* stopped(paused, name)
     if (options.counted) yield* limits.take(caller, `tools/${name}`)
-    yield* Effect.provideService(Road.judge(tool, named), IdentityPort, identity).pipe(
-      Effect.ensuring(Effect.sync(() => void (reached.rule = judged?.rule ?? null))),
-    )
+    let judged: Judgement | undefined
+    const identity = identityOf(caller, (judgement) => {
+      judged = judgement
+      reached.rule = judgement.rule
+    })
+    yield* Road.judgeBy(identity, config, tool, named)
     const call = { ...named, arguments: yield* Road.validate(tool, named) }
     if (listed.interactive === true && !options.hasSpace)
       return yield* new ToolValidationError({
@@ -99,7 +106,7 @@ export const makeWalk = Effect.gen(function* () {
         expected: "a space you are in",
         received: "none",
       })
-    const needed = judged?.verdict === "ask" || (yield* Road.needsApproval(tool))
+    const needed = judged?.verdict === "ask" || Road.needsApprovalBy(config, tool)
     const standing =
       needed && listed.approval?.people !== 2
         ? yield* approvals.standing(principal.id, name, tool.fingerprint)

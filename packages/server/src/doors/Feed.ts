@@ -10,7 +10,6 @@ import type { ServerResponse } from "node:http"
 import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
 import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
 import { Journal } from "../store/Journal.ts"
-import { Notices } from "../store/Notices.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { NodeServer } from "./NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
@@ -68,7 +67,6 @@ export class Feed extends Context.Service<
     Feed,
     Effect.gen(function* () {
       const journal = yield* Journal
-      const notices = yield* Notices
       const server = yield* NodeServer
       const clock = yield* Clock.Clock
       const spaces = yield* Spaces
@@ -164,7 +162,7 @@ export class Feed extends Context.Service<
         const heard = journal.bell.rung
         // With nobody there nothing is read: whoever comes first brings the cursor to the end.
         const events = open.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page })
-        if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+        if (events.length === 0) return yield* journal.bell.waitPast(heard)
         cursor = events.at(-1)!.cursor
         deliver(events)
         // Whose rights were touched is judged again, and goes on if it may still see what it saw.

@@ -30,9 +30,10 @@ export class ActiveSpaces extends Context.Service<
       const rows = yield* Effect.orDie(sql<{ holder: string }>`SELECT holder FROM active_spaces`)
       const holders = new Set(rows.map((row) => row.holder))
 
-      const of: ActiveSpaces["Service"]["of"] = Effect.fnUntraced(function* (who: Who) {
+      const nowhere: Effect.Effect<SpaceId | undefined> = Effect.succeed(undefined)
+      const of: ActiveSpaces["Service"]["of"] = (who) => (holders.has(holderOf(who)) ? find(who) : nowhere)
+      const find = Effect.fnUntraced(function* (who: Who) {
         const holder = holderOf(who)
-        if (!holders.has(holder)) return undefined
         const { id }: { readonly id: PrincipalId } = who.principal
         const found = yield* sql<{ space: SpaceId }>`SELECT a.space FROM active_spaces a JOIN spaces s ON s.id = a.space
           WHERE a.holder = ${holder} AND s.archived_at IS NULL

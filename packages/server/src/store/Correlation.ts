@@ -41,7 +41,7 @@ export const newId = <Id extends string>(prefix: string): Id => {
   return `${prefix}_${moment.slice(0, 8)}-${moment.slice(8)}-7${count}-${variant}${rest.slice(1, 4)}-${rest.slice(4)}` as Id
 }
 
-interface Cause {
+export interface Cause {
   readonly correlationId: CorrelationId
   readonly actor: PrincipalId | null
   readonly provenance: Provenance
@@ -53,10 +53,9 @@ export const Correlation = Context.Reference<Cause | undefined>("server/store/Co
 })
 
 /** What happens without anybody asking is the house's own doing. */
-export const currentCause: Effect.Effect<Cause> = Effect.map(
-  Correlation,
-  (cause) => cause ?? { correlationId: newCorrelation(), actor: null, provenance: "house" },
-)
+export const causeOr = (cause: Cause | undefined): Cause =>
+  cause ?? { correlationId: newCorrelation(), actor: null, provenance: "house" }
+export const currentCause: Effect.Effect<Cause> = Effect.map(Correlation, causeOr)
 
 export const causedBy = <A, E, R>(cause: Cause, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, Correlation, cause)

@@ -16,9 +16,11 @@ import {
 } from "@stoa/contract"
 import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Bell } from "./bell.ts"
+import { Bell } from "./Bell.ts"
 import { currentCause } from "./Correlation.ts"
+import { makeInsert } from "./Inserts.ts"
 import { Notices } from "./Notices.ts"
+import { type Kept, Tail } from "./tail.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
 export class Transaction extends Context.Service<
@@ -68,6 +70,24 @@ const decoders = Object.fromEntries(
 const fromRow = (row: Row & { readonly cursor: number }): Event =>
   decoders[row.kind]({ ...row, body: JSON.parse(row.body) as unknown })
 
+/** What is asked for of the newest events; each is decoded once, however many read it. */
+const eventsOf = (
+  some: Iterable<Kept<Row>>,
+  wanted: ReadonlyArray<EventKind> | undefined,
+  limit: number,
+): ReadonlyArray<Event> => {
+  const kindsWanted = wanted === undefined ? undefined : new Set(wanted)
+  const events: Array<Event> = []
+  for (const one of some) {
+    if (events.length >= limit) break
+    if (kindsWanted?.has(one.row.kind) === false) continue
+    events.push((one.decoded ??= fromRow({ ...one.row, cursor: one.cursor })) as Event)
+  }
+  return events
+}
+
+const columns = ["kind", "at", "space", "actor", "provenance", "correlationId", "body"] as const
+
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
 /** So many rows in one INSERT: SQLite takes 32,766 parameters. */
@@ -95,9 +115,12 @@ export class Journal extends Context.Service<
     readonly floor: Effect.Effect<number>
     /** Removes what is past its days, but nothing that a named reader has not yet read. Returns how many. */
     readonly retain: Effect.Effect<number>
+    /** The table was changed by other hands: what is remembered of it is forgotten. */
+    readonly readAnew: Effect.Effect<void>
+    /** Rings when anything may have been committed. */
     readonly bell: Bell
-    /** A number that rises when something of these kinds may have been committed: while it stands, reading finds nothing. */
-    readonly stamp: (kinds: ReadonlyArray<EventKind>) => number
+    /** One that rings only for these kinds: until then reading them finds nothing. */
+    readonly bellOf: (kinds: ReadonlyArray<EventKind>) => Bell
   }
 >()("server/store/Journal") {
   static readonly layer = Layer.effect(
@@ -105,23 +128,42 @@ export class Journal extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const notices = yield* Notices
-      const bell = new Bell()
-      // What this process has committed, by kind. What others commit is told by notice, and may be anything.
-      const committed = new Map<string, number>()
-      const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-      let noticed = 0
-      yield* notices.listen("journal", () => {
-        if (foreign) noticed++
-        bell.ring()
-      })
-      const stamp = (of: ReadonlyArray<EventKind>): number => {
-        let sum = noticed
-        for (const kind of of) sum += committed.get(kind) ?? 0
-        return sum
+      // While anybody waits, all bells ring now and then: a lost notice costs this much patience, and no event.
+      const someone = new Bell()
+      let patient = false
+      const onWait = () => {
+        if (patient) return
+        patient = true
+        someone.ring()
       }
-      const count = (events: ReadonlyArray<Row>) =>
+      const bell = new Bell(onWait)
+      const bells = new Map<EventKind, Set<Bell>>()
+      const bellOf = (of: ReadonlyArray<EventKind>): Bell => {
+        const one = new Bell(onWait)
+        for (const kind of of) bells.set(kind, (bells.get(kind) ?? new Set()).add(one))
+        return one
+      }
+      const ringAll = () => {
+        bell.ring()
+        for (const one of new Set([...bells.values()].flatMap((some) => [...some]))) one.ring()
+      }
+      // What this process commits is told by kind; what others commit is told by notice, and may be anything.
+      const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+      yield* notices.listen("journal", () => (foreign ? ringAll() : bell.ring()))
+      yield* Effect.gen(function* () {
+        const heard = someone.rung
+        if (!patient) yield* someone.waitPast(heard)
+        yield* Effect.sleep(notices.patience)
+        patient = false
+        ringAll()
+      }).pipe(Effect.forever, Effect.forkScoped)
+      const tail = foreign ? undefined : new Tail<Row>()
+      const told = (events: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>) =>
         Effect.sync(() => {
-          for (const { kind } of events) committed.set(kind, (committed.get(kind) ?? 0) + 1)
+          tail?.add(events, cursors)
+          const rung = new Set<Bell>()
+          for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
+          for (const one of rung) one.ring()
         })
 
       const levelOf = (context: Context.Context<never>): unknown =>
@@ -170,16 +212,15 @@ export class Journal extends Context.Service<
       })
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
+      const insert = makeInsert<Row>(sql, "journal", columns, foreign ? "" : "RETURNING cursor")
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
-        // Counted before the bell rings.
-        yield* sql.afterCommit(count(events))
-        yield* notices.send("journal")
-        yield* lock
-        yield* Effect.forEach(
-          Arr.chunksOf(events, rowsAtOnce),
-          (some) => sql`INSERT INTO journal ${sql.insert(some as never)}`,
-          { discard: true },
-        )
+        if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
+        const cursors: Array<{ readonly cursor: number }> = []
+        for (const some of events.length <= rowsAtOnce ? [events] : Arr.chunksOf(events, rowsAtOnce))
+          cursors.push(...((yield* insert(some)) as ReadonlyArray<{ readonly cursor: number }>))
+        yield* sql.afterCommit(told(events, cursors))
+        // In the tail before the bell rings.
+        if (!foreign) yield* notices.send("journal")
       })
 
       const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
@@ -207,11 +248,13 @@ export class Journal extends Context.Service<
           )
         })
 
-      const read = Effect.fn("Journal.read")(function* ({
+      const read = Effect.fnUntraced(function* ({
         after,
         kinds: wanted,
         limit,
       }: Parameters<Journal["Service"]["read"]>[0]) {
+        const known = tail?.after(after)
+        if (known !== undefined) return eventsOf(known, wanted, limit)
         const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
         const rows = yield* sql<Row & { readonly cursor: number }>`SELECT cursor, kind, at, space, actor, provenance,
           correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
@@ -222,17 +265,20 @@ export class Journal extends Context.Service<
         Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
       const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
       // A journal that retention has emptied still ends where it ended.
-      const end = Effect.zipWith(
+      const stored = Effect.zipWith(
         one(sql<{ cursor: number }>`SELECT max(cursor) AS cursor FROM journal`),
         floor,
         Math.max,
       )
+      // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
+      const end = Effect.suspend(() => (tail?.end === undefined ? stored : Effect.succeed(tail.end)))
 
       const remove = Effect.fnUntraced(function* (kind: string, before: string) {
         const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
         const most = slowest ?? (yield* end)
         const gone = yield* sql<{ cursor: number }>`DELETE FROM journal WHERE cursor IN (SELECT cursor FROM journal
           WHERE kind = ${kind} AND at < ${before} AND cursor <= ${most} ORDER BY cursor LIMIT ${removedAtOnce}) RETURNING cursor`
+        if (gone.length > 0) tail?.clear()
         const highest = gone.reduce((most, row) => Math.max(most, row.cursor), 0)
         if (gone.length > 0) yield* sql`UPDATE journal_floor SET cursor = ${highest} WHERE cursor < ${highest}`
         return gone.length
@@ -250,7 +296,8 @@ export class Journal extends Context.Service<
         return removed
       }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
-      return Journal.of({ append, appendAll, transact, read, end, floor, retain, bell, stamp })
+      const readAnew = Effect.sync(() => tail?.clear())
+      return Journal.of({ append, appendAll, transact, read, end, floor, retain, readAnew, bell, bellOf })
     }),
   )
 }

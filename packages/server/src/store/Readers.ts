@@ -6,10 +6,10 @@
 import type { Event, EventKind } from "@stoa/contract"
 import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Bell } from "./Bell.ts"
 import { freeLeases } from "./Claims.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
-import { Notices } from "./Notices.ts"
 
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
 const lease = Duration.seconds(15)
@@ -56,12 +56,12 @@ export class Readers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const notices = yield* Notices
       const me = newId("rdr")
       yield* Effect.orDie(freeLeases(sql, "readers"))
       const running = new Set<string>()
       const passed = new Map<string, number>()
       const waiters = new Map<string, Set<Waiter>>()
+      const bells = new Map<string, Bell>()
       // How far each has come in this process: what it passed over is not written down at once.
       const reached = new Map<string, number>()
 
@@ -84,7 +84,7 @@ export class Readers extends Context.Service<
         const waiter: Waiter = { cursor, done: Deferred.makeUnsafe<void>() }
         const all = waiters.get(name) ?? new Set()
         waiters.set(name, all.add(waiter))
-        journal.bell.ring()
+        bells.get(name)?.ring()
         // The row is asked too: this process may not be the one that reads.
         const asked = Effect.gen(function* () {
           while ((yield* stored(name)) < cursor) yield* Effect.sleep("1 second")
@@ -136,9 +136,11 @@ export class Readers extends Context.Service<
       const loop = <R>({ atomic, gather, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
         let noted = 0
-        let quietAt: number | undefined
         let heldUntil = 0
         let limit = most
+        // Not woken into work by what does not concern it.
+        const bell = kinds === undefined ? journal.bell : journal.bellOf(kinds)
+        bells.set(name, bell)
 
         const whole = (events: ReadonlyArray<Event>, last: number) =>
           journal.transact(Effect.andThen(handle(events), move(name, last)))
@@ -190,14 +192,7 @@ export class Readers extends Context.Service<
         })
 
         const pass = Effect.gen(function* () {
-          const heard = journal.bell.rung
-          const silence = Effect.map(Effect.timeoutOption(journal.bell.waitPast(heard), notices.patience), (rang) => {
-            // A lost notice costs this much patience, and no event.
-            if (rang._tag === "None") quietAt = undefined
-          })
-          const stamp = kinds === undefined ? undefined : journal.stamp(kinds)
-          if (cursor !== undefined && stamp !== undefined && stamp === quietAt && (waiters.get(name)?.size ?? 0) === 0)
-            return yield* silence
+          const heard = bell.rung
           if (cursor === undefined) yield* hold
           const from = cursor!
           // Asked before reading: what is appended in between is not passed over.
@@ -206,8 +201,7 @@ export class Readers extends Context.Service<
           const last = events.at(-1)?.cursor
           if (last === undefined) {
             yield* passOver(end)
-            quietAt = stamp
-            return yield* silence
+            return yield* bell.waitPast(heard)
           }
           if (!(yield* hold)) {
             // The cursor was moved by another process, or is about to be.

@@ -2,7 +2,7 @@
 import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Bell } from "./bell.ts"
+import { Bell } from "./Bell.ts"
 import { claimDue, freeLeases } from "./Claims.ts"
 import { causedBy, currentCause, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"

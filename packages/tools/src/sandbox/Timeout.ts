@@ -3,7 +3,7 @@
  * through here, sandbox or not. It ends whatever yields to the event loop; code that never does belongs in `Sandbox`.
  */
 import { type ToolDefinition, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
-import { Cause, Effect, Fiber } from "effect"
+import { Cause, Effect, Exit, Fiber } from "effect"
 import { CurrentToolsConfig } from "../ToolsConfig.ts"
 
 type Timed = Pick<ToolDefinition, "name" | "timeoutMs">
@@ -20,9 +20,24 @@ const crashed = (name: string, what: unknown) => {
 }
 
 /** Runs a handler for at most min(its own, the most) milliseconds. Interrupting this interrupts the handler. */
-export const runInTime = Effect.fnUntraced(function* <A, E, R>(
-  { name, timeoutMs }: Timed,
+export const runInTime = <A, E, R>(
+  timed: Timed,
   handler: () => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | ToolExecutionError | ToolTimeoutError, R> =>
+  Effect.suspend(() => {
+    let made: Effect.Effect<A, E, R>
+    try {
+      made = handler()
+    } catch (thrown) {
+      return Effect.fail(crashed(timed.name, thrown))
+    }
+    // What is there already needs neither a clock nor a fiber.
+    return Exit.isExit(made) && Exit.isSuccess(made) ? made : runTimed(timed, made)
+  })
+
+const runTimed = Effect.fnUntraced(function* <A, E, R>(
+  { name, timeoutMs }: Timed,
+  handler: Effect.Effect<A, E, R>,
 ): Effect.fn.Return<A, E | ToolExecutionError | ToolTimeoutError, R> {
   const { execution } = yield* CurrentToolsConfig
   const limit = Math.min(timeoutMs, execution.maxTimeoutMs)
@@ -32,7 +47,7 @@ export const runInTime = Effect.fnUntraced(function* <A, E, R>(
       toolName: name,
       timeoutMs: limit,
     })
-  const guarded = Effect.suspend(handler).pipe(
+  const guarded = handler.pipe(
     Effect.catchCauseIf(
       (cause) => !Cause.hasFails(cause),
       (cause) => Effect.fail(crashed(name, Cause.hasDies(cause) ? Cause.squash(cause) : "it interrupted itself")),

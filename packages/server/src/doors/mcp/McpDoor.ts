@@ -8,12 +8,11 @@ import { Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthentica
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Limits } from "../../access/Limits.ts"
-import { rightsEpoch } from "../../access/Rights.ts"
+import { rightsBell, rightsEpoch } from "../../access/Rights.ts"
 import { Tokens } from "../../access/Tokens.ts"
 import { lean } from "../../store/Lean.ts"
 import { causedBy } from "../../store/Correlation.ts"
 import { Journal } from "../../store/Journal.ts"
-import { Notices } from "../../store/Notices.ts"
 import type { Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { NodeServer } from "../NodeServer.ts"
@@ -41,7 +40,7 @@ export interface McpOptions {
   readonly key: Redacted.Redacted
 }
 
-type Needs = Desk | NodeServer | Tokens | Limits | Journal | Notices | SqlClient.SqlClient
+type Needs = Desk | NodeServer | Tokens | Limits | Journal | SqlClient.SqlClient
 
 const bearer = /^bearer +(\S+) *$/i
 
@@ -57,8 +56,7 @@ export class McpDoor extends Context.Service<
         const server = yield* NodeServer
         const tokens = yield* Tokens
         const limits = yield* Limits
-        const journal = yield* Journal
-        const notices = yield* Notices
+        const bell = yield* rightsBell
         const clock = yield* Clock.Clock
         const context = yield* lean
         const now = () => clock.currentTimeMillisUnsafe()
@@ -161,9 +159,9 @@ export class McpDoor extends Context.Service<
         let epoch = -1
         // A right that ends is in the journal: the streams that had it are looked at at once.
         yield* Effect.gen(function* () {
-          const heard = journal.bell.rung
-          if (streams.size > 0 && epoch !== (epoch = yield* epochNow)) yield* endDead
-          yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+          const heard = bell.rung
+          if (streams.size > 0 && epoch !== (epoch = yield* epochNow())) yield* endDead
+          yield* bell.waitPast(heard)
         }).pipe(
           Effect.tapCause((cause) => Effect.logError("MCP streams could not be looked at, and are again", cause)),
           Effect.catchCause(() => Effect.sleep("1 second")),

@@ -2,10 +2,8 @@
 import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/Principals.ts"
-import { rightsEpoch } from "../../access/Rights.ts"
+import { rightsBell, rightsEpoch } from "../../access/Rights.ts"
 import { Catalogue, type Face as Shown } from "../../calls/Catalogue.ts"
-import { Journal } from "../../store/Journal.ts"
-import { Notices } from "../../store/Notices.ts"
 import type { Face } from "./Desk.ts"
 
 interface Watcher {
@@ -19,8 +17,7 @@ interface Watcher {
 export const makeChanges = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const principals = yield* Principals
-  const journal = yield* Journal
-  const notices = yield* Notices
+  const bell = yield* rightsBell
   const epochNow = yield* rightsEpoch
   const watchers = new Set<Watcher>()
   let epoch = -1
@@ -29,7 +26,7 @@ export const makeChanges = Effect.gen(function* () {
   const seenBy = Effect.fnUntraced(
     function* (caller: Caller["Service"], shown: Shown) {
       const principal = yield* principals.get(caller.principal.id)
-      const fresh = { ...caller, principal, epoch: yield* epochNow }
+      const fresh = { ...caller, principal, epoch: yield* epochNow() }
       const found = yield* catalogue.list(fresh, shown)
       return found
         .map(({ tool }) => `${tool.definition.name} ${tool.fingerprint}`)
@@ -41,7 +38,7 @@ export const makeChanges = Effect.gen(function* () {
 
   /** One look for all watchers, after anything happened at all. */
   const look = Effect.gen(function* () {
-    const [nowEpoch, nowVersion] = [yield* epochNow, catalogue.version()]
+    const [nowEpoch, nowVersion] = [yield* epochNow(), catalogue.version()]
     if (nowEpoch === epoch && nowVersion === version) return
     epoch = nowEpoch
     version = nowVersion
@@ -54,9 +51,9 @@ export const makeChanges = Effect.gen(function* () {
   })
 
   const follow = Effect.gen(function* () {
-    const heard = journal.bell.rung
+    const heard = bell.rung
     if (watchers.size > 0) yield* look
-    yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+    yield* bell.waitPast(heard)
   })
   yield* follow.pipe(
     Effect.tapCause((cause) => Effect.logError("Changes of tools could not be looked at, and are again", cause)),

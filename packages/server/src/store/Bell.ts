@@ -4,6 +4,12 @@ import { Deferred, Effect } from "effect"
 export class Bell {
   #rung = 0
   #waiting: Array<Deferred.Deferred<void>> = []
+  readonly #onWait: () => void
+
+  /** `onWait` is told whenever somebody begins to wait. */
+  constructor(onWait: () => void = () => {}) {
+    this.#onWait = onWait
+  }
 
   get rung(): number {
     return this.#rung
@@ -23,6 +29,7 @@ export class Bell {
       if (this.#rung > heard) return Effect.void
       const one = Deferred.makeUnsafe<void>()
       this.#waiting.push(one)
+      this.#onWait()
       return Effect.onInterrupt(Deferred.await(one), () =>
         Effect.sync(() => {
           this.#waiting = this.#waiting.filter((other) => other !== one)
