@@ -1,6 +1,6 @@
 /**
  * Arguments and results against a JSON Schema. What is ours and small is checked here and now; what is large, or comes
- * from a schema nobody has reviewed, on a thread with a deadline.
+ * from a schema nobody has reviewed, on a thread with a deadline, unless it plainly fits.
  */
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
@@ -8,6 +8,7 @@ import { type Checker, compileSchema, type SchemaFault } from "./schemaCompile.t
 import { type Extent, extentOf } from "./extent.ts"
 import { digestOf, type Guarded, guardSchema } from "./schemaGuard.ts"
 import { Recent } from "./recent.ts"
+import { plainlyFits } from "./schemaPlain.ts"
 import { schemaThread } from "./schemaThread.ts"
 import { signatureOf } from "./signature.ts"
 
@@ -59,11 +60,13 @@ export const checkAgainst = (
   value: unknown,
   reviewed: boolean,
 ): Effect.Effect<SchemaFault | undefined> =>
-  Effect.suspend(() =>
-    reviewed && !extentOf(value).large
-      ? Effect.succeed(here(schema, value))
-      : schemaThread.check(schema.digest, schema.schema, value),
-  )
+  Effect.suspend(() => {
+    const small = !extentOf(value).large
+    if (small && reviewed) return Effect.succeed(here(schema, value))
+    return small && plainlyFits(schema.schema, value)
+      ? Effect.succeed(undefined)
+      : schemaThread.check(schema.digest, schema.schema, value)
+  })
 
 /** Any value against any schema, under a deadline; a schema that cannot be used fits nothing. */
 export const checkValue = (schema: JsonSchema, value: unknown): Effect.Effect<SchemaFault | undefined> =>
@@ -83,7 +86,10 @@ export const validateWithSchema = (
     fault === undefined ? Effect.succeed(args) : Effect.fail(misfit(definition, fault))
   const known = knownOf(definition.inputSchema!)
   // Asked of every call: what can be checked here and now needs no fiber.
-  if (known !== undefined && reviewed && !extent.large) return judged(here(known, args))
+  if (known !== undefined && !extent.large) {
+    if (reviewed) return judged(here(known, args))
+    if (plainlyFits(known.schema, args)) return Effect.succeed(args)
+  }
   return prepareSchema(definition.name, "inputSchema", definition.inputSchema!).pipe(
     Effect.flatMap((schema) => checkAgainst(schema, args, reviewed)),
     Effect.flatMap(judged),

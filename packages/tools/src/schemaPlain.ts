@@ -1,0 +1,143 @@
+/**
+ * A schema without anything that could take long: no references, patterns or formats. Most are so, and whether a value fits
+ * one is found out here and now, in so many steps at most. What does not fit is left to the compiler, which says why.
+ */
+
+type Node = Readonly<Record<string, unknown>>
+/** True: it fits. It counts its steps, and gives up when they are too many. */
+type Fits = (value: unknown, steps: { left: number }) => boolean
+
+const mostSteps = 5000
+const mostWords = 100
+
+/** They say something about the schema, and nothing about the value. */
+const remarks = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "$comment",
+])
+
+const isNode = (it: unknown): it is Node => typeof it === "object" && it !== null && !Array.isArray(it)
+const isCount = (it: unknown): it is number => Number.isSafeInteger(it) && (it as number) >= 0
+const isPrimitive = (it: unknown) => it === null || ["string", "number", "boolean"].includes(typeof it)
+/** A name that every object has anyway: the compiler's own rules apply. */
+const isOdd = (name: string) => name in Object.prototype
+
+const types: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === "string",
+  number: (value) => Number.isFinite(value),
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === "boolean",
+  null: (value) => value === null,
+  object: isNode,
+  array: Array.isArray,
+}
+
+/** Where a keyword speaks of one type, a value of another fits it. */
+const onObject =
+  (fits: (value: Node, steps: { left: number }) => boolean): Fits =>
+  (value, steps) =>
+    !isNode(value) || fits(value, steps)
+const onArray =
+  (fits: (value: ReadonlyArray<unknown>, steps: { left: number }) => boolean): Fits =>
+  (value, steps) =>
+    !Array.isArray(value) || fits(value, steps)
+const onNumber =
+  (fits: (value: number) => boolean): Fits =>
+  (value) =>
+    typeof value !== "number" || fits(value)
+/** In characters as people count them. */
+const onLength =
+  (fits: (length: number) => boolean): Fits =>
+  (value) =>
+    typeof value !== "string" || fits([...value].length)
+
+type Keyword = (given: never, schema: Node) => Fits | undefined
+
+const limit =
+  <A>(is: (it: unknown) => it is A, make: (most: A) => Fits): Keyword =>
+  (given) =>
+    is(given) ? make(given) : undefined
+const isNumber = (it: unknown): it is number => Number.isFinite(it)
+
+/** Each as a test, or nothing where it is not written as it should be. */
+const keywords: Readonly<Record<string, Keyword>> = {
+  type: (given: unknown) => {
+    const named = Array.isArray(given) ? (given as ReadonlyArray<unknown>) : [given]
+    if (named.length === 0 || !named.every((name) => typeof name === "string" && Object.hasOwn(types, name))) return
+    const tests = named.map((name) => types[name as string]!)
+    const [only] = tests
+    return tests.length === 1 ? only : (value) => tests.some((test) => test(value))
+  },
+  enum: (given: unknown) =>
+    Array.isArray(given) && given.length > 0 && given.length <= mostWords && given.every(isPrimitive)
+      ? (value) => given.includes(value)
+      : undefined,
+  const: (given: unknown) => (isPrimitive(given) ? (value) => value === given : undefined),
+  minLength: limit(isCount, (least) => onLength((length) => length >= least)),
+  maxLength: limit(isCount, (most) => onLength((length) => length <= most)),
+  minimum: limit(isNumber, (least) => onNumber((value) => value >= least)),
+  maximum: limit(isNumber, (most) => onNumber((value) => value <= most)),
+  exclusiveMinimum: limit(isNumber, (least) => onNumber((value) => value > least)),
+  exclusiveMaximum: limit(isNumber, (most) => onNumber((value) => value < most)),
+  minItems: limit(isCount, (least) => onArray(({ length }) => length >= least)),
+  maxItems: limit(isCount, (most) => onArray(({ length }) => length <= most)),
+  minProperties: limit(isCount, (least) => onObject((value) => Object.keys(value).length >= least)),
+  maxProperties: limit(isCount, (most) => onObject((value) => Object.keys(value).length <= most)),
+  required: (given: unknown) =>
+    Array.isArray(given) && given.every((name) => typeof name === "string" && !isOdd(name))
+      ? onObject((value) => (given as ReadonlyArray<string>).every((name) => value[name] !== undefined))
+      : undefined,
+  properties: (given: unknown) => {
+    if (!isNode(given)) return
+    const named = Object.entries(given).map(
+      ([name, schema]) => [name, isOdd(name) ? undefined : fitsOf(schema)] as const,
+    )
+    if (named.some(([, fits]) => fits === undefined)) return
+    return onObject((value, steps) =>
+      named.every(([name, fits]) => value[name] === undefined || fits!(value[name], steps)),
+    )
+  },
+  additionalProperties: (given: unknown, { properties = {} }: Node) => {
+    const fits = fitsOf(given)
+    if (fits === undefined || !isNode(properties)) return
+    return onObject((value, steps) =>
+      Object.keys(value).every((name) => Object.hasOwn(properties, name) || fits(value[name], steps)),
+    )
+  },
+  items: (given: unknown) => {
+    const fits = fitsOf(given)
+    return fits === undefined ? undefined : onArray((value, steps) => value.every((item) => fits(item, steps)))
+  },
+  anyOf: (given: unknown) => {
+    const branches = Array.isArray(given) && given.length > 0 ? given.map(fitsOf) : [undefined]
+    return branches.includes(undefined) ? undefined : (value, steps) => branches.some((fits) => fits!(value, steps))
+  },
+}
+
+const fitsOf = (schema: unknown): Fits | undefined => {
+  if (typeof schema === "boolean") return () => schema
+  if (!isNode(schema)) return undefined
+  const tests: Array<Fits> = []
+  for (const [keyword, given] of Object.entries(schema)) {
+    if (remarks.has(keyword)) continue
+    const test = Object.hasOwn(keywords, keyword) ? keywords[keyword]!(given as never, schema) : undefined
+    if (test === undefined) return undefined
+    tests.push(test)
+  }
+  return (value, steps) => steps.left-- > 0 && tests.every((test) => test(value, steps))
+}
+
+const known = new WeakMap<object, Fits | "not plain">()
+
+/** True: the value fits. False: it does not, or that is not for this place to say. */
+export const plainlyFits = (schema: Node, value: unknown): boolean => {
+  let fits = known.get(schema)
+  if (fits === undefined) known.set(schema, (fits = fitsOf(schema) ?? "not plain"))
+  return fits !== "not plain" && fits(value, { left: mostSteps })
+}
