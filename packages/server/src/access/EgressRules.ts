@@ -4,6 +4,7 @@
  */
 import { CurrentEgressPolicy, defaultEgressPolicy, type EgressPolicy } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
+import { rightsEpoch } from "./Rights.ts"
 import { Rules } from "./Rules.ts"
 
 /** The most that a tool may ask for in its own configuration; each asks for less by default. */
@@ -20,11 +21,17 @@ export class EgressRules extends Context.Service<
     EgressRules,
     Effect.gen(function* () {
       const rules = yield* Rules
-      const policy = Effect.map(rules.egress, (stated): EgressPolicy => ({
-        ...defaultEgressPolicy,
-        ...most,
-        ...stated,
-      }))
+      const epochNow = yield* rightsEpoch
+      // Rules change with the epoch: while that stands, so do they.
+      let known: { readonly epoch: number; readonly policy: EgressPolicy } | undefined
+      const policy = Effect.flatMap(Effect.suspend(epochNow), (epoch) =>
+        known?.epoch === epoch
+          ? Effect.succeed(known.policy)
+          : Effect.map(rules.egress, (stated) => {
+              known = { epoch, policy: { ...defaultEgressPolicy, ...most, ...stated } }
+              return known.policy
+            }),
+      )
       return EgressRules.of({
         policy,
         within: (effect) => Effect.flatMap(policy, (now) => Effect.provideService(effect, CurrentEgressPolicy, now)),
