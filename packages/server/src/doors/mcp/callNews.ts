@@ -4,8 +4,8 @@
  */
 import type { Event } from "@stoa/contract"
 import { Deferred, Effect } from "effect"
+import { Bell } from "../../store/Bell.ts"
 import { Journal } from "../../store/Journal.ts"
-import { Notices } from "../../store/Notices.ts"
 
 const told = ["call.waiting", "call.settled", "decision.answered", "decision.expired", "decision.canceled"] as const
 const page = 200
@@ -25,14 +25,16 @@ const callIn = (event: Event): string | undefined => {
 
 export const makeCallNews = Effect.gen(function* () {
   const journal = yield* Journal
-  const notices = yield* Notices
+  const bell = journal.bellOf(told)
+  const begun = new Bell()
   const hearers = new Map<string, Set<Effect.Effect<void>>>()
   let cursor = 0
 
   yield* Effect.gen(function* () {
-    const heard = journal.bell.rung
-    const events = hearers.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page, kinds: told })
-    if (events.length === 0) return yield* Effect.race(journal.bell.waitPast(heard), Effect.sleep(notices.patience))
+    const [heard, since] = [bell.rung, begun.rung]
+    if (hearers.size === 0) return yield* begun.waitPast(since)
+    const events = yield* journal.read({ after: cursor, limit: page, kinds: told })
+    if (events.length === 0) return yield* bell.waitPast(heard)
     const calls = new Set(events.flatMap((event) => callIn(event) ?? []))
     for (const call of calls) for (const hear of hearers.get(call) ?? []) yield* hear
     cursor = Math.max(cursor, events.at(-1)!.cursor)
@@ -53,6 +55,7 @@ export const makeCallNews = Effect.gen(function* () {
     if (hearers.size === 0) cursor = Math.max(cursor, end)
     const mine = calls.map((call) => [call, hear(call)] as const)
     for (const [call, one] of mine) hearers.set(call, (hearers.get(call) ?? new Set()).add(one))
+    begun.ring()
     return () => {
       for (const [call, one] of mine) {
         const all = hearers.get(call)

@@ -16,6 +16,7 @@ import { type Fault, unknownTool } from "./Fault.ts"
 import { makeCallNews } from "./callNews.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
+import { withTasks } from "./taskWatch.ts"
 import { withBesides } from "./toolsetFace.ts"
 import { makeUpstreamCalls } from "./upstreamCall.ts"
 import { makeUpstreamFaces } from "./upstreamFace.ts"
@@ -83,7 +84,8 @@ export const layerHouseDesk = Layer.effect(
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
     const upstreamFaces = yield* makeUpstreamFaces
-    const upstreamCalls = yield* makeUpstreamCalls(yield* makeCallNews)
+    const news = yield* makeCallNews
+    const upstreamCalls = yield* makeUpstreamCalls(news)
     const shownOf = (endpoint: Endpoint): Shown | undefined => {
       if (endpoint.kind === "all") return endpoint
       if (endpoint.kind === "server") return { kind: "server", server: endpoint.name }
@@ -146,6 +148,7 @@ export const layerHouseDesk = Layer.effect(
           ? named
           : named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
       )
+      const tasks = upstreamCalls.tasks(caller, endpoint)
       const face: Face = {
         instructions,
         tools: [...byName].map(([name, one]) => ({
@@ -158,8 +161,12 @@ export const layerHouseDesk = Layer.effect(
             ? Effect.fail(unknownTool(use.name))
             : callAs(caller, endpoint, shown, one, use, line)
         },
-        tasks: upstreamCalls.tasks(caller, endpoint),
-        ...(yield* upstreamFaces.part(caller, endpoint, (interest, tell) => watch(caller, shown, interest, tell))),
+        tasks,
+        ...(yield* upstreamFaces.part(
+          caller,
+          endpoint,
+          withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
+        )),
       }
       return withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
     })

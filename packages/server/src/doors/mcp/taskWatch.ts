@@ -1,0 +1,33 @@
+/** Tells a client how its tasks stand: each of them at once, since that may have changed before it listened, and each change. */
+import { Effect } from "effect"
+import type { makeCallNews } from "./callNews.ts"
+import type { Face } from "./Desk.ts"
+
+type Get = NonNullable<Face["tasks"]>["get"]
+
+/** The watching of a face, with its tasks. Every look is the caller's own: a task that is not theirs is not there. */
+export const withTasks = (news: Effect.Success<typeof makeCallNews>, get: Get, inner: Face["watch"]): Face["watch"] =>
+  Effect.fnUntraced(function* (interest, tell) {
+    const others = yield* inner(interest, tell)
+    if (interest.tasks.length === 0) return others
+    const shown = new Map<string, string>()
+    const look = (id: string) =>
+      Effect.gen(function* () {
+        const task = yield* get(id)
+        if (task === undefined) return
+        const now = JSON.stringify(task)
+        if (shown.get(id) === now) return
+        shown.set(id, now)
+        tell({ kind: "task", task })
+      }).pipe(Effect.catchCause((cause) => Effect.logError(`How task ${id} stands could not be told`, cause)))
+    const wanted = [...new Set(interest.tasks)]
+    const stop = yield* news.listen(wanted, look)
+    for (const id of wanted) yield* look(id)
+    return {
+      honoured: { ...others.honoured, tasks: wanted.filter((id) => shown.has(id)) },
+      stop: () => {
+        others.stop()
+        stop()
+      },
+    }
+  })
