@@ -163,8 +163,7 @@ export const needsApproval = (tool: RegisteredTool): Effect.Effect<boolean> =>
 
 export const needsApprovalBy = ({ security }: ToolsConfig, { definition }: RegisteredTool): boolean =>
   definition.requiresApproval ||
-  (security.blockHighRiskWithoutApproval &&
-    (definition.riskLevel === "high" || definition.riskLevel === "critical"))
+  (security.blockHighRiskWithoutApproval && (definition.riskLevel === "high" || definition.riskLevel === "critical"))
 
 /** What an approval is an approval of: this tool as it was shown, with these arguments, by this agent. */
 export const digestOfCall = (tool: RegisteredTool, call: Call): string =>

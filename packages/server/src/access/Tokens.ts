@@ -178,7 +178,10 @@ export class Tokens extends Context.Service<
         readonly epoch: number
       }
       // Every request still asks the database, but only whether any right has changed since the token was looked up.
-      const callers = new Map<string, { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }>()
+      const callers = new Map<
+        string,
+        { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }
+      >()
       const epochNow = yield* rightsEpoch
 
       const lookUp = Effect.fnUntraced(function* (key: string) {
@@ -216,7 +219,11 @@ export class Tokens extends Context.Service<
         const { epoch: since, expiresAt, token: id } = known.caller
         const now = clock.currentTimeMillisUnsafe()
         const epoch = epochNow()
-        if ((expiresAt === null || now < expiresAt.epochMilliseconds) && isNoted(id!, now) && atHand(epoch)?.value === since)
+        if (
+          (expiresAt === null || now < expiresAt.epochMilliseconds) &&
+          isNoted(id!, now) &&
+          atHand(epoch)?.value === since
+        )
           return answer
         return Effect.flatMap(epoch, (stands) => {
           if (stands === since && (expiresAt === null || now < expiresAt.epochMilliseconds))

@@ -260,7 +260,12 @@ export class Calls extends Context.Service<
         const request = yield* placed(given, caller)
         const reached: Reached = reachedNothing(request.tool)
         const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
-        const { asks, call, listed } = yield* walk(caller, begin(request, caller, yield* currentCause), options, reached)
+        const { asks, call, listed } = yield* walk(
+          caller,
+          begin(request, caller, yield* currentCause),
+          options,
+          reached,
+        )
         return new CallPreview({
           dryRun: true,
           tool: listed.tool.definition.name,

@@ -134,9 +134,7 @@ export const makeRecord = Effect.gen(function* () {
 
   type Settling = Pick<CallRow, "id" | "tool" | "principal" | "rule" | "createdAt">
   const settledEvent = (row: Settling, columns: Columns) =>
-    journal.append(
-      settledOf(row, columns, Math.max(0, Date.parse(columns.settledAt) - Date.parse(row.createdAt))),
-    )
+    journal.append(settledOf(row, columns, Math.max(0, Date.parse(columns.settledAt) - Date.parse(row.createdAt))))
   const settledOf = (row: Settling, columns: Columns, durationMs: number) =>
     ({
       kind: "call.settled",

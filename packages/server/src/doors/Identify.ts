@@ -3,6 +3,7 @@ import { type Caller, Unauthenticated, type TooManyRequests } from "@stoa/contra
 import { Effect, Option, type Redacted } from "effect"
 import { Limits } from "../access/Limits.ts"
 import { Tokens } from "../access/Tokens.ts"
+import { atHand } from "../store/AtHand.ts"
 import { Journal } from "../store/Journal.ts"
 
 /** `address` is counted for wrong guesses. No credential is the stand-in, where a setting names one. */
@@ -30,8 +31,11 @@ export const makeIdentify = (anonymous: Option.Option<string>) =>
     })
 
     const identify: Identify = (credential, address) => {
-      if (credential !== undefined)
-        return Effect.catchTag(tokens.authenticate(credential), "Unauthenticated", (error) => refused(error, address))
+      if (credential !== undefined) {
+        const known = tokens.authenticate(credential)
+        if (atHand(known) !== undefined) return known
+        return Effect.catchTag(known, "Unauthenticated", (error) => refused(error, address))
+      }
       if (Option.isSome(anonymous)) return Effect.orDie(tokens.standIn(anonymous.value))
       return Effect.fail(new Unauthenticated({ reason: "missing" }))
     }

@@ -4,14 +4,15 @@
  */
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
+import { Caller, Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Limits } from "../../access/Limits.ts"
 import { rightsBell, rightsEpoch } from "../../access/Rights.ts"
 import { Tokens } from "../../access/Tokens.ts"
+import { goOn } from "../../store/AtHand.ts"
 import { lean } from "../../store/Lean.ts"
-import { causedBy } from "../../store/Correlation.ts"
+import { causedBy, Correlation } from "../../store/Correlation.ts"
 import { Journal } from "../../store/Journal.ts"
 import type { Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
@@ -92,7 +93,7 @@ export class McpDoor extends Context.Service<
                     token === undefined ? undefined : Redacted.make(token),
                     request.socket.remoteAddress ?? "unknown",
                   )
-          const served = Effect.flatMap(who, (caller) => {
+          const serveAs = (caller: Caller["Service"] | null): Effect.Effect<void, NoRoute | TooManyRequests> => {
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
             const cause = {
               correlationId,
@@ -100,24 +101,30 @@ export class McpDoor extends Context.Service<
               provenance: caller === null || caller.principal.kind === "service" ? "outside" : caller.principal.kind,
             } as const
             const nothing = () => new NoRoute({ method: request.method ?? "POST", path: request.url ?? "" })
-            const asked = Effect.flatMap(
-              desk.faceFor(caller, place.endpoint),
-              (face): Effect.Effect<void, NoRoute | TooManyRequests> =>
+            const asked = () =>
+              goOn(desk.faceFor(caller, place.endpoint), (face): Effect.Effect<void, NoRoute | TooManyRequests> =>
                 face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
-            )
-            return causedBy(cause, caller === null ? asked : Effect.andThen(limits.take(caller, "http"), asked))
-          })
-          const settled = Effect.matchCauseEffect(served, {
-            onSuccess: () => Effect.void,
-            onFailure: (failure) => {
-              const expected = failure.reasons.find((it) => it._tag === "Fail")
-              if (expected !== undefined) return Effect.sync(() => problem(reply, expected.error))
-              return Effect.logError("An MCP request failed", failure).pipe(
-                Effect.annotateLogs({ correlationId }),
-                Effect.andThen(Effect.sync(() => problem(reply, new Internal({ correlationId })))),
               )
+            if (caller === null) return causedBy(cause, Effect.suspend(asked))
+            // Both at once: each addition may copy the whole.
+            return Effect.updateContext(goOn(limits.take(caller, "http"), asked), (around: Context.Context<never>) =>
+              Context.add(Context.add(around, Correlation, cause), Caller, caller),
+            )
+          }
+          const settled = Effect.matchCauseEffect(
+            Effect.suspend(() => goOn(who, serveAs)),
+            {
+              onSuccess: () => Effect.void,
+              onFailure: (failure) => {
+                const expected = failure.reasons.find((it) => it._tag === "Fail")
+                if (expected !== undefined) return Effect.sync(() => problem(reply, expected.error))
+                return Effect.logError("An MCP request failed", failure).pipe(
+                  Effect.annotateLogs({ correlationId }),
+                  Effect.andThen(Effect.sync(() => problem(reply, new Internal({ correlationId })))),
+                )
+              },
             },
-          })
+          )
           const fiber = Effect.runForkWith(context)(settled)
           const cancel = () => fiber.interruptUnsafe()
           if (fiber.pollUnsafe() !== undefined) return

@@ -59,8 +59,16 @@ const listedOf = (listed: Listed, name: string): ListedTool => {
 interface Kept {
   readonly epoch: number
   readonly version: number
-  readonly face: Face
+  readonly face: Effect.Effect<Face>
 }
+
+/** As a caller, whom the door has put there already, as a rule. */
+const as = <A, E>(caller: Caller["Service"], effect: Effect.Effect<A, E, Caller>): Effect.Effect<A, E> =>
+  Effect.updateContext(effect, (around: Context.Context<never>) =>
+    Context.getOrUndefined(around, Caller) === caller
+      ? (around as Context.Context<Caller>)
+      : Context.add(around, Caller, caller),
+  )
 
 /** A request without a token sees what the crossroads may, and there is nobody to call it as. */
 const nobody: Face = {
@@ -112,29 +120,24 @@ export const layerHouseDesk = Layer.effect(
       use: Use,
       line: Line,
     ): Effect.Effect<Outcome, Fault> => {
-      const walked = Effect.gen(function* () {
-        const wait = use.mayBeTask ? taskPatienceMs : patienceMs
-        const request = {
-          tool: one.tool.definition.name,
-          input: use.arguments,
-          face: shown,
-          wait,
-          progress: (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step)),
-          ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
-          ...(use.space === undefined ? {} : { space: use.space }),
-        }
-        const call = calls.call(request)
-        return one.speaks === "mcp"
-          ? yield* upstreamCalls.through(caller, endpoint, use, line, wait, call)
-          : outcomeOf(yield* call)
+      const wait = use.mayBeTask ? taskPatienceMs : patienceMs
+      const call = calls.call({
+        tool: one.tool.definition.name,
+        input: use.arguments,
+        face: shown,
+        wait,
+        progress: (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step)),
+        ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
+        ...(use.space === undefined ? {} : { space: use.space }),
       })
-      return Effect.provideService(walked, Caller, caller).pipe(
-        Effect.catchTag("ToolNotFoundError", () => Effect.fail(unknownTool(use.name))),
-        Effect.catchIf(
-          (error) => error._tag !== "Fault",
-          (error) => Effect.succeed<Outcome>(failure(error)),
-        ),
-      )
+      const walked =
+        one.speaks === "mcp"
+          ? upstreamCalls.through(caller, endpoint, use, line, wait, call)
+          : Effect.map(call, outcomeOf)
+      return Effect.catch(as(caller, walked), (error): Effect.Effect<Outcome, Fault> => {
+        if (error._tag === "Fault") return Effect.fail(error)
+        return error._tag === "ToolNotFoundError" ? Effect.fail(unknownTool(use.name)) : Effect.succeed(failure(error))
+      })
     }
 
     const make = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, shown: Shown) {
@@ -171,23 +174,33 @@ export const layerHouseDesk = Layer.effect(
       return withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
     })
 
+    const keyOf = ({ context, principal }: Caller["Service"], endpoint: Endpoint): string =>
+      endpoint.kind === "all"
+        ? `${principal.id} ${context} all`
+        : `${principal.id} ${context} ${endpoint.kind} ${endpoint.name} ${endpoint.kind === "toolset" && endpoint.anyway === true}`
+
+    const faceAnew = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
+      const shown = shownOf(endpoint)
+      if (shown === undefined) return undefined
+      const now = version()
+      const face = yield* make(caller, endpoint, shown)
+      if (face.tools.length === 0 && !(yield* upstreamFaces.isThere(caller, endpoint))) return undefined
+      if (kept.size >= mostKept) kept.clear()
+      kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, face: Effect.succeed(face) })
+      return face
+    })
+
     return Desk.of({
-      faceFor: Effect.fnUntraced(function* (caller, endpoint) {
+      // Asked by every request: what is at hand is answered without a fiber.
+      faceFor: (caller, endpoint) => {
         const other = others(caller, endpoint)
-        if (other !== undefined) return other
-        const shown = shownOf(endpoint)
-        if (shown === undefined) return undefined
-        if (caller === null) return nobody
-        const key = `${caller.principal.id} ${caller.context} ${endpoint.kind} ${JSON.stringify(endpoint)}`
-        const known = kept.get(key)
-        if (known !== undefined && known.epoch === caller.epoch && known.version === version()) return known.face
-        const now = version()
-        const face = yield* make(caller, endpoint, shown)
-        if (face.tools.length === 0 && !(yield* upstreamFaces.isThere(caller, endpoint))) return undefined
-        if (kept.size >= mostKept) kept.clear()
-        kept.set(key, { epoch: caller.epoch, version: now, face })
-        return face
-      }),
+        if (other !== undefined) return Effect.succeed(other)
+        if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)
+        const known = kept.get(keyOf(caller, endpoint))
+        return known !== undefined && known.epoch === caller.epoch && known.version === version()
+          ? known.face
+          : faceAnew(caller, endpoint)
+      },
     })
   }),
 )
