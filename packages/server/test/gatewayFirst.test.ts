@@ -101,7 +101,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("whoever answers fir
 
     it.effect(`old client, ${upstream} server: what it cancels while it is asked is canceled, question and call`, () =>
       Effect.gen(function* () {
-        const { admin, name, place, token } = yield* scene(upstream)
+        const { admin, name, place, server, token } = yield* scene(upstream)
         const session = yield* ask(() => initialized(place, token, elicitation))
         const stream = yield* ask(() => opened(place, token, session, "tools/call", params))
         yield* ask(() => stream.next())
@@ -119,6 +119,9 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("whoever answers fir
           ),
         )
         assert.strictEqual((yield* ask(() => admin.decisions.get(id))).state, "canceled")
+        // The old server waits on its stream, and is told; the new one has ended long ago.
+        if (upstream === "old")
+          yield* until(() => server.heard.some(({ body }) => body.method === "notifications/cancelled"))
       }),
     )
 

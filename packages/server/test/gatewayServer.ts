@@ -56,7 +56,7 @@ export const asking = (inputRequests: JsonObject, requestState?: string): JsonOb
   ...(requestState === undefined ? {} : { requestState }),
 })
 /** The answer of the new era that became a task. */
-export const task = (taskId: string): JsonObject => ({ resultType: "task", ...taskIs(taskId, "working") })
+export const made = (taskId: string): JsonObject => ({ resultType: "task", ...taskIs(taskId, "working") })
 export const taskIs = (taskId: string, status: string, more: JsonObject = {}): JsonObject => ({
   taskId,
   status,
@@ -80,7 +80,7 @@ export const served = (
     Effect.callback<Served & { readonly close: () => void }>((resume) => {
       const heard: Array<Message> = []
       const asked = new Map<string, (answer: JsonObject) => void>()
-      let made = 0
+      let questions = 0
 
       const methods: Readonly<Record<string, Answering>> = {
         initialize: () => ({
@@ -125,7 +125,7 @@ export const served = (
           tell: (method, params) => write({ method, params }),
           ask: (method, params) =>
             new Promise((resolve) => {
-              const id = `q${++made}`
+              const id = `q${++questions}`
               asked.set(id, resolve)
               write({ id, method, params })
             }),

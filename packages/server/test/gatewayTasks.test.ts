@@ -1,9 +1,10 @@
 /** Tasks as their clients see them: who listens hears of every change, and what is cancelled ends at the server too. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { Journal } from "../src/store/Journal.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
 import { fixtureFaces, joined, newClient, until } from "./gatewayKit.ts"
-import { form, served, text } from "./gatewayServer.ts"
+import { form, made, served, taskIs, text } from "./gatewayServer.ts"
 import { envelope, newRequest, opened, type Stream } from "./mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
@@ -136,4 +137,64 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("tasks", (it) => {
         assert.include(JSON.stringify(heard.at(-1)!.result), "not today")
       }),
   )
+
+  for (const asksFirst of [false, true])
+    for (const way of ["tasks/cancel", "cancel_call", "HTTP"] as const)
+      it.effect(
+        `${way} of a call that waits ${asksFirst ? "for an answer" : "for its end"} in a server's task cancels that task too, once`,
+        () =>
+          Effect.gen(function* () {
+            const server = yield* served(
+              "new",
+              { job: () => made("t-1") },
+              {
+                "tasks/get": () =>
+                  asksFirst
+                    ? taskIs("t-1", "input_required", { inputRequests: { ok: form("Really?", "ok") } })
+                    : taskIs("t-1", "working"),
+                "tasks/cancel": () => ({}),
+              },
+            )
+            const { admin, name, place, token, url } = yield* joined(server.url)
+            const id = yield* begun(place, token, "job")
+            const shown = Effect.map(
+              ask(() => newRequest(place, token, "tasks/get", { taskId: id }, { capabilities })),
+              ({ body }) => body.result as Shown,
+            )
+            if (asksFirst) yield* until(() => Effect.map(shown, ({ status }) => status === "input_required"))
+            yield* until(() => server.sent("tasks/get").length > 0)
+            const decision = asksFirst ? yield* decisionOf(id) : undefined
+            if (way === "tasks/cancel")
+              yield* ask(() => newRequest(place, token, "tasks/cancel", { taskId: id }, { capabilities }))
+            else if (way === "HTTP") yield* ask(() => admin.calls.cancel(id as never))
+            else {
+              const params = { name: "cancel_call", arguments: { call: id } }
+              const { body } = yield* ask(() => newRequest(`${url}/mcp/stoa`, token, "tools/call", params))
+              assert.isUndefined(body.result.isError, JSON.stringify(body))
+            }
+            yield* until(() => server.sent("tasks/cancel").length > 0)
+            assert.strictEqual((yield* shown).status, "cancelled")
+            if (decision !== undefined)
+              assert.strictEqual((yield* ask(() => admin.decisions.get(decision))).state, "canceled")
+            // A second time is no second end, and the server hears nothing more of it.
+            yield* ask(() => newRequest(place, token, "tasks/cancel", { taskId: id }, { capabilities }))
+            assert.deepStrictEqual(
+              server.sent("tasks/cancel").map(({ params }) => params.taskId as string),
+              ["t-1"],
+            )
+            const journal = yield* Journal
+            const settled = (yield* journal.read({ after: 0, limit: 1000, kinds: ["call.settled"] })).filter(
+              (event) => (event.body as { readonly call: string }).call === id,
+            )
+            assert.deepStrictEqual(
+              settled.map(({ body }) => (body as { readonly state: string }).state),
+              ["canceled"],
+            )
+            const { items } = yield* ask(() => admin.calls.list({ tool: `${name}/job` }))
+            assert.deepStrictEqual(
+              items.map(({ state }) => state),
+              ["canceled"],
+            )
+          }),
+      )
 })

@@ -190,6 +190,11 @@ export const makeAnswering = Effect.fnUntraced(function* (
       }
     }),
     /** Nothing of it is held, or kept, any longer. */
-    over: (id: string) => Effect.andThen(questions.forget(id), upstreams.hangUp(id)),
+    over: Effect.fnUntraced(function* (id: string) {
+      const asked = yield* questions.of(id)
+      yield* questions.forget(id)
+      const row = asked?.isTask === true ? yield* record.byId(id) : undefined
+      yield* upstreams.hangUp(id, row && { tool: row.tool, state: asked!.state })
+    }),
   }
 })

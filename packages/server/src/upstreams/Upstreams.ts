@@ -24,7 +24,7 @@ import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
 import type { Offering } from "./offerings.ts"
 import { stateOf, type UpstreamTool } from "./kept.ts"
-import { makePool } from "./pool.ts"
+import { makePool, type Parked } from "./pool.ts"
 import { makeRows } from "./rows.ts"
 
 export type { DeclaredServer } from "./declare.ts"
@@ -79,8 +79,8 @@ export class Upstreams extends Context.Service<
     /** Rises with each change of what servers have beside tools. */
     readonly offering: () => number
     readonly onOffer: (hear: (offering: Offering) => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Whoever held a call that asked gives it up: its server is told. */
-    readonly hangUp: (call: string) => Effect.Effect<void>
+    /** Whoever held a call that asked gives it up: its server is told, and so is one that has made a task of it. */
+    readonly hangUp: (call: string, asked?: Parked) => Effect.Effect<void>
     /** Told of a held call whose server is gone, with the question it had asked. */
     readonly onLost: (hear: (call: string) => void) => void
     /** Asked again at each call: listed before is not allowed now (S1-88). */

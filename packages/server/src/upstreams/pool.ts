@@ -4,7 +4,7 @@
  */
 import type { PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
-import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, Scope, Semaphore } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
 import { nameKey } from "../access/Principals.ts"
 import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
@@ -18,6 +18,12 @@ import { type makeRows, serverKey } from "./rows.ts"
 import { type Ears, stayConnected } from "./staying.ts"
 import { toolOf } from "./tool.ts"
 import { makeToolCalls } from "./toolCall.ts"
+
+/** What a call was asked when it was given up, and of which tool it is. */
+export interface Parked {
+  readonly tool: string
+  readonly state: Schema.Json
+}
 
 const longestError = 500
 const busyMs = 1000
@@ -41,7 +47,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     return kept === undefined ? value : hide(value, kept.revealed)
   })
   const conversations = makeConversations()
-  const run = makeToolCalls(conversations)
+  const { giveUp, run } = makeToolCalls(conversations)
   let version = 0
   let snapshot: ReadonlyArray<UpstreamTool> = []
 
@@ -264,7 +270,15 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         .map((kept) => serverOf(kept, offerings, conversations))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,
-    hangUp: conversations.hangUp,
+    hangUp: (call: string, asked?: Parked) =>
+      Effect.suspend(() => {
+        if (asked === undefined) return conversations.hangUp(call)
+        const server = asked.tool.slice(0, asked.tool.indexOf("/"))
+        const kept = [...entries.values()].find((one) => one.server.name === server)
+        // Nobody waits for what a server says to it, and it may say nothing for long.
+        const told = Effect.forkIn(giveUp(call, kept?.connection, asked.state), scope)
+        return Effect.andThen(conversations.hangUp(call), Effect.asVoid(told))
+      }),
     onLost: conversations.onLost,
     onOffer: offerings.onOffer,
     version: () => version,

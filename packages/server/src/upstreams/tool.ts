@@ -13,7 +13,7 @@ export interface Behind {
   readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
   /** Takes out of what the server says whatever it was told in confidence. */
   readonly hide: (value: unknown) => unknown
-  readonly run: ReturnType<typeof makeToolCalls>
+  readonly run: ReturnType<typeof makeToolCalls>["run"]
 }
 
 /** What a server says about its hop is for the hop. */

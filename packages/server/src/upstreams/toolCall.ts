@@ -76,9 +76,13 @@ const askedWith = (
 }
 
 export const makeToolCalls = (conversations: ReturnType<typeof makeConversations>) => {
+  /** Calls whose task is looked after here: whoever stops one of them stops its task. */
+  const followed = new Set<string>()
+
   /** Looks after a task until it ends, or wants something. */
   const follow = Effect.fnUntraced(function* (
     connection: MCPConnection,
+    call: string,
     task: string,
     options: MCPExchange,
     first: number,
@@ -107,7 +111,10 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
         }
       }
     })
-    return yield* Effect.onInterrupt(look, () => Effect.ignore(about("tasks/cancel")))
+    followed.add(call)
+    return yield* Effect.onInterrupt(look, () => Effect.ignore(about("tasks/cancel"))).pipe(
+      Effect.ensuring(Effect.sync(() => followed.delete(call))),
+    )
   })
 
   const ask = Effect.fnUntraced(function* (
@@ -124,14 +131,22 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       const { pollIntervalMs, taskId } = reply.task
       const pollMs = typeof pollIntervalMs === "number" ? pollIntervalMs : usualPollMs
       const { answers: _answers, state: _state, ...rest } = options
-      return yield* follow(connection, String(taskId), rest, Math.min(pollMs, longestPollMs), client)
+      return yield* follow(connection, it.call, String(taskId), rest, Math.min(pollMs, longestPollMs), client)
     }
     if (round >= mostRounds) return yield* Effect.fail(tooMuch)
     return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
   })
 
+  /** A call that asked and is given up. Its server waits for nothing any more, and its task, if it made one, is over. */
+  const giveUp = (call: string, connection: MCPConnection | undefined, asked: Schema.Json): Effect.Effect<void> => {
+    const task = (asked as { readonly task?: string } | null)?.task
+    if (connection === undefined || typeof task !== "string" || followed.has(call)) return Effect.void
+    const capabilities = { extensions: { [tasks]: {} } }
+    return Effect.ignore(connection.exchange("tasks/cancel", { taskId: task }, { capabilities }))
+  }
+
   /** Runs it, or goes on with it where it has asked before. */
-  return Effect.fnUntraced(function* (
+  const run = Effect.fnUntraced(function* (
     connection: MCPConnection,
     scope: Scope.Scope,
     it: ToolCall,
@@ -182,9 +197,11 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     const state = answered.state as unknown as Exclude<State, { readonly held: true } | { readonly anew: number }>
     if ("task" in state) {
       yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
-      return yield* follow(connection, state.task, options, state.pollMs, client)
+      return yield* follow(connection, it.call, state.task, options, state.pollMs, client)
     }
     const again = { ...options, answers: answered.answers, ...(state.state === null ? {} : { state: state.state }) }
     return yield* ask(connection, it, again, state.round, client)
   })
+
+  return { run, giveUp }
 }
