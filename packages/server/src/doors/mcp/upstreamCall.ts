@@ -54,13 +54,16 @@ const faultIn = (said: JsonObject | undefined): Fault | undefined =>
     ? new Fault(said["code"], String(said["message"]), said["data"])
     : undefined
 
+/** The server a tool comes from; none, where it is a toolset's. */
+const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
+
 export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
   const calls = yield* Calls
   const decisions = yield* Decisions
   const files = yield* Files
 
   const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
-    const server = tool.slice(0, Math.max(0, tool.indexOf("/")))
+    const server = serverOf(tool)
     return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server, () => [])
   }
 
@@ -131,8 +134,8 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
       const asked = yield* askedOf(row)
       const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
       const requests = asked === undefined ? {} : askable(asked.open, line.capabilities)
-      // What already runs elsewhere is better kept as a task, where the client knows what that is.
-      const parked = asked !== undefined && (asked.holder !== null || asked.isTask)
+      // What its tool has made a task of is one to the client too, where it knows what that is.
+      const parked = asked !== undefined && asked.isTask
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
         return asks(principal, row, asked, requests)
       return { ...outcomeOf(row), ...task }
@@ -142,6 +145,8 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
     const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
     if (fault?.code === codes.missingCapability && isObject(lacking))
       return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
+    // A server's refusal may tell the model how to call it better; a toolset's is meant for the client.
+    if (fault !== undefined && serverOf(row.tool) === "") return yield* Effect.fail(fault)
     return yield* settled(row, endpoint)
   })
 
