@@ -231,10 +231,12 @@ export const makeRecord = Effect.gen(function* () {
   }
 
   /** Many such calls in one transaction. */
-  const many = Effect.fnUntraced(function* (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>) {
-    yield* Effect.orDie(insertMany(calls.map(({ row }) => row)))
-    yield* journal.appendAll(calls.flatMap(({ events }) => events))
-  })
+  const many = (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>): Effect.Effect<void> =>
+    journal.writeTogether(
+      insertMany,
+      calls.map(({ row }) => row),
+      calls.flatMap(({ events }) => events),
+    )
 
   /** Settles a call that was open; nothing, where it is settled already. */
   const settle = Effect.fnUntraced(function* (id: string, ending: Ending, seen: Seen) {

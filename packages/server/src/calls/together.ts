@@ -3,7 +3,6 @@
  * disk share the next. Nobody is answered before the batch with its call has been committed and synced.
  */
 import { Deferred, Effect, Exit } from "effect"
-import { Journal } from "../store/Journal.ts"
 import { lean } from "../store/Lean.ts"
 import type { makeRecord } from "./record.ts"
 
@@ -19,13 +18,11 @@ interface Waiting {
 const most = 200
 
 export const makeTogether = Effect.fnUntraced(function* (record: Record) {
-  const journal = yield* Journal
   const run = Effect.runForkWith(yield* lean)
   let waiting: Array<Waiting> = []
   let writing = false
 
-  const write = (calls: ReadonlyArray<Waiting>) =>
-    Effect.exit(journal.transact(record.many(calls.map(({ call }) => call))))
+  const write = (calls: ReadonlyArray<Waiting>) => Effect.exit(record.many(calls.map(({ call }) => call)))
 
   const answer = (calls: ReadonlyArray<Waiting>, exit: Exit.Exit<void>) =>
     Effect.sync(() => {

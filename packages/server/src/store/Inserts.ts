@@ -1,7 +1,8 @@
-/** Many rows of one shape in one INSERT: its text is made once for each number of rows. */
+/** Many rows of one shape in one INSERT: its text is made once for each number of rows. Values are text, numbers or null. */
 import type { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { toSnake } from "./statements.ts"
+import type { BatchStatement } from "./writerThread.ts"
 
 const mostTexts = 300
 
@@ -10,7 +11,7 @@ export const makeInsert = <Row extends object>(
   table: string,
   columns: ReadonlyArray<keyof Row & string>,
   after = "",
-): ((rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) => {
+) => {
   const names = columns.map((column) => `"${toSnake(column)}"`).join(",")
   const numbered = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
   const unnumbered = `(${columns.map(() => "?").join(",")})`
@@ -25,9 +26,18 @@ export const makeInsert = <Row extends object>(
     if (texts.size < mostTexts) texts.set(count, text)
     return text
   }
-  return (rows) => {
+  const statement = (rows: ReadonlyArray<Row>): BatchStatement => {
     const values: Array<unknown> = []
     for (const row of rows) for (const column of columns) values.push(row[column])
-    return sql.unsafe(textFor(rows.length), values)
+    return { sql: textFor(rows.length), values: values as BatchStatement["values"] }
+  }
+  return {
+    statement,
+    run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> => {
+      const made = statement(rows)
+      return sql.unsafe(made.sql, made.values)
+    },
   }
 }
+
+export type Insert<Row extends object> = ReturnType<typeof makeInsert<Row>>

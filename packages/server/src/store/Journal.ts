@@ -16,9 +16,10 @@ import {
 } from "@stoa/contract"
 import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { batchesOf } from "./Batches.ts"
 import { Bell } from "./Bell.ts"
 import { currentCause } from "./Correlation.ts"
-import { makeInsert } from "./Inserts.ts"
+import { type Insert, makeInsert } from "./Inserts.ts"
 import { Notices } from "./Notices.ts"
 import { type Kept, Tail } from "./tail.ts"
 
@@ -102,6 +103,12 @@ export class Journal extends Context.Service<
     /** Several at once, each with its own cause: for whoever writes for many. */
     readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
+    /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
+    readonly writeTogether: <Row extends object>(
+      insert: Insert<Row>,
+      rows: ReadonlyArray<Row>,
+      events: ReadonlyArray<CausedEvent>,
+    ) => Effect.Effect<void>
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
     readonly read: (options: {
@@ -158,13 +165,12 @@ export class Journal extends Context.Service<
         ringAll()
       }).pipe(Effect.forever, Effect.forkScoped)
       const tail = foreign ? undefined : new Tail<Row>()
-      const told = (events: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>) =>
-        Effect.sync(() => {
-          tail?.add(events, cursors)
-          const rung = new Set<Bell>()
-          for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
-          for (const one of rung) one.ring()
-        })
+      const tell = (events: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
+        tail?.add(events, cursors)
+        const rung = new Set<Bell>()
+        for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
+        for (const one of rung) one.ring()
+      }
 
       const levelOf = (context: Context.Context<never>): unknown =>
         Context.getOrUndefined(context, sql.transactionService)
@@ -180,16 +186,17 @@ export class Journal extends Context.Service<
 
       const appendAll: Journal["Service"]["appendAll"] = Effect.fnUntraced(function* (events) {
         const transaction = yield* own(events[0]?.kind)
-        for (const { actor, at, body, correlationId, kind, provenance, space } of events)
-          transaction.events.push({
-            kind,
-            at,
-            space: space ?? null,
-            actor,
-            provenance,
-            correlationId,
-            body: encoders[kind](body),
-          })
+        for (const event of events) transaction.events.push(rowOf(event))
+      })
+
+      const rowOf = ({ actor, at, body, correlationId, kind, provenance, space }: CausedEvent): Row => ({
+        kind,
+        at,
+        space: space ?? null,
+        actor,
+        provenance,
+        correlationId,
+        body: encoders[kind](body),
       })
 
       const append = Effect.fnUntraced(function* (event: NewEvent) {
@@ -217,8 +224,8 @@ export class Journal extends Context.Service<
         if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
         const cursors: Array<{ readonly cursor: number }> = []
         for (const some of events.length <= rowsAtOnce ? [events] : Arr.chunksOf(events, rowsAtOnce))
-          cursors.push(...((yield* insert(some)) as ReadonlyArray<{ readonly cursor: number }>))
-        yield* sql.afterCommit(told(events, cursors))
+          cursors.push(...((yield* insert.run(some)) as ReadonlyArray<{ readonly cursor: number }>))
+        yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
         // In the tail before the bell rings.
         if (!foreign) yield* notices.send("journal")
       })
@@ -247,6 +254,19 @@ export class Journal extends Context.Service<
             error === refused?.by ? Effect.fail(refused.by) : Effect.die(error),
           )
         })
+
+      const batches = batchesOf(sql)
+      const writeTogether: Journal["Service"]["writeTogether"] = (into, rows, events) => {
+        if (batches?.ready !== true) return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
+        const written = events.map(rowOf)
+        return Effect.map(
+          Effect.orDie(batches.write([into.statement(rows), insert.statement(written)])),
+          ([, cursors]) => {
+            tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
+            bell.ring()
+          },
+        )
+      }
 
       const read = Effect.fnUntraced(function* ({
         after,
@@ -297,7 +317,19 @@ export class Journal extends Context.Service<
       }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
       const readAnew = Effect.sync(() => tail?.clear())
-      return Journal.of({ append, appendAll, transact, read, end, floor, retain, readAnew, bell, bellOf })
+      return Journal.of({
+        append,
+        appendAll,
+        writeTogether,
+        transact,
+        read,
+        end,
+        floor,
+        retain,
+        readAnew,
+        bell,
+        bellOf,
+      })
     }),
   )
 }

@@ -133,6 +133,19 @@ export class GroupCommit {
     )
   }
 
+  /** The database for another connection: nothing is open here from when `use` is called until it says that it is free. */
+  lend(use: (free: () => void) => void): void {
+    const turn: Turn = { batch: undefined, held: false, startedAt: 0 }
+    const go = () => {
+      this.flush()
+      use(() => this.#giveBack(turn))
+    }
+    if (this.#holder === undefined && !this.#resting && this.#line.size === 0) {
+      this.#give(turn)
+      go()
+    } else this.#line.set(turn, go)
+  }
+
   begin(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
     return this.#try("begin", () => {
       if (this.#batch !== undefined && !this.#writer.inTransaction())

@@ -8,6 +8,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { Context, Effect, Layer, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import { giveBatches, makeBatches } from "./Batches.ts"
 import { GroupCommit, type Turn } from "./groupCommit.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
 
@@ -110,6 +111,8 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     ),
   )
 
+  const batches = inMemory ? undefined : yield* makeBatches(options.file, group, (cause) => toError(cause, "batch"))
+
   const read = attempt(reader)
   const spanAttributes = [["db.system.name", "sqlite"]] as const
   const transactionService = SqlClient.TransactionConnection(nextClient++)
@@ -179,7 +182,9 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
       ),
     ),
   })
-  return Object.assign(client, { withTransaction })
+  const whole = Object.assign(client, { withTransaction })
+  if (batches !== undefined) giveBatches(whole, batches)
+  return whole
 })
 
 /**
