@@ -2,11 +2,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { behind, fixtureFaces, newClient, oldClient } from "./gatewayKit.ts"
+import { behind, Fixtures, newClient, oldClient } from "./gatewayKit.ts"
 import { everything } from "./upstreamsKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
-const Test = house({ store: "sqlite", config }).pipe(Layer.provide(fixtureFaces))
+const Test = house({ store: "sqlite", config }).pipe(Layer.provideMerge(Fixtures.layer))
 
 const eras = ["old", "new"] as const
 
@@ -15,7 +15,8 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("the gateway", (it) 
     it.effect(`resources and prompts of a server of the ${upstream} era, for clients of both`, () =>
       Effect.gen(function* () {
         const { admin, adminToken, url } = yield* Guest
-        const server = yield* behind(`${url}/mcp/conformance`, upstream, adminToken)
+        const fixtures = yield* Fixtures
+        const server = yield* behind(fixtures.url, upstream, fixtures.token)
         const name = `fix-${upstream}`
         const { protocol } = yield* ask(() => admin.mcpServers.add({ name, url: server.url }))
         assert.strictEqual(protocol, upstream === "old" ? "2025-11-25" : "2026-07-28")

@@ -7,12 +7,12 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { fixtureFaces, joined, oldClient, scene, until } from "./gatewayKit.ts"
+import { Fixtures, joined, oldClient, scene, until } from "./gatewayKit.ts"
 import { asking, form, served, text } from "./gatewayServer.ts"
 import { initialized, newRequest, opened } from "./mcpKit.ts"
 
 const Test = house({ store: "sqlite", config: { ...roomy, agents: [{ name: "ada" }] } }).pipe(
-  Layer.provide(fixtureFaces),
+  Layer.provideMerge(Fixtures.layer),
 )
 
 const eras = ["old", "new"] as const

@@ -4,17 +4,23 @@ import type { AddressInfo } from "node:net"
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client"
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { Effect, Layer } from "effect"
-import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
-import { conformanceFace } from "./conformance/face.ts"
-import { ask, Guest } from "./house.ts"
+import { Context, Effect, Layer } from "effect"
+import { withFixtures } from "./conformance/toolset.ts"
+import { ask, Guest, house } from "./house.ts"
 
-const fixtures = conformanceFace()
-
-/** The suite's fixtures at `/mcp/conformance`, to be reached through that address by the house itself. */
-export const fixtureFaces = Layer.succeed(OtherFaces, (_, endpoint) =>
-  endpoint.kind === "toolset" && endpoint.name === "conformance" ? fixtures() : undefined,
-)
+/** A house that has the suite's fixtures as a toolset: what the house that is tested is a client of. */
+export class Fixtures extends Context.Service<Fixtures, { readonly url: string; readonly token: string }>()(
+  "test/Fixtures",
+) {
+  static readonly layer = Layer.effect(
+    Fixtures,
+    Effect.gen(function* () {
+      const built = yield* Layer.build(Layer.fresh(house({ store: "sqlite" }).pipe(Layer.provide(withFixtures))))
+      const { adminToken, url } = Context.get(built, Guest)
+      return { url: `${url}/mcp/conformance`, token: adminToken }
+    }),
+  )
+}
 
 interface Heard {
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -94,8 +100,8 @@ export const joined = Effect.fnUntraced(function* (server: string) {
 
 /** The fixtures behind a server of an era. */
 export const scene = Effect.fnUntraced(function* (era: "old" | "new") {
-  const { adminToken, url } = yield* Guest
-  const server = yield* behind(`${url}/mcp/conformance`, era, adminToken)
+  const { token, url } = yield* Fixtures
+  const server = yield* behind(url, era, token)
   return { ...(yield* joined(server.url)), server }
 })
 

@@ -9,13 +9,13 @@ import {
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Upstreams } from "../src/upstreams/Upstreams.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { fixtureFaces, joined, newClient, oldClient, scene, until } from "./gatewayKit.ts"
+import { Fixtures, joined, newClient, oldClient, scene, until } from "./gatewayKit.ts"
 import { served, text } from "./gatewayServer.ts"
 import { newRequest } from "./mcpKit.ts"
 import { changing, raw } from "./upstreamsKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
-const Test = house({ store: "sqlite", config }).pipe(Layer.provide(fixtureFaces))
+const Test = house({ store: "sqlite", config }).pipe(Layer.provideMerge(Fixtures.layer))
 const eras = ["old", "new"] as const
 
 layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the gateway", (it) => {

@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { behind, fixtureFaces } from "./gatewayKit.ts"
+import { behind, Fixtures } from "./gatewayKit.ts"
 import { newRequest } from "./mcpKit.ts"
 import { tempDatabase } from "./stores.ts"
 
@@ -14,9 +14,7 @@ const keys = { STOA_ADMIN_TOKEN: "an-admin-token-of-tests", STOA_SECRET_KEY: "a-
 const start = (url: Redacted.Redacted, scope: Scope.Scope) =>
   Effect.map(
     Layer.buildWithScope(
-      house({ store: "sqlite", config, env: { ...keys, DATABASE_URL: Redacted.value(url) } }).pipe(
-        Layer.provide(fixtureFaces),
-      ),
+      house({ store: "sqlite", config, env: { ...keys, DATABASE_URL: Redacted.value(url) } }),
       scope,
     ),
     (context) => Context.get(context, Guest),
@@ -34,8 +32,8 @@ for (const era of ["old", "new"] as const)
       Effect.gen(function* () {
         const { url: database } = yield* tempDatabase
         // The server behind lives on while the house in front of it stops.
-        const other = yield* start((yield* tempDatabase).url, yield* Effect.scope)
-        const server = yield* behind(`${other.url}/mcp/conformance`, era, other.adminToken)
+        const fixtures = Context.get(yield* Layer.build(Fixtures.layer), Fixtures)
+        const server = yield* behind(fixtures.url, era, fixtures.token)
         const first = yield* Scope.make()
         const one = yield* start(database, first)
         yield* ask(() => one.admin.mcpServers.add({ name: "asks", url: server.url }))

@@ -1,14 +1,14 @@
 /** Tasks as their clients see them: who listens hears of every change, and what is cancelled ends at the server too. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Journal } from "../src/store/Journal.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { fixtureFaces, joined, newClient, until } from "./gatewayKit.ts"
+import { joined, newClient, until } from "./gatewayKit.ts"
 import { form, made, served, taskIs, text } from "./gatewayServer.ts"
 import { envelope, newRequest, opened, type Stream } from "./mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
-const Test = house({ store: "sqlite", config }).pipe(Layer.provide(fixtureFaces))
+const Test = house({ store: "sqlite", config })
 const K = "io.modelcontextprotocol/"
 const capabilities = { elicitation: {}, extensions: { [`${K}tasks`]: {} } }
 
@@ -46,20 +46,28 @@ const begun = Effect.fnUntraced(function* (place: string, token: string, name: s
 })
 const decisionOf = Effect.fnUntraced(function* (task: string) {
   const { admin } = yield* Guest
-  const { items } = yield* ask(() => admin.decisions.list({ state: "open", limit: 100 }))
-  return items.find((one) => one.call?.id === task)!.id
+  const find = Effect.map(
+    ask(() => admin.decisions.list({ state: "open", limit: 100 })),
+    ({ items }) => items.find((one) => one.call?.id === task),
+  )
+  yield* until(() => Effect.map(find, (one) => one !== undefined))
+  return (yield* find)!.id
 })
 
 layer(Test, { excludeTestServices: true, timeout: 60_000 })("tasks", (it) => {
   it.effect("whoever listens to a task hears how it stands and of each change, as tasks/get would tell it", () =>
     Effect.gen(function* () {
       const server = yield* served("old", {
-        who: async (it) =>
-          text(JSON.stringify(await it.ask("elicitation/create", form("Who?", "name")["params"] as {}))),
+        who: async (it) => {
+          // Long enough to become a task before it asks.
+          await new Promise((done) => void setTimeout(done, 1000))
+          return text(JSON.stringify(await it.ask("elicitation/create", form("Who?", "name")["params"] as {})))
+        },
       })
       const { admin, place, token } = yield* joined(server.url)
       const task = yield* begun(place, token, "who")
       const other = yield* begun(place, token, "who")
+      const decisions = [yield* decisionOf(other), yield* decisionOf(task)]
       const stream = yield* listening(place, token, [task, "call_nowhere"])
       const ack = yield* next(stream)
       assert.strictEqual(ack.method, "notifications/subscriptions/acknowledged")
@@ -77,7 +85,6 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("tasks", (it) => {
       assert.strictEqual(first.status, "input_required")
       assert.lengthOf(Object.keys(first.inputRequests!), 1)
       // What becomes of another is not told here.
-      const decisions = [yield* decisionOf(other), yield* decisionOf(task)]
       for (const id of decisions)
         yield* ask(() => admin.decisions.answer(id, { verdict: "submit", value: { name: "Ada" } }))
       let last = yield* told

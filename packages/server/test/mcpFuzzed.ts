@@ -1,16 +1,13 @@
 /** The fuzz run of the MCP door: rounds of twenty thousand mutants against one house. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
 import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
-import { conformanceFace } from "./conformance/face.ts"
+import { withFixtures } from "./conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
 import { barrage } from "./mcpFuzz.ts"
 import { oldRequest } from "./mcpKit.ts"
 
-const fixtures = conformanceFace()
-const faces = Layer.succeed(OtherFaces, (_, { kind }) => (kind === "toolset" ? fixtures() : undefined))
-const Test = house({ store: "sqlite", config: roomy }).pipe(Layer.provide(faces))
+const Test = house({ store: "sqlite", config: roomy }).pipe(Layer.provide(withFixtures))
 const each = 20_000
 
 export const fuzzed = ({ milliseconds, rounds }: { readonly rounds: number; readonly milliseconds: number }) =>

@@ -1,15 +1,13 @@
 /** What is told while a call runs, who may come back for it, and who hears of changes: in both eras, over real sockets. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import type { Face, JsonObject, Line } from "../src/doors/mcp/Desk.ts"
-import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
+import type { JsonObject } from "../src/doors/mcp/Desk.ts"
 import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
-import { conformanceFace } from "./conformance/face.ts"
-import { say } from "./conformance/kit.ts"
+import { BroughtToolsets, type Toolset } from "../src/toolsets/Toolsets.ts"
+import { type Line, nothing, say, tool } from "./conformance/fixture.ts"
+import { conformance } from "./conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
 import { envelope, initialized, newRequest, oldRequest, opened, type Stream } from "./mcpKit.ts"
-
-const fixtures = conformanceFace()
 
 /** A tool that does what the test says when it says so: no sleeps. */
 const held = {
@@ -22,29 +20,28 @@ const renew = Effect.sync(() => {
   held.go = Deferred.makeUnsafe()
   held.ended = Deferred.makeUnsafe()
 })
-const holding: Face = {
+const holding: Toolset = {
+  name: "holding",
   tools: [
-    { name: "hold", description: "Holds until it is let go", inputSchema: { type: "object" } },
-    { name: "break", description: "Breaks", inputSchema: { type: "object" } },
+    tool("hold", nothing, (_, line) =>
+      Effect.suspend(() => {
+        const { begun, ended, go } = held
+        Deferred.doneUnsafe(begun, Effect.succeed(line))
+        return Deferred.await(go).pipe(
+          Effect.as(say("let go")),
+          Effect.onExit((exit) => Effect.sync(() => Deferred.doneUnsafe(ended, Effect.succeed(exit._tag)))),
+        )
+      }),
+    ),
   ],
-  call: (use, line) =>
-    use.name === "break"
-      ? Effect.die(new Error("broken, with a secret in it"))
-      : Effect.suspend(() => {
-          const { begun, ended, go } = held
-          Deferred.doneUnsafe(begun, Effect.succeed(line))
-          return Deferred.await(go).pipe(
-            Effect.as(say("let go")),
-            Effect.onExit((exit) => Effect.sync(() => Deferred.doneUnsafe(ended, Effect.succeed(exit._tag)))),
-          )
-        }),
-  logs: true,
-  watch: (interest) => Effect.succeed({ honoured: interest, stop: () => {} }),
+  beside: {
+    prompts: {
+      list: Effect.succeed([{ name: "break" }]),
+      get: () => Effect.die(new Error("broken, with a secret in it")),
+    },
+  },
 }
-const faces = Layer.succeed(OtherFaces, (_, { kind, ...rest }) => {
-  const name = kind === "toolset" && "name" in rest ? rest.name : ""
-  return name === "conformance" ? fixtures() : name === "holding" ? holding : undefined
-})
+const faces = Layer.succeed(BroughtToolsets, [conformance, Effect.succeed(holding)])
 const Test = house({ store: "sqlite", config: roomy }).pipe(Layer.provide(faces))
 
 const K = "io.modelcontextprotocol/"
@@ -107,8 +104,13 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
       const { result } = (yield* next(stream)).data as { readonly result: JsonObject }
       assert.include(JSON.stringify(result), "a@example.test")
       const without = yield* ask(() => initialized(at, token))
-      const refused = yield* ask(() => oldRequest(at, token, "tools/call", params, without))
+      // A form can be filled in by people, too; a model is the client's alone.
+      const parked = yield* ask(() => oldRequest(at, token, "tools/call", params, without))
+      assert.strictEqual(parked.body.result.structuredContent.state, "waiting")
+      const sampling = { name: "test_sampling", arguments: { prompt: "Well?" } }
+      const refused = yield* ask(() => oldRequest(at, token, "tools/call", sampling, without))
       assert.strictEqual(refused.body.result.isError, true)
+      assert.include(refused.body.result.content[0].text, "sampling")
     }),
   )
 
@@ -120,7 +122,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
       const meta = { progressToken: "p" }
       const tellOne = async () => {
         const line = await Effect.runPromise(Deferred.await(held.begun))
-        line.progress({ progress: 1 })
+        await Effect.runPromise(line.progress(1))
       }
       const stream = yield* ask(() =>
         opened(at, token, session, "tools/call", { name: "hold", _meta: meta }, {}, tellOne),
@@ -129,7 +131,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
       yield* next(stream)
       const { id } = yield* next(stream)
       yield* ask(() => stream.close())
-      line.progress({ progress: 2 })
+      yield* line.progress(2)
       const resumed = yield* ask(() => opened.get(at, token, { "mcp-session-id": session, "last-event-id": id! }))
       assert.deepStrictEqual((yield* next(resumed)).data?.["params"], { progressToken: "p", progress: 2 })
       yield* Deferred.succeed(held.go, undefined)
@@ -150,7 +152,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
       const stream = yield* ask(() =>
         opened(at, token, undefined, "tools/call", { name: "hold", _meta: meta }, headers, async () => {
           const line = await Effect.runPromise(Deferred.await(held.begun))
-          line.progress({ progress: 1 })
+          await Effect.runPromise(line.progress(1))
         }),
       )
       yield* next(stream)
@@ -193,8 +195,8 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
     Effect.gen(function* () {
       const { holding: at, token } = yield* subject
       for (const { body, status, text } of [
-        yield* ask(() => oldRequest(at, token, "tools/call", { name: "break" })),
-        yield* ask(() => newRequest(at, token, "tools/call", { name: "break" })),
+        yield* ask(() => oldRequest(at, token, "prompts/get", { name: "break" })),
+        yield* ask(() => newRequest(at, token, "prompts/get", { name: "break" })),
       ]) {
         assert.deepStrictEqual([status, body.error.code], [200, -32603])
         assert.match(body.error.data.correlationId, /^[0-9a-f]{32}$/)

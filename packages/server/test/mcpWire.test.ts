@@ -1,20 +1,15 @@
 /** Every message we send, of every kind and revision, against the official schemas; and the rules of the transport. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { OtherFaces } from "../src/doors/mcp/houseDesk.ts"
 import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
-import { conformanceFace } from "./conformance/face.ts"
-import { png, wav } from "./conformance/kit.ts"
+import { png, wav } from "./conformance/fixture.ts"
+import { withFixtures } from "./conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
 import { type Answer, envelope, initialized, newRequest, oldRequest, post } from "./mcpKit.ts"
 import { answerFault } from "./mcpSchemas.ts"
 
-const fixtures = conformanceFace()
-const faces = Layer.succeed(OtherFaces, (_, endpoint) =>
-  endpoint.kind === "toolset" && endpoint.name === "conformance" ? fixtures() : undefined,
-)
 const Test = house({ store: "sqlite", config: { ...roomy, agents: [{ name: "ann" }, { name: "ben" }] } }).pipe(
-  Layer.provide(faces),
+  Layer.provide(withFixtures),
 )
 const K = "io.modelcontextprotocol/"
 

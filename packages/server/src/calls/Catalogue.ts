@@ -25,7 +25,7 @@ import { makeUpstreamShelf } from "./upstreamShelf.ts"
  * A toolset that is not one of the house's own: whoever starts a house may bring it along. As with configured tools, everybody
  * has it, and their list says which of its tools a context may use.
  */
-export type BroughtSet = `brought:${string}`
+type BroughtSet = `brought:${string}`
 export type SetName = ListedSet | BroughtSet
 const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
 const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)

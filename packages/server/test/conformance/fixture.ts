@@ -22,7 +22,7 @@ export interface Line {
   readonly state: Schema.Json | undefined
   readonly takesTasks: boolean
   readonly letGo: (retryMs?: number) => void
-  readonly progress: (progress: number, total: number, message: string) => Effect.Effect<void>
+  readonly progress: (progress: number, total?: number, message?: string) => Effect.Effect<void>
   readonly log: (data: string, level?: string) => void
 }
 
@@ -57,7 +57,12 @@ const made = (
         state,
         takesTasks: (capabilities["extensions"] as JsonObject | undefined)?.[tasks] !== undefined,
         letGo: (retryMs) => client?.letGo(retryMs),
-        progress: (progress, total, message) => context.progress({ progress, total, message }),
+        progress: (progress, total, message) =>
+          context.progress({
+            progress,
+            ...(total === undefined ? {} : { total }),
+            ...(message === undefined ? {} : { message }),
+          }),
         log: (data, level = "info") => client?.log({ level, data }),
       }
       const said = run(args, line)

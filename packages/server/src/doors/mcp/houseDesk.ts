@@ -21,12 +21,6 @@ import { withBesides } from "./toolsetFace.ts"
 import { makeUpstreamCalls } from "./upstreamCall.ts"
 import { makeUpstreamFaces } from "./upstreamFace.ts"
 
-/** Faces that are made elsewhere, asked first. */
-export const OtherFaces = Context.Reference<(caller: Caller["Service"] | null, endpoint: Endpoint) => Face | undefined>(
-  "server/doors/mcp/OtherFaces",
-  { defaultValue: () => () => undefined },
-)
-
 /** Below the minute after which clients give up by themselves: they are told where to look instead. */
 const patienceMs = 50_000
 /** A client that knows tasks need not hold a connection for what takes longer. */
@@ -88,7 +82,6 @@ export const layerHouseDesk = Layer.effect(
     const calls = yield* Calls
     const catalogue = yield* Catalogue
     const upstreams = yield* Upstreams
-    const others = yield* OtherFaces
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
     const upstreamFaces = yield* makeUpstreamFaces
@@ -193,8 +186,6 @@ export const layerHouseDesk = Layer.effect(
     return Desk.of({
       // Asked by every request: what is at hand is answered without a fiber.
       faceFor: (caller, endpoint) => {
-        const other = others(caller, endpoint)
-        if (other !== undefined) return Effect.succeed(other)
         if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)
         const known = kept.get(keyOf(caller, endpoint))
         return known !== undefined && known.epoch === caller.epoch && known.version === version()
