@@ -29,7 +29,7 @@ import { mayPost } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { type Cause, causeOr, Correlation, currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
-import { isoOf } from "../store/Moment.ts"
+import { isoMoment } from "../store/Moment.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { Answers } from "../upstreams/Asked.ts"
 import { makeAsking } from "./asking.ts"
@@ -153,7 +153,7 @@ export class Calls extends Context.Service<
         customUi: reached.customUI,
         rule: reached.rule,
         correlationId: begun.correlationId,
-        createdAt: isoOf(begun.startedAt),
+        createdAt: isoMoment(begun.startedAt),
       })
 
       /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */

@@ -5,7 +5,7 @@ import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
-import { isoOf } from "../store/Moment.ts"
+import { isoMoment } from "../store/Moment.ts"
 import { Answered, Asked } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
 import type { Listed } from "./Traits.ts"
@@ -108,7 +108,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     }
     const ended = clock.currentTimeMillisUnsafe()
     const took = Math.max(0, ended - call.startedAt)
-    const lone = record.lone(row, isoOf(ended), took, endingOf(exit), seen, provenance)
+    const lone = record.lone(row, isoMoment(ended), took, endingOf(exit), seen, provenance)
     if (lone !== undefined) {
       yield* together(lone)
       yield* Road.count(lone.row.state === "done", took)

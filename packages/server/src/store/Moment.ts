@@ -4,7 +4,7 @@ import { DateTime } from "effect"
 let last = Number.NaN
 let text = ""
 
-export const isoOf = (milliseconds: number): string => {
+export const isoMoment = (milliseconds: number): string => {
   if (milliseconds !== last) {
     text = DateTime.formatIso(DateTime.makeUnsafe(milliseconds))
     last = milliseconds
