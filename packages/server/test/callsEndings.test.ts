@@ -108,6 +108,49 @@ for (const store of stores)
       }),
     )
 
+    it.effect("G-13 calls that end together while some of them are stopped have one outcome each", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        const held = yield* holding
+        const tool = yield* httpTool(held.url)
+        const numbers = Array.from({ length: 24 }, (_, n) => n)
+        const each = <A, E, R>(make: (n: number) => Effect.Effect<A, E, R>) =>
+          Effect.forEach(numbers, make, { concurrency: "unbounded" })
+        const calls = yield* each((n) =>
+          Effect.map(callTool(bot, tool.name, { wait: 0, input: { word: String(n) } }), told),
+        )
+        // Written down before anything of them reaches the service.
+        const arrived = yield* each(() => held.arrived)
+        for (const { id } of calls) assert.deepInclude(yield* rowOf(id), { state: "running", settledAt: null })
+        const stop = (rest: number) =>
+          each((n) => (n % 3 === rest ? request(bot, "POST", `/calls/${calls[n]!.id}/cancel`) : Effect.void))
+        yield* stop(1)
+        yield* Effect.all(
+          [
+            stop(0),
+            Effect.sync(() => {
+              for (const { answer } of arrived) answer()
+            }),
+          ],
+          { concurrency: "unbounded" },
+        )
+        const ends = yield* each((n) => settled(bot, calls[n]!.id))
+        for (const [n, { id, output, state }] of ends.entries()) {
+          assert.include([["done", "canceled"], ["canceled"], ["done"]][n % 3]!, state)
+          if (state === "done") assert.deepStrictEqual(output, { said: "yes" })
+          assert.deepStrictEqual(yield* eventsOf(id), ["call.received", "call.settled"], state)
+          assert.deepInclude(yield* rowOf(id), { state, owner: null })
+          const sql = yield* SqlClient.SqlClient
+          const told = yield* sql<{ body: string; correlationId: string; provenance: string }>`
+            SELECT body, correlation_id, provenance FROM journal WHERE body LIKE ${`%${id}%`} ORDER BY cursor`
+          assert.strictEqual((JSON.parse(told[1]!.body) as { state: string }).state, state)
+          const causes = new Set(told.map((one) => `${one.correlationId} ${one.provenance}`))
+          // Who stopped it was another request.
+          assert.strictEqual(causes.size, state === "done" ? 1 : 2)
+        }
+      }),
+    )
+
     it.effect("G-22 a caller that hangs up at any moment leaves no call behind that runs for ever", () =>
       Effect.gen(function* () {
         const { raw } = yield* Guest

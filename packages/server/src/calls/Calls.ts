@@ -14,6 +14,7 @@ import {
   type Page,
   type PageQuery,
   type Principal,
+  type Provenance,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
@@ -186,9 +187,10 @@ export class Calls extends Context.Service<
         walked: Walked,
         caller: Caller["Service"],
         request: CallRequest,
+        provenance: Provenance,
       ) {
         const { progress, wait = usualWait } = request
-        const now = yield* running.recordThenRun(row, walked, caller, wait, progress)
+        const now = yield* running.recordThenRun(row, walked, caller, wait, progress, provenance)
         return now.state === "waiting" ? yield* stay(now, request) : now
       })
 
@@ -216,7 +218,7 @@ export class Calls extends Context.Service<
           case "store":
             return yield* running.runInside(row, walked.value, caller, progress)
           case "outside":
-            return yield* recordAndStay(row, walked.value, caller, request)
+            return yield* recordAndStay(row, walked.value, caller, request, provenance)
         }
       })
 

@@ -22,6 +22,7 @@ import { makePosting } from "./posting.ts"
 import type { Seen } from "./Kind.ts"
 import { redact } from "./redact.ts"
 import type { CallRow } from "./rows.ts"
+import { makeSettleMany } from "./settleMany.ts"
 
 /** Larger than this, a result is kept as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024
@@ -59,7 +60,7 @@ export type NewRow = Omit<
   | "settledAt"
 >
 
-/** The columns of a call that was over when it was written down, and needs no transaction of its own: the others are empty. */
+/** The columns of a call that needs no transaction of its own when it is first written down: the others are empty. */
 const loneColumns = [
   "id",
   "principal",
@@ -77,6 +78,7 @@ const loneColumns = [
   "error",
   "rule",
   "correlationId",
+  "owner",
   "createdAt",
   "settledAt",
 ] as const
@@ -88,6 +90,7 @@ export const makeRecord = Effect.gen(function* () {
   const posting = yield* makePosting
   const timers = yield* Timers
   const insertMany = makeInsert<CallRow>(sql, "calls", loneColumns)
+  const settleMany = makeSettleMany(sql)
 
   const event = (row: { readonly id: CallId; readonly tool: string; readonly principal: PrincipalId }) => ({
     call: row.id,
@@ -218,16 +221,37 @@ export const makeRecord = Effect.gen(function* () {
     seen: Seen,
     provenance: Provenance,
   ) => {
-    if (row.idempotencyKey !== null || (row.space !== null && row.visibility !== "hidden")) return undefined
+    const ended = loneEnd(row, settledAt, durationMs, ending, seen, provenance)
+    if (ended === undefined) return undefined
+    const caused = { at: settledAt, provenance, correlationId: row.correlationId }
+    const events: ReadonlyArray<CausedEvent> = [{ ...receivedOf(row), ...caused }, ended.event]
+    return { row: ended.row, events }
+  }
+  const isLone = (row: NewRow): boolean =>
+    row.idempotencyKey === null && (row.space === null || row.visibility === "hidden")
+  /** The same of one that was written down when it began. */
+  const loneEnd = (
+    row: NewRow,
+    settledAt: string,
+    durationMs: number,
+    ending: Ending,
+    seen: Seen,
+    provenance: Provenance,
+  ) => {
+    if (!isLone(row)) return undefined
     const columns = columnsAt(settledAt, ending, row.tool, seen)
     if (columns.large !== undefined) return undefined
-    const caused = { at: settledAt, provenance, correlationId: row.correlationId }
     const written: CallRow = { ...row, ...empty, ...columns.small, message: null }
-    const events: ReadonlyArray<CausedEvent> = [
-      { ...receivedOf(row), ...caused },
-      { ...settledOf(row, columns.small, durationMs), ...caused },
-    ]
-    return { row: written, events }
+    const caused = { at: settledAt, provenance, correlationId: row.correlationId }
+    const event: CausedEvent = { ...settledOf(row, columns.small, durationMs), ...caused }
+    return { row: written, event }
+  }
+  /** And of one that begins to run in this process. */
+  const loneBegin = (row: NewRow, at: string, owner: string, provenance: Provenance) => {
+    if (!isLone(row)) return undefined
+    const written: CallRow = { ...row, ...empty, state: "running", owner, message: null }
+    const event: CausedEvent = { ...receivedOf(row), at, provenance, correlationId: row.correlationId }
+    return { row: written, events: [event] }
   }
 
   /** Many such calls in one transaction. */
@@ -237,6 +261,17 @@ export const makeRecord = Effect.gen(function* () {
       calls.map(({ row }) => row),
       calls.flatMap(({ events }) => events),
     )
+
+  /** Ends of calls this process runs. Gives back the ids of those that somebody else has not settled meanwhile. */
+  const endMany = Effect.fnUntraced(function* (
+    ends: ReadonlyArray<NonNullable<ReturnType<typeof loneEnd>>>,
+    owner: string,
+  ) {
+    const rows = ends.map(({ row }) => row)
+    const ids = yield* Effect.orDie(settleMany(rows, owner))
+    yield* journal.appendAll(ends.flatMap(({ event, row }) => (ids.has(row.id) ? [event] : [])))
+    return ids
+  })
 
   /** Settles a call that was open; nothing, where it is settled already. */
   const settle = Effect.fnUntraced(function* (id: string, ending: Ending, seen: Seen) {
@@ -289,7 +324,7 @@ export const makeRecord = Effect.gen(function* () {
     ))[0]
   })
 
-  return { open, whole, lone, many, settle, start, park, byId, byKey }
+  return { open, whole, lone, loneBegin, loneEnd, many, endMany, settle, start, park, byId, byKey }
 })
 
 /** An error in the journal is its tag and a sentence; the row has all of it. */

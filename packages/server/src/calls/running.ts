@@ -8,6 +8,7 @@ import { Journal } from "../store/Journal.ts"
 import { isoMoment } from "../store/Moment.ts"
 import { Answered, Asked } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
+import { makeEndings } from "./endings.ts"
 import type { Listed } from "./Traits.ts"
 import { Begun as Told, Seen, unseen, Waits } from "./Kind.ts"
 import { type Ending, errorOf, type makeRecord, type NewRow } from "./record.ts"
@@ -44,6 +45,7 @@ export const makeRunning = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const together = yield* makeTogether(record)
   const me = newId("own")
+  const ended = yield* makeEndings(record, me)
   // Fibers of this process: to interrupt what runs. That it runs is in its row.
   const running = new Map<string, Fiber.Fiber<unknown>>()
   // Stopped after they were written down as running and before they had a fiber: these do not begin.
@@ -145,8 +147,17 @@ export const makeRunning = Effect.fnUntraced(function* (
     caller: Caller["Service"],
     space: SpaceId | null,
     progress?: Progress,
+    begun?: { readonly row: NewRow; readonly provenance: Provenance },
   ) {
     const seen = unseen()
+    /** What was written with others' when it began is so when it ends, and needs not be read again. */
+    const settle = Effect.fnUntraced(function* (ending: Ending) {
+      const now = clock.currentTimeMillisUnsafe()
+      const took = Math.max(0, now - call.startedAt)
+      const lone = begun && record.loneEnd(begun.row, isoOf(now), took, ending, seen, begun.provenance)
+      if (lone !== undefined) return (yield* ended(lone)) ? lone.row : undefined
+      return yield* journal.transact(record.settle(id, ending, seen))
+    })
     const finish = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
       const value = Exit.isSuccess(exit) ? exit.value : undefined
       if (value instanceof Waits || value instanceof Asked) {
@@ -164,7 +175,7 @@ export const makeRunning = Effect.fnUntraced(function* (
           )
           .pipe(Effect.catch(() => Effect.succeed(undefined)))
       }
-      const row = yield* journal.transact(record.settle(id, endingOf(exit), seen))
+      const row = yield* settle(endingOf(exit))
       if (row !== undefined) yield* measure(row)
       if ((yield* Answered) !== undefined) yield* asking.forget(id)
       return row
@@ -189,15 +200,19 @@ export const makeRunning = Effect.fnUntraced(function* (
     caller: Caller["Service"],
     wait: number,
     progress: Progress,
+    provenance: Provenance,
   ) {
     // Whoever hangs up meanwhile changes nothing: what is written down as running runs.
     return yield* Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        yield* journal.transact(record.open(row, { state: "running", owner: me }))
+        const lone = record.loneBegin(row, isoOf(clock.currentTimeMillisUnsafe()), me, provenance)
+        if (lone !== undefined) yield* together(lone)
+        else yield* journal.transact(record.open(row, { state: "running", owner: me }))
         if (yield* paused(row, walked.listed, caller)) return yield* watch.now(row.id)
         const { heard, leave } = watch.listen(row.id)
         ;(yield* Told)(row.id)
-        yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress)
+        const begun = lone && { row, provenance }
+        yield* launch(row.id, walked, caller, row.space as SpaceId | null, progress, begun)
         return yield* restore(Effect.timeoutOrElse(heard, { duration: wait, orElse: () => watch.now(row.id) })).pipe(
           Effect.ensuring(leave),
         )
