@@ -57,13 +57,22 @@ const decisionOf = Effect.fnUntraced(function* (task: string) {
 layer(Test, { excludeTestServices: true, timeout: 60_000 })("tasks", (it) => {
   it.effect("whoever listens to a task hears how it stands and of each change, as tasks/get would tell it", () =>
     Effect.gen(function* () {
-      const server = yield* served("old", {
-        who: async (it) => {
-          // Long enough to become a task before it asks.
-          await new Promise((done) => void setTimeout(done, 1000))
-          return text(JSON.stringify(await it.ask("elicitation/create", form("Who?", "name")["params"] as {})))
+      const answers = new Map<unknown, unknown>()
+      let jobs = 0
+      const server = yield* served(
+        "new",
+        { who: () => made(`t-${++jobs}`) },
+        {
+          "tasks/get": ({ params: { taskId } }) =>
+            answers.has(taskId)
+              ? taskIs(taskId as string, "completed", { result: text(JSON.stringify(answers.get(taskId))) })
+              : taskIs(taskId as string, "input_required", { inputRequests: { name: form("Who?", "name") } }),
+          "tasks/update": ({ params: { inputResponses, taskId } }) => {
+            answers.set(taskId, inputResponses)
+            return {}
+          },
         },
-      })
+      )
       const { admin, place, token } = yield* joined(server.url)
       const task = yield* begun(place, token, "who")
       const other = yield* begun(place, token, "who")
