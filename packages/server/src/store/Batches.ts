@@ -60,7 +60,12 @@ export class Batches {
           if (this.#asked.size === 0) worker.ref()
           const id = this.#next++
           this.#asked.set(id, { free, done: resume, rows: undefined })
-          worker.postMessage({ id, statements })
+          try {
+            worker.postMessage({ id, statements })
+          } catch (cause) {
+            // Something that no thread can be told; a database could not keep it either.
+            this.#refuse(id, cause)
+          }
         })
       }),
     )
@@ -97,11 +102,23 @@ export class Batches {
       asked.rows = written.committed
       return asked.free()
     }
-    this.#asked.delete(written.id)
+    if ("broken" in written) {
+      const { errcode, message } = written.broken
+      return this.#refuse(written.id, Object.assign(new Error(message), { errcode }))
+    }
+    this.#forget(written.id)
+    asked.done(Effect.succeed(asked.rows!))
+  }
+
+  #forget(id: number): void {
+    this.#asked.delete(id)
     if (this.#asked.size === 0) this.#worker?.unref()
-    if ("synced" in written) return asked.done(Effect.succeed(asked.rows!))
+  }
+
+  #refuse(id: number, cause: unknown): void {
+    const asked = this.#asked.get(id)!
+    this.#forget(id)
     asked.free()
-    const cause = Object.assign(new Error(written.broken.message), { errcode: written.broken.errcode })
     asked.done(Effect.fail(this.#fail(cause)))
   }
 
