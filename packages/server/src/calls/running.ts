@@ -154,7 +154,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     const settle = Effect.fnUntraced(function* (ending: Ending) {
       const now = clock.currentTimeMillisUnsafe()
       const took = Math.max(0, now - call.startedAt)
-      const lone = begun && record.loneEnd(begun.row, isoOf(now), took, ending, seen, begun.provenance)
+      const lone = begun && record.loneEnd(begun.row, isoMoment(now), took, ending, seen, begun.provenance)
       if (lone !== undefined) return (yield* ended(lone)) ? lone.row : undefined
       return yield* journal.transact(record.settle(id, ending, seen))
     })
@@ -205,7 +205,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     // Whoever hangs up meanwhile changes nothing: what is written down as running runs.
     return yield* Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const lone = record.loneBegin(row, isoOf(clock.currentTimeMillisUnsafe()), me, provenance)
+        const lone = record.loneBegin(row, isoMoment(clock.currentTimeMillisUnsafe()), me, provenance)
         if (lone !== undefined) yield* together(lone)
         else yield* journal.transact(record.open(row, { state: "running", owner: me }))
         if (yield* paused(row, walked.listed, caller)) return yield* watch.now(row.id)

@@ -26,16 +26,17 @@ export const makeInsert = <Row extends object>(
     if (texts.size < mostTexts) texts.set(count, text)
     return text
   }
-  const statement = (rows: ReadonlyArray<Row>): BatchStatement => {
-    const values: Array<unknown> = []
-    for (const row of rows) for (const column of columns) values.push(row[column])
-    return { sql: textFor(rows.length), values: values as BatchStatement["values"] }
-  }
+  // To another thread they go as one text: copying a thousand values takes longer than writing them down.
+  const whole = `INSERT INTO ${table} (${names}) SELECT ${columns.map((_, at) => `value->>${at}`).join(",")} FROM json_each(?) ${after}`
   return {
-    statement,
+    statement: (rows: ReadonlyArray<Row>): BatchStatement => ({
+      sql: whole,
+      rows: JSON.stringify(rows.map((row) => columns.map((column) => row[column]))),
+    }),
     run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> => {
-      const made = statement(rows)
-      return sql.unsafe(made.sql, made.values)
+      const values: Array<unknown> = []
+      for (const row of rows) for (const column of columns) values.push(row[column])
+      return sql.unsafe(textFor(rows.length), values)
     },
   }
 }

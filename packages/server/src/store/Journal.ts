@@ -256,17 +256,18 @@ export class Journal extends Context.Service<
         })
 
       const batches = batchesOf(sql)
-      const writeTogether: Journal["Service"]["writeTogether"] = (into, rows, events) => {
-        if (batches?.ready !== true) return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
-        const written = events.map(rowOf)
-        return Effect.map(
-          Effect.orDie(batches.write([into.statement(rows), insert.statement(written)])),
-          ([, cursors]) => {
-            tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
-            bell.ring()
-          },
-        )
-      }
+      const writeTogether: Journal["Service"]["writeTogether"] = (into, rows, events) =>
+        Effect.suspend(() => {
+          if (batches?.ready !== true) return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
+          const written = events.map(rowOf)
+          return Effect.map(
+            Effect.orDie(batches.write([into.statement(rows), insert.statement(written)])),
+            ([, cursors]) => {
+              tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
+              bell.ring()
+            },
+          )
+        })
 
       const read = Effect.fnUntraced(function* ({
         after,

@@ -1,13 +1,14 @@
 /** Writes batches into the SQLite database on a thread of its own: one transaction each, and synced before it is told. */
 // edge: a worker speaks messages, and node:sqlite is synchronous.
 import { fdatasyncSync, openSync } from "node:fs"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
 import { Recent } from "./statements.ts"
 
+/** One statement for many rows, which it takes as one text of JSON. */
 export interface BatchStatement {
   readonly sql: string
-  readonly values: ReadonlyArray<SQLInputValue>
+  readonly rows: string
 }
 export interface Batch {
   readonly id: number
@@ -41,9 +42,9 @@ port.on("message", (batch: Batch | "close") => {
   const { id, statements } = batch
   try {
     db.exec("BEGIN IMMEDIATE")
-    const rows = statements.map(({ sql, values }) => known.get(sql, () => db.prepare(sql)).all(...values))
+    const given = statements.map(({ rows, sql }) => known.get(sql, () => db.prepare(sql)).all(rows))
     db.exec("COMMIT")
-    tell({ id, committed: rows })
+    tell({ id, committed: given })
   } catch (cause) {
     try {
       if (db.isTransaction) db.exec("ROLLBACK")
