@@ -1,9 +1,12 @@
 // What happens when a server hangs, dies, lies, floods or will not go: bounded, told, and never done twice.
 import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
+import type { OAuthClientProvider } from "@modelcontextprotocol/client"
 import { Deferred, Duration, Effect, Fiber, Queue } from "effect"
 import { MCPClient } from "../src/mcp/MCPClient.ts"
 import { alive, client, raw, temporary, until } from "./mcpKit.ts"
@@ -36,6 +39,40 @@ describe("MCP connecting to what does not answer", () => {
       yield* (yield* MCPClient).connect(config)
       assert.strictEqual(starts(), 5)
     }).pipe(Effect.provide(layer))
+  })
+
+  it.live("a sign-in that takes too long is not begun a second time beside the first", () => {
+    const asked: Array<string> = []
+    const provider: OAuthClientProvider = {
+      redirectUrl: "http://127.0.0.1:9/callback",
+      clientMetadata: { redirect_uris: ["http://127.0.0.1:9/callback"] },
+      clientInformation: () => undefined,
+      tokens: () => undefined,
+      saveTokens: () => {},
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: () => {},
+      codeVerifier: () => "",
+    }
+    const { layer } = client({ limits: { connectionTimeoutMs: 500 }, ports: { authorize: () => ({ provider }) } })
+    return Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<Server>((resume) => {
+          const it = createServer((request, response) => {
+            asked.push(request.method!)
+            // It wants a sign-in, and never says where.
+            if (request.method === "POST") response.writeHead(401, { "www-authenticate": "Bearer" }).end()
+          })
+          it.listen(0, "127.0.0.1", () => resume(Effect.succeed(it)))
+        }),
+        (it) => Effect.sync(() => it.close().closeAllConnections()),
+      )
+      const { port } = server.address() as AddressInfo
+      const endpoint = `http://127.0.0.1:${port}/mcp`
+      const mcp = yield* MCPClient
+      const error = yield* Effect.flip(mcp.connect({ name: "slow", transport: "streamable-http", endpoint }))
+      assert.include(error.message, "not signed in within 500 ms")
+      assert.deepStrictEqual(asked, ["POST", "GET"])
+    }).pipe(Effect.scoped, Effect.provide(layer))
   })
 
   it.live("a server that cannot start says why", () => {

@@ -1,4 +1,5 @@
 /** From a configuration to a session with its tools: a few tries, each within the connection timeout (S4-74). */
+// edge: fetch is a promise
 import { ConfigProvider, Effect, Exit, Schedule, Scope } from "effect"
 import type { ToolsConfig } from "../ToolsConfig.ts"
 import { type Fault, isFinal } from "./faults.ts"
@@ -25,6 +26,20 @@ export interface Opening {
 }
 
 const late = (ms: number): Fault => ({ kind: "timeout", message: `no answer within ${ms} ms`, cause: undefined })
+const unsigned = (ms: number): Fault => ({
+  kind: "unauthorized",
+  message: `not signed in within ${ms} ms`,
+  cause: undefined,
+})
+
+/** Notices when the server wants somebody to sign in. */
+const noticing =
+  (fetch: MCPPorts["fetch"], notice: () => void): MCPPorts["fetch"] =>
+  async (url, init) => {
+    const response = await fetch(url, init)
+    if (response.status === 401 || response.status === 403) notice()
+    return response
+  }
 
 /**
  * A pipe that stays silent is tried longer each time: a server that takes its time to start is taken for an old one at
@@ -39,7 +54,9 @@ export const openOnce = Effect.fnUntraced(function* (
   opening: Opening,
   attempt: number,
 ): Effect.fn.Return<Opened, Fault> {
-  const { config, limits, ports } = opening
+  const { config, limits } = opening
+  let signsIn = false
+  const ports = { ...opening.ports, fetch: noticing(opening.ports.fetch, () => void (signsIn = true)) }
   const key = keyOfMCPServer(config)
   const scope = yield* Scope.make()
   const opened = Effect.gen(function* () {
@@ -60,7 +77,8 @@ export const openOnce = Effect.fnUntraced(function* (
     Effect.provideService(ConfigProvider.ConfigProvider, opening.environment),
     Effect.timeoutOrElse({
       duration: limits.connectionTimeoutMs,
-      orElse: () => Effect.fail(late(limits.connectionTimeoutMs)),
+      // The SDK's sign-in goes on after its try has run out of time: a second one beside it would spoil both.
+      orElse: () => Effect.fail((signsIn ? unsigned : late)(limits.connectionTimeoutMs)),
     }),
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) ? Effect.void : Effect.andThen(ports.eras.forget(key), Scope.close(scope, exit)),
