@@ -1,7 +1,7 @@
 /** The journal: events live and die with their transaction, and a cursor never skips one. */
 import { assert, layer } from "@effect/vitest"
-import type { Event, NewEvent } from "@stoa/contract"
-import { Context, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
+import { type CallId, type Event, eventSchemas, type NewEvent, type PrincipalId } from "@stoa/contract"
+import { Context, DateTime, Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { becauseOf, causedBy, newCorrelation, newId } from "../src/store/Correlation.ts"
@@ -54,6 +54,28 @@ for (const [name, store] of stores)
         )
         yield* Fiber.interrupt(fiber)
         assert.deepStrictEqual(yield* all, ["kept"])
+      }),
+    )
+
+    it.effect("the events of calls, which are read as they were written, are what decoding them would give", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const call = { call: newId<CallId>("call"), tool: "t", principal: newId<PrincipalId>("prn") }
+        const error = { tag: "ToolExecutionError", message: "no" }
+        const settled = { ...call, error, rule: null, durationMs: 3, state: "failed" as const }
+        yield* journal.transact(
+          Effect.andThen(
+            journal.append({ kind: "call.received", body: call, actor: call.principal }),
+            journal.append({ kind: "call.settled", body: settled, actor: call.principal }),
+          ),
+        )
+        const events = yield* journal.read({ after: 0, limit: 10 })
+        assert.lengthOf(events, 2)
+        for (const event of events) {
+          const codec = Schema.toCodecJson(eventSchemas[event.kind]) as Schema.Codec<Event, unknown>
+          assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(Schema.encodeSync(codec)(event)), event)
+        }
       }),
     )
 
