@@ -75,7 +75,9 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
 
   /** What the server gave, whole, also where it is kept as a file; otherwise what the house says of it. */
   const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
-    const result = isSaidInMcp(row) ? yield* outputOf(row) : failureSaid(row)
+    const failure = failureSaid(row)
+    // A result that its tool took for a good one, and is not what was promised, is a failure in the house's words.
+    const result = isSaidInMcp(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
     return isObject(result) && Array.isArray(result["content"])
       ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
       : (outcomeOf(row) as Settled)
