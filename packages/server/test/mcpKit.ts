@@ -1,4 +1,8 @@
-/** Raw MCP requests, for what an official client would never send or never show. */
+/**
+ * Raw MCP requests, for what an official client would never send or never show. Whatever comes back is held against the
+ * official schema of its revision, message by message.
+ */
+import { messageFault } from "./mcpSchemas.ts"
 
 export interface Answer {
   readonly status: number
@@ -10,6 +14,33 @@ export interface Answer {
 
 const K = "io.modelcontextprotocol/"
 let ids = 0
+
+/** The revision each session has agreed on. */
+const agreed = new Map<string, string>()
+const newRevision = "2026-07-28"
+
+type Sent = { readonly id?: unknown; readonly method?: string }
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Checks what comes back to a request: messages of JSON-RPC only, for a refusal of HTTP's has its own shape. */
+const checkerOf = (sent: unknown, headers: Record<string, string>) => {
+  const requests = (Array.isArray(sent) ? sent : [sent]).filter(isObject) as ReadonlyArray<Sent>
+  const methods = new Map(requests.map(({ id, method }) => [id, String(method)]))
+  const named =
+    headers["mcp-protocol-version"] === newRevision ? newRevision : agreed.get(headers["mcp-session-id"] ?? "")
+  return (message: unknown): void => {
+    for (const one of Array.isArray(message) ? message : [message]) {
+      if (!isObject(one) || one["jsonrpc"] !== "2.0") continue
+      const greeting = isObject(one["result"]) ? one["result"]["protocolVersion"] : undefined
+      // Before 2025-11-25 a fault could not be told without an id, which is not always known.
+      const nameless = one["error"] !== undefined && one["id"] === undefined
+      const revision = nameless ? newRevision : (named ?? (typeof greeting === "string" ? greeting : "2025-03-26"))
+      const fault = messageFault(revision, one, methods)
+      if (fault !== undefined) throw new Error(`${fault}: ${JSON.stringify(one).slice(0, 2000)}`)
+    }
+  }
+}
 
 const parsed = (text: string): unknown => {
   if (text === "") return undefined
@@ -37,7 +68,13 @@ export const post = async (
     body: typeof body === "string" ? body : JSON.stringify(body),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+  const answer = { status: response.status, headers: response.headers, text, body: parsed(text) as Answer["body"] }
+  const session = response.headers.get("mcp-session-id")
+  if (session !== null) agreed.set(session, String(answer.body?.result?.protocolVersion))
+  const check = checkerOf(body, headers)
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) check(answer.body)
+  else for (const line of text.split("\n")) if (line.startsWith("data: {")) check(JSON.parse(line.slice(6)))
+  return answer
 }
 
 export const oldRequest = (
@@ -121,7 +158,7 @@ const frameOf = (text: string): Frame => {
   return frame
 }
 
-const streamOf = (response: Response, controller: AbortController): Stream => {
+const streamOf = (response: Response, controller: AbortController, check: (message: unknown) => void): Stream => {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ""
   const pull = async (): Promise<string | undefined> => {
@@ -143,7 +180,9 @@ const streamOf = (response: Response, controller: AbortController): Stream => {
     next: async () => {
       const frame = await pull()
       if (frame === undefined) throw new Error("the stream has ended")
-      return frameOf(frame)
+      const read = frameOf(frame)
+      check(read.data)
+      return read
     },
     ended: async () => (await pull()) === undefined,
     close: async () => {
@@ -155,7 +194,9 @@ const streamOf = (response: Response, controller: AbortController): Stream => {
 
 const start = async (url: string, init: RequestInit): Promise<Stream> => {
   const controller = new AbortController()
-  return streamOf(await fetch(url, { ...init, signal: controller.signal }), controller)
+  const headers = init.headers as Record<string, string>
+  const sent: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined
+  return streamOf(await fetch(url, { ...init, signal: controller.signal }), controller, checkerOf(sent, headers))
 }
 const usual = (token: string, headers: Record<string, string>) => ({
   "content-type": "application/json",

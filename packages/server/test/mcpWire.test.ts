@@ -62,7 +62,7 @@ layer(Open, { timeout: 60_000, excludeTestServices: true })("mcp without a token
 })
 
 layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (it) => {
-  for (const revision of ["2025-03-26", "2025-06-18", "2025-11-25"])
+  for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
     it.effect(`X-39 every answer of ${revision} is what its schema says`, () =>
       Effect.gen(function* () {
         const url = yield* endpoint
@@ -269,6 +269,14 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
       assert.strictEqual(before.body.error.code, -32002)
       // The check itself bites.
       assert.isDefined(answerFault("2026-07-28", "tools/list", { jsonrpc: "2.0", id: 1, result: { tools: [] } }))
+      const listed = (tool: object) => ({ jsonrpc: "2.0", id: 1, result: { tools: [tool] } })
+      const tool = { name: "t", inputSchema: { type: "object" } }
+      assert.isUndefined(answerFault("2024-11-05", "tools/list", listed(tool)))
+      assert.isDefined(answerFault("2024-11-05", "tools/list", listed({ ...tool, annotations: {} })))
+      const sound = { type: "audio", data: "", mimeType: "audio/wav" }
+      const heard = { jsonrpc: "2.0", id: 1, result: { content: [sound] } }
+      assert.isUndefined(answerFault("2025-03-26", "tools/call", heard))
+      assert.isDefined(answerFault("2024-11-05", "tools/call", heard))
     }),
   )
 
