@@ -102,7 +102,12 @@ for (const [name, store] of stores)
         }
         assert.deepStrictEqual(yield* keys, before)
         assert.deepStrictEqual(yield* journal.read({ after: from, limit: 10 }), [])
-        yield* journal.writeTogether(insert, [row("x3")], [event("x3")])
+        const half = "half \ud83d of a character"
+        yield* journal.writeTogether(insert, [{ ...row("x3"), request: half }], [event("x3")])
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SELECT request FROM answers WHERE key = 'x3'`, [
+          { request: half.toWellFormed() },
+        ])
         yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "x4" } }))
         assert.deepStrictEqual(yield* keys, [...before, "x3"].toSorted())
         assert.deepStrictEqual((yield* journal.read({ after: from, limit: 10 })).map(nameOf), ["x3", "x4"])

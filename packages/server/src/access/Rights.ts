@@ -1,5 +1,5 @@
 /** One number that rises with every change of rights, in the same transaction (S4-104). Every process of a cluster reads it. */
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../store/Bell.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
@@ -34,10 +34,36 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
 const read = (sql: SqlClient.SqlClient) =>
   Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
 
+/** Whoever asks while one question is on its way shares the next one: no answer is older than its question. */
+const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
+  let next: Deferred.Deferred<A> | undefined
+  let asking = false
+  const askOnce = Effect.suspend(() => {
+    const those = next!
+    next = undefined
+    return Effect.map(Effect.exit(ask), (exit) => void Deferred.doneUnsafe(those, exit))
+  })
+  const askAll = Effect.gen(function* () {
+    while (next !== undefined) yield* askOnce
+    asking = false
+  })
+  return Effect.suspend(() => {
+    const mine = (next ??= Deferred.makeUnsafe<A>())
+    if (!asking) {
+      asking = true
+      Effect.runFork(askAll)
+    }
+    return Deferred.await(mine)
+  })
+}
+
 /** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
 const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
   sql.onDialectOrElse({
-    pg: () => () => read(sql),
+    pg: () => {
+      const asked = shared(read(sql))
+      return () => asked
+    },
     orElse: () => () => {
       const there = knownOf(sql)
       if (there.epoch !== undefined) return Effect.succeed(there.epoch)

@@ -19,8 +19,8 @@ import { SqlClient } from "effect/sql"
 import { batchesOf } from "./Batches.ts"
 import { Bell } from "./Bell.ts"
 import { currentCause } from "./Correlation.ts"
-import { type Insert, makeInsert } from "./Inserts.ts"
-import { Notices } from "./Notices.ts"
+import { type Insert, isWhole, makeInsert } from "./Inserts.ts"
+import { noticeChannel, Notices } from "./Notices.ts"
 import { type Kept, Tail } from "./tail.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
@@ -270,12 +270,20 @@ export class Journal extends Context.Service<
         })
 
       const batches = batchesOf(sql)
+      /** One statement is one transaction and one way there and back; no event comes about before the lock is held. */
+      const atOnce = <R extends object>(into: Insert<R>): string =>
+        `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})), made AS (${into.selectFrom(1)}),
+          told AS (${insert.selectFrom(2, "held, ")} RETURNING cursor)
+          SELECT pg_notify('${noticeChannel("journal")}', '') FROM (SELECT count(*) FROM told) AS all_of_it`
       const writeTogether: Journal["Service"]["writeTogether"] = (into, rows, events) =>
         Effect.suspend(() => {
-          if (batches?.ready !== true) return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
           const written = events.map(rowOf)
+          const [one, two] = [into.textOf(rows), insert.textOf(written)]
+          if (!(foreign || batches?.ready === true) || !isWhole(one) || !isWhole(two))
+            return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
+          if (batches === undefined) return Effect.asVoid(Effect.orDie(sql.unsafe(atOnce(into), [one, two])))
           return Effect.map(
-            Effect.orDie(batches.write([into.statement(rows), insert.statement(written)])),
+            Effect.orDie(batches.write([into.statement(one), insert.statement(two)])),
             ([, cursors]) => {
               tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
               bell.ring()

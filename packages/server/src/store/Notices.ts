@@ -3,6 +3,9 @@ import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { listen } from "./postgres.ts"
 
+/** A channel as Postgres has it. */
+export const noticeChannel = (channel: string): string => `stoa_${channel}`
+
 export class Notices extends Context.Service<
   Notices,
   {
@@ -41,8 +44,8 @@ export class Notices extends Context.Service<
       Effect.map(SqlClient.SqlClient, (sql) =>
         Notices.of({
           patience: Duration.seconds(2),
-          send: (channel) => Effect.asVoid(sql`SELECT pg_notify(${`stoa_${channel}`}, '')`),
-          listen: (channel, hear) => listen(url, `stoa_${channel}`, hear),
+          send: (channel) => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, '')`),
+          listen: (channel, hear) => listen(url, noticeChannel(channel), hear),
         }),
       ),
     )
