@@ -38,14 +38,17 @@ const read = (sql: SqlClient.SqlClient) =>
 const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
   let next: Deferred.Deferred<A> | undefined
   let asking = false
-  const askOnce = Effect.suspend(() => {
-    const those = next!
+  const askAll: Effect.Effect<void> = Effect.suspend(() => {
+    const those = next
     next = undefined
-    return Effect.map(Effect.exit(ask), (exit) => void Deferred.doneUnsafe(those, exit))
-  })
-  const askAll = Effect.gen(function* () {
-    while (next !== undefined) yield* askOnce
-    asking = false
+    if (those === undefined) {
+      asking = false
+      return Effect.void
+    }
+    return Effect.flatMap(Effect.exit(ask), (exit) => {
+      Deferred.doneUnsafe(those, exit)
+      return askAll
+    })
   })
   return Effect.suspend(() => {
     const mine = (next ??= Deferred.makeUnsafe<A>())
