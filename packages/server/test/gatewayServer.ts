@@ -20,7 +20,7 @@ interface Message {
 }
 
 /** One request as a tool or a method sees it. */
-export interface Request {
+interface Request {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly params: any
   /** Says something before the answer. */

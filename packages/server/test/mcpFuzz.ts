@@ -234,7 +234,9 @@ export const barrage = async (
   const worker = async () => {
     while (next < first + count) {
       const seed = next++
-      const answer = await send(url, token, mutant(seed), agent)
+      const answer = await send(url, token, mutant(seed), agent).catch((cause: Error) => {
+        throw new Error(`seed ${seed}: ${cause.message}`, { cause })
+      })
       judge(seed, answer.status, answer.type, answer.text)
       seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
     }
