@@ -40,6 +40,8 @@ export {
   type MCPServersFound,
   readMCPServers,
 } from "./mcp/MCPDiscovery.ts"
+export { maxMessageBytes as maxMCPMessageBytes } from "./mcp/boundedFetch.ts"
+export { WholeResponse } from "./mcp/WholeResponse.ts"
 export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/MCPPorts.ts"
 export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"

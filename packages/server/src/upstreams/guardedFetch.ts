@@ -8,7 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
 import { Readable } from "node:stream"
 import type { MCPConnectionError } from "@stoa/contract"
-import { checkHost, type MCPPorts } from "@stoa/tools"
+import { checkHost, maxMCPMessageBytes, type MCPPorts, WholeResponse } from "@stoa/tools"
 import { Effect } from "effect"
 
 type Fetch = MCPPorts["fetch"]
@@ -37,14 +37,32 @@ const pinned =
 /** Statuses whose answer has no body, by the platform's own rule. */
 const empty = new Set([204, 205, 304])
 
-const responseOf = (answer: IncomingMessage, url: URL): Response => {
+/** All of it, up to what a message may have. */
+const bytesOf = (answer: IncomingMessage): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    answer.on("data", (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size <= maxMCPMessageBytes) chunks.push(chunk)
+      else answer.destroy(new Error(`The answer is larger than ${maxMCPMessageBytes} bytes`))
+    })
+    answer.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    answer.on("error", reject)
+  })
+
+/** A stream of events is handed on as it comes; anything else is waited for by whoever asked, and so it is here. */
+const responseOf = async (answer: IncomingMessage, url: URL): Promise<Response> => {
   const { statusCode: status = 502, statusMessage: statusText = "" } = answer
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value)
+  const init = { status, statusText, headers }
+  if (!headers.get("content-type")?.includes("text/event-stream"))
+    return new WholeResponse(await bytesOf(answer), init, url.href)
   if (empty.has(status)) answer.resume()
   const body = empty.has(status) ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
-  const response = new Response(body, { status, statusText, headers })
+  const response = new Response(body, init)
   Object.defineProperty(response, "url", { value: url.href })
   return response
 }
@@ -82,10 +100,10 @@ const redirectOf = (answer: IncomingMessage, from: URL, method: string): URL | u
   return to
 }
 
-/** A fetch for one server, until its scope closes. Its headers are made anew for each request. */
+/** A fetch for one server, until its scope closes. Its headers are made anew for each request, unless they never change. */
 export const guardedFetch = Effect.fnUntraced(function* (
   endpoint: string,
-  headers: Effect.Effect<Texts, MCPConnectionError>,
+  headers: Texts | Effect.Effect<Texts, MCPConnectionError>,
   refuse: (message: string) => MCPConnectionError,
 ) {
   const named = new URL(endpoint)
@@ -97,12 +115,14 @@ export const guardedFetch = Effect.fnUntraced(function* (
   const agent = named.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options)
   yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
 
+  const inDigits = isIP(named.hostname.replace(/^\[|\]$/g, "")) !== 0
+  let checked: Promise<unknown> | undefined
   const fetch: Fetch = async (input, init = {}) => {
     let url = new URL(input)
     if (url.origin !== named.origin) throw new Error(`${url.origin} is not where this server was said to be`)
-    // A name is checked when it is looked up; an address in digits is not looked up.
-    if (isIP(named.hostname.replace(/^\[|\]$/g, "")) !== 0) await run(check)
-    const own = await run(headers)
+    // A name is checked when it is looked up; an address in digits is not looked up, and is always the same.
+    if (inDigits) await (checked ??= run(check))
+    const own = Effect.isEffect(headers) ? await run(headers) : headers
     // What the protocol itself needs to say is not for a configuration to say otherwise.
     const asked = { ...Object.fromEntries(new Headers(own)), ...Object.fromEntries(new Headers(init.headers)) }
     for (let left = mostRedirects; ; left--) {

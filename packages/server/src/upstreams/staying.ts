@@ -50,7 +50,10 @@ const isOld = (cause: unknown): boolean => {
 const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec }: Wanted, ears: Ears) {
   const config = yield* configOf(name, spec, lookup, revealed)
   const refuse = (message: string) => new MCPConnectionError({ message, serverName: name, transport: config.transport })
-  const headers = Effect.mapError(fill(spec.headers ?? {}, lookup, revealed), ({ message }) => refuse(message))
+  const stated = spec.headers ?? {}
+  const headers = Object.values(stated).some((text) => text.includes("${"))
+    ? Effect.mapError(fill(stated, lookup, revealed), ({ message }) => refuse(message))
+    : stated
   const http = config.transport === "sse" || config.transport === "streamable-http"
   const fetch = http ? yield* guardedFetch(spec.url!, headers, refuse) : defaultMCPPorts().fetch
   // A socket has no fetch to guard; its host is looked at before each try.

@@ -1,6 +1,10 @@
 /** A fetch whose answers have a size. An event stream may live on; it is each of its events that has one. */
 // edge: fetch and web streams
 import type { FetchLike } from "@modelcontextprotocol/client"
+import { WholeResponse } from "./WholeResponse.ts"
+
+/** One message or answer beyond this ends the connection: nothing a model could read is as large. */
+export const maxMessageBytes = 10 * 1024 * 1024
 
 const lineFeed = 10
 const carriageReturn = 13
@@ -31,6 +35,7 @@ export const boundedFetch =
   (base: FetchLike, most: number): FetchLike =>
   async (url, init) => {
     const response = await base(url, init)
+    if (response instanceof WholeResponse) return response
     // Redirects and errors of the platform's own cannot be rebuilt, and 204 and 205 may have no body.
     if (response.body === null || response.status < 200 || response.type === "opaqueredirect") return response
     const perEvent = response.headers.get("content-type")?.includes("text/event-stream") ?? false

@@ -66,11 +66,11 @@ const marking = (token: string, broken: Map<string, string>) => {
 export const taggedFetch = (base: FetchLike): FetchLike => {
   const broken = new Map<string, string>()
   return async (url, init) => {
+    const response = await base(url, init)
+    if (response.headers.get("content-type")?.includes("text/event-stream") !== true) return response
     const resumed = new Headers(init?.headers).get("last-event-id")
     const token = resumed === null ? tokenIn(init?.body) : broken.get(resumed)
-    const response = await base(url, init)
-    const streams = response.headers.get("content-type")?.includes("text/event-stream") ?? false
-    if (token === undefined || response.body === null || !streams) return response
+    if (token === undefined || response.body === null) return response
     const copy = new Response(response.body.pipeThrough(marking(token, broken)), response)
     Object.defineProperty(copy, "url", { value: response.url })
     return copy

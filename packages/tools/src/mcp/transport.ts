@@ -6,16 +6,13 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
-import { boundedFetch } from "./boundedFetch.ts"
+import { boundedFetch, maxMessageBytes } from "./boundedFetch.ts"
 import { serverEnvironment } from "./environment.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
 import { StdioTransport } from "./stdioTransport.ts"
 import { taggedFetch } from "./taggedFetch.ts"
 import { WebSocketTransport } from "./webSocketTransport.ts"
-
-/** One message or answer beyond this ends the connection: nothing a model could read is as large. */
-const maxMessageBytes = 10 * 1024 * 1024
 
 export type Way = Transport | StdioTransport | WebSocketTransport | StreamableHTTPClientTransport | SSEClientTransport
 
