@@ -273,8 +273,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     hangUp: (call: string, asked?: Parked) =>
       Effect.suspend(() => {
         if (asked === undefined) return conversations.hangUp(call)
-        const server = asked.tool.slice(0, asked.tool.indexOf("/"))
-        const kept = [...entries.values()].find((one) => one.server.name === server)
+        const kept = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))
         // Nobody waits for what a server says to it, and it may say nothing for long.
         const told = Effect.forkIn(giveUp(call, kept?.connection, asked.state), scope)
         return Effect.andThen(conversations.hangUp(call), Effect.asVoid(told))
