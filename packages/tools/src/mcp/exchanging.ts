@@ -4,12 +4,14 @@
  */
 import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
-import { Clock, Deferred, Effect, Schedule, type Semaphore } from "effect"
+import { Deferred, Effect, Schedule, type Semaphore } from "effect"
 import { back, guarded, isFault } from "./calling.ts"
 import { connectionError, type Fault } from "./faults.ts"
 import { lineKey, taskKey } from "./lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
+import type { MCPTool } from "./MCPTool.ts"
+import { RequestTime } from "./requestTime.ts"
 import type { Session } from "./session.ts"
 import { asItCame, type SessionRequest } from "./sessionRequest.ts"
 import type { Kept } from "./upkeep.ts"
@@ -18,43 +20,9 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 /** Our own clock ends a request, since the SDK's cannot be stopped while somebody thinks. */
 const noTimeout = 2 ** 31 - 1
-const tickMs = 1000
 const noLonger = new MCPRefused(-32_603, "The call is over")
 const maxPages = 64
 const maxItems = 1000
-
-/** A request's time: what passes while a question is open does not count. */
-const makeTime = (quietMs: number, mostMs: number) => {
-  let open = 0
-  let quiet = 0
-  let spent = 0
-  return {
-    alive: () => void (quiet = 0),
-    asking: <A, E>(answer: Effect.Effect<A, E>) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => void open++),
-        () => answer,
-        () => Effect.sync(() => void (open--, (quiet = 0))),
-      ),
-    over: Effect.gen(function* () {
-      for (let last = yield* Clock.currentTimeMillis; ;) {
-        yield* Effect.sleep(Math.min(tickMs, quietMs))
-        const now = yield* Clock.currentTimeMillis
-        if (open === 0) {
-          quiet += now - last
-          spent += now - last
-        }
-        last = now
-        if (quiet >= quietMs || spent >= mostMs)
-          return yield* Effect.fail<Fault>({
-            kind: "timeout",
-            message: `no answer within ${quiet >= quietMs ? quietMs : mostMs} ms`,
-            cause: undefined,
-          })
-      }
-    }),
-  }
-}
 
 const replyOf = (result: JsonObject): MCPReply => {
   if (result["resultType"] === "input_required")
@@ -78,11 +46,21 @@ const metaOf = ({ capabilities, logLevel, meta }: MCPExchange, token: string | u
   ...(modern && logLevel !== undefined ? { [LOG_LEVEL_META_KEY]: logLevel } : {}),
 })
 
+const shown = new WeakMap<MCPTool, JsonObject>()
+/** Its output is judged by whoever asked; the SDK would take a question for a result without structure. */
+const shownOf = (tool: MCPTool): JsonObject => {
+  const known = shown.get(tool)
+  if (known !== undefined) return known
+  const { outputSchema: _, ...rest } = tool.raw as JsonObject
+  shown.set(tool, rest)
+  return rest
+}
+
 const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
   Effect.fnUntraced(function* (request: SessionRequest, session: Session) {
     const { limits, settings } = kept.opening
     const tell = Effect.runForkWith(yield* Effect.context<never>())
-    const time = makeTime(limits.requestTimeoutMs, settings.maxCallMs)
+    const time = new RequestTime(limits.requestTimeoutMs, settings.maxCallMs)
     const { line, onProgress } = options
     const modern = session.era.kind === "modern"
     const { lines } = session
@@ -102,7 +80,7 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
             Effect.andThen(permits.take(1), inTurn ? lines.turn.take(1) : Effect.void).pipe(
               Effect.andThen(Effect.sync(() => lines.asks(token!, false))),
             ),
-        ).pipe(time.asking)
+        ).pipe((answer) => time.asking(answer))
       const meta = metaOf(options, token, modern)
       const whole = {
         ...params,
@@ -119,16 +97,19 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
       }
       const tool = method === "tools/call" ? kept.tools.get(String(params["name"])) : undefined
       const answered = request((client, { signal }) => {
-        const all = { ...base, ...(signal === undefined ? {} : { signal }), allowInputRequired: true as const }
+        const ended = new AbortController()
+        signal?.addEventListener("abort", () => ended.abort(signal.reason), { once: true })
+        time.begin(() => ended.abort(time.fault?.message))
+        const all = { ...base, signal: ended.signal, allowInputRequired: true as const }
         if (tool === undefined) return client.request({ method, params: whole }, asItCame, all)
-        // Its output is judged by whoever asked; the SDK would take a question for a result without structure.
-        const { outputSchema: _, ...shown } = tool.raw
-        return client.callTool(whole as never, { ...all, toolDefinition: shown as never })
+        return client.callTool(whole as never, { ...all, toolDefinition: shownOf(tool) as never })
       })
-      return Effect.raceFirst(answered, time.over).pipe(
+      return answered.pipe(
+        Effect.mapError((fault) => time.fault ?? fault),
         Effect.map((result) => replyOf(result as JsonObject)),
         Effect.ensuring(
           Effect.sync(() => {
+            time.end()
             if (token !== undefined) lines.close(token)
             // Whoever is still asked need not answer.
             Deferred.doneUnsafe(over, Effect.fail(noLonger))
