@@ -180,14 +180,15 @@ for (const store of stores)
             yield* Effect.promise(() => asked)
           })
         for (let turns = 0; turns < 120; turns++) yield* hangUp(turns % 60)
+        // On a busy machine none of them may have come as far as a row.
+        const made = sql`SELECT id FROM calls WHERE principal = ${bot.id}`
+        for (let turns = 120; (yield* made).length === 0; turns *= 2) yield* hangUp(turns)
         const open = Effect.map(
           sql<{ id: string }>`SELECT id FROM calls WHERE principal = ${bot.id} AND state <> 'done'`,
           (rows) => rows.length === 0,
         )
         yield* until(open)
-        const rows = yield* sql`SELECT id FROM calls WHERE principal = ${bot.id}`
-        assert.isAbove(rows.length, 0)
-        assert.lengthOf(stub.seen, rows.length)
+        assert.lengthOf(stub.seen, (yield* made).length)
       }),
     )
   })
