@@ -38,7 +38,7 @@ export const makeTogether = Effect.fnUntraced(function* (record: Record) {
   const gather = Effect.suspend(() => {
     const until = performance.now() + took / 4
     const more: Effect.Effect<void> = Effect.suspend(() =>
-      waiting.length >= lately || performance.now() >= until ? Effect.void : Effect.andThen(Effect.yieldNow, more),
+      waiting.length >= lately / 2 || performance.now() >= until ? Effect.void : Effect.andThen(Effect.yieldNow, more),
     )
     return Effect.andThen(Effect.yieldNow, more)
   })
