@@ -3,7 +3,6 @@
  * one batch is on its way to the disk share the next. Nobody is answered before the batch with its end is kept.
  */
 import { Deferred, Effect, Exit } from "effect"
-import { Journal } from "../store/Journal.ts"
 import { lean } from "../store/Lean.ts"
 import type { makeRecord } from "./record.ts"
 
@@ -20,17 +19,14 @@ const most = 200
 
 /** `owner`: this process, as the rows name it. */
 export const makeEndings = Effect.fnUntraced(function* (record: Record, owner: string) {
-  const journal = yield* Journal
   const run = Effect.runForkWith(yield* lean)
   let waiting: Array<Waiting> = []
   let writing = false
 
   const write = Effect.fnUntraced(function* (ends: ReadonlyArray<Waiting>) {
-    const written = journal.transact(
-      record.endMany(
-        ends.map(({ end }) => end),
-        owner,
-      ),
+    const written = record.endMany(
+      ends.map(({ end }) => end),
+      owner,
     )
     const exit = yield* Effect.exit(written)
     // One that cannot be written must not take the others with it.

@@ -22,7 +22,7 @@ import { makePosting } from "./posting.ts"
 import type { Seen } from "./Kind.ts"
 import { redact } from "./redact.ts"
 import type { CallRow } from "./rows.ts"
-import { makeSettleMany } from "./settleMany.ts"
+import { makeSettleMany, settleAll } from "./settleMany.ts"
 
 /** Larger than this, a result is kept as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024
@@ -262,13 +262,23 @@ export const makeRecord = Effect.gen(function* () {
       calls.flatMap(({ events }) => events),
     )
 
+  type LoneEnd = NonNullable<ReturnType<typeof loneEnd>>
   /** Ends of calls this process runs. Gives back the ids of those that somebody else has not settled meanwhile. */
-  const endMany = Effect.fnUntraced(function* (
-    ends: ReadonlyArray<NonNullable<ReturnType<typeof loneEnd>>>,
-    owner: string,
-  ) {
+  const endMany = Effect.fnUntraced(function* (ends: ReadonlyArray<LoneEnd>, owner: string) {
     const rows = ends.map(({ row }) => row)
-    const ids = yield* Effect.orDie(settleMany(rows, owner))
+    const all = yield* journal.updateTogether(
+      settleAll(rows, owner),
+      ends.map(({ event }) => event),
+    )
+    return all ? new Set<string>(rows.map(({ id }) => id)) : yield* journal.transact(endSome(ends, owner))
+  })
+  const endSome = Effect.fnUntraced(function* (ends: ReadonlyArray<LoneEnd>, owner: string) {
+    const ids = yield* Effect.orDie(
+      settleMany(
+        ends.map(({ row }) => row),
+        owner,
+      ),
+    )
     yield* journal.appendAll(ends.flatMap(({ event, row }) => (ids.has(row.id) ? [event] : [])))
     return ids
   })

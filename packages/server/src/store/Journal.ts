@@ -21,7 +21,9 @@ import { Bell } from "./Bell.ts"
 import { currentCause } from "./Correlation.ts"
 import { type Insert, isWhole, makeInsert } from "./Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
+import { tooFew } from "./statements.ts"
 import { type Kept, Tail } from "./tail.ts"
+import type { BatchStatement } from "./writerThread.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
 export class Transaction extends Context.Service<
@@ -116,13 +118,18 @@ export class Journal extends Context.Service<
     readonly append: (event: NewEvent) => Effect.Effect<void, never, Transaction>
     /** Several at once, each with its own cause: for whoever writes for many. */
     readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
-    /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
     readonly writeTogether: <Row extends object>(
       insert: Insert<Row>,
       rows: ReadonlyArray<Row>,
       events: ReadonlyArray<CausedEvent>,
     ) => Effect.Effect<void>
+    /**
+     * A statement that must give back as many rows as it says, with the events of all of them, beside the event loop. False:
+     * nothing was written, because that cannot be done here or it would have hit fewer; then it is a matter for `transact`.
+     */
+    readonly updateTogether: (update: BatchStatement, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
+    /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
     readonly read: (options: {
@@ -291,6 +298,25 @@ export class Journal extends Context.Service<
           )
         })
 
+      const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
+        Effect.suspend(() => {
+          const written = events.map(rowOf)
+          const text = insert.textOf(written)
+          if (batches?.ready !== true || !isWhole(update.rows) || !isWhole(text)) return Effect.succeed(false)
+          return batches.write([update, insert.statement(text)]).pipe(
+            Effect.map(([, cursors]) => {
+              tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
+              bell.ring()
+              return true
+            }),
+            Effect.catchIf(
+              ({ reason }) => (reason.cause as Error | undefined)?.message === tooFew,
+              () => Effect.succeed(false),
+            ),
+            Effect.orDie,
+          )
+        })
+
       const read = Effect.fnUntraced(function* ({
         after,
         kinds: wanted,
@@ -344,6 +370,7 @@ export class Journal extends Context.Service<
         append,
         appendAll,
         writeTogether,
+        updateTogether,
         transact,
         read,
         end,

@@ -44,3 +44,6 @@ export class Recent<K, V> {
     return made
   }
 }
+
+/** Why a batch was not written that would have hit fewer rows than it must. */
+export const tooFew = "not all of these rows are as they must be"

@@ -3,12 +3,14 @@
 import { fdatasyncSync, openSync } from "node:fs"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
-import { Recent } from "./statements.ts"
+import { Recent, tooFew } from "./statements.ts"
 
 /** One statement for many rows, which it takes as one text of JSON. */
 export interface BatchStatement {
   readonly sql: string
   readonly rows: string
+  /** How many rows it must give back; otherwise nothing of the batch is written. */
+  readonly expects?: number
 }
 export interface Batch {
   readonly id: number
@@ -42,7 +44,11 @@ port.on("message", (batch: Batch | "close") => {
   const { id, statements } = batch
   try {
     db.exec("BEGIN IMMEDIATE")
-    const given = statements.map(({ rows, sql }) => known.get(sql, () => db.prepare(sql)).all(rows))
+    const given = statements.map(({ expects, rows, sql }) => {
+      const found = known.get(sql, () => db.prepare(sql)).all(rows)
+      if (expects !== undefined && found.length !== expects) throw new Error(tooFew)
+      return found
+    })
     db.exec("COMMIT")
     tell({ id, committed: given })
   } catch (cause) {
