@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { BatchStatement } from "../store/writerThread.ts"
+import type { Journal } from "../store/Journal.ts"
 import type { CallRow } from "./rows.ts"
 
 const columns = ["id", "state", "output", "meta", "error", "settledAt"] as const
@@ -14,8 +14,10 @@ const mostTexts = 300
 const set = (place: (column: number) => string): string =>
   `state = ${place(1)}, output = ${place(2)}, meta = ${place(3)}, error = ${place(4)}, settled_at = ${place(5)}, owner = NULL`
 
+type Update = Parameters<Journal["Service"]["updateTogether"]>[0]
+
 /** All of them, as SQLite takes them from one text of JSON. */
-export const settleAll = (rows: ReadonlyArray<CallRow>, owner: string): BatchStatement => ({
+export const settleAll = (rows: ReadonlyArray<CallRow>, owner: string): Update => ({
   sql: whole,
   rows: JSON.stringify(rows.map((row) => [...columns.map((column) => row[column]), owner])),
   expects: rows.length,
