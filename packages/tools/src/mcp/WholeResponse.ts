@@ -27,6 +27,6 @@ export class WholeResponse extends Response {
     return JSON.parse(this.#text())
   }
   override async arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#bytes.slice().buffer as ArrayBuffer
+    return this.#bytes.slice().buffer
   }
 }

@@ -51,7 +51,7 @@ const shown = new WeakMap<MCPTool, JsonObject>()
 const shownOf = (tool: MCPTool): JsonObject => {
   const known = shown.get(tool)
   if (known !== undefined) return known
-  const { outputSchema: _, ...rest } = tool.raw as JsonObject
+  const { outputSchema: _, ...rest } = tool.raw
   shown.set(tool, rest)
   return rest
 }
