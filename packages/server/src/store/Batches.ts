@@ -9,13 +9,14 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { GroupCommit } from "./groupCommit.ts"
 import type { BatchStatement, Written } from "./writerThread.ts"
 
-type Rows = ReadonlyArray<ReadonlyArray<unknown>>
+/** Of each statement the number of its last row. */
+type Last = ReadonlyArray<number>
 type Fail = (cause: unknown) => SqlError.SqlError
 
 interface Asked {
   readonly free: () => void
-  readonly done: (result: Effect.Effect<Rows, SqlError.SqlError>) => void
-  rows: Rows | undefined
+  readonly done: (result: Effect.Effect<Last, SqlError.SqlError>) => void
+  last: Last | undefined
 }
 
 const all = new WeakMap<SqlClient.SqlClient, Batches>()
@@ -47,9 +48,9 @@ export class Batches {
   }
 
   /** One transaction, committed and synced when this returns. Nothing of the main connection is open while it is written. */
-  write(statements: ReadonlyArray<BatchStatement>): Effect.Effect<Rows, SqlError.SqlError> {
+  write(statements: ReadonlyArray<BatchStatement>): Effect.Effect<Last, SqlError.SqlError> {
     return Effect.uninterruptible(
-      Effect.callback<Rows, SqlError.SqlError>((resume) => {
+      Effect.callback<Last, SqlError.SqlError>((resume) => {
         this.#group.lend((free) => {
           const worker = this.#worker
           if (worker === undefined) {
@@ -59,7 +60,7 @@ export class Batches {
           // Only what waits for its answer keeps the process alive.
           if (this.#asked.size === 0) worker.ref()
           const id = this.#next++
-          this.#asked.set(id, { free, done: resume, rows: undefined })
+          this.#asked.set(id, { free, done: resume, last: undefined })
           try {
             worker.postMessage({ id, statements })
           } catch (cause) {
@@ -76,6 +77,7 @@ export class Batches {
     this.#closed = true
     const worker = this.#worker
     if (worker === undefined) return resume(Effect.void)
+    worker.ref()
     worker.once("exit", () => resume(Effect.void))
     worker.postMessage("close")
   })
@@ -99,7 +101,7 @@ export class Batches {
     const asked = this.#asked.get(written.id)
     if (asked === undefined) return
     if ("committed" in written) {
-      asked.rows = written.committed
+      asked.last = written.committed
       return asked.free()
     }
     if ("broken" in written) {
@@ -107,7 +109,7 @@ export class Batches {
       return this.#refuse(written.id, Object.assign(new Error(message), { errcode }))
     }
     this.#forget(written.id)
-    asked.done(Effect.succeed(asked.rows!))
+    asked.done(Effect.succeed(asked.last!))
   }
 
   #forget(id: number): void {

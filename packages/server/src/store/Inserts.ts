@@ -26,17 +26,16 @@ export const makeInsert = <Row extends object>(
     if (texts.size < mostTexts) texts.set(count, text)
     return text
   }
-  /** Taken from one text of JSON, which is the parameter of this number: copying a thousand values takes longer. */
-  const selectFrom = (place: number, others = ""): string =>
-    numbered
-      ? `INSERT INTO ${table} (${names}) SELECT ${columns.map((_, at) => `v->>${at}`).join(",")} FROM ${others}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`
-      : `INSERT INTO ${table} (${names}) SELECT ${columns.map((_, at) => `value->>${at}`).join(",")} FROM json_each(?)`
-  const whole = `${selectFrom(1)} ${after}`
+  const one = `INSERT INTO ${table} (${names}) VALUES ${unnumbered}`
   return {
-    selectFrom,
+    /** As one text: for another thread, or for Postgres in one parameter. Copying a thousand values takes longer. */
     textOf: (rows: ReadonlyArray<Row>): string =>
       JSON.stringify(rows.map((row) => columns.map((column) => row[column]))),
-    statement: (text: string): BatchStatement => ({ sql: whole, rows: text }),
+    statement: (text: string): BatchStatement => ({ sql: one, rows: text }),
+    /** On Postgres, from the parameter of this number, joined with what comes before. */
+    selectFrom: (place: number, before = ""): string =>
+      `INSERT INTO ${table} (${names}) SELECT ${columns.map((_, at) => `v->>${at}`).join(",")}
+        FROM ${before}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`,
     run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> => {
       const values: Array<unknown> = []
       for (const row of rows) for (const column of columns) values.push(row[column])

@@ -105,6 +105,10 @@ const eventsOf = (
 
 const columns = ["kind", "at", "space", "actor", "provenance", "correlationId", "body"] as const
 
+/** One connection, one row after the other: their numbers have no gap. */
+const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor: number }> =>
+  Array.from({ length: count }, (_, at) => ({ cursor: last - count + 1 + at }))
+
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
 /** So many rows in one INSERT: SQLite takes 32,766 parameters. */
@@ -289,13 +293,10 @@ export class Journal extends Context.Service<
           if (!(foreign || batches?.ready === true) || !isWhole(one) || !isWhole(two))
             return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
           if (batches === undefined) return Effect.asVoid(Effect.orDie(sql.unsafe(atOnce(into), [one, two])))
-          return Effect.map(
-            Effect.orDie(batches.write([into.statement(one), insert.statement(two)])),
-            ([, cursors]) => {
-              tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
-              bell.ring()
-            },
-          )
+          return Effect.map(Effect.orDie(batches.write([into.statement(one), insert.statement(two)])), ([, last]) => {
+            tell(written, cursorsTo(last!, written.length))
+            bell.ring()
+          })
         })
 
       const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
@@ -304,8 +305,8 @@ export class Journal extends Context.Service<
           const text = insert.textOf(written)
           if (batches?.ready !== true || !isWhole(update.rows) || !isWhole(text)) return Effect.succeed(false)
           return batches.write([update, insert.statement(text)]).pipe(
-            Effect.map(([, cursors]) => {
-              tell(written, cursors as ReadonlyArray<{ readonly cursor: number }>)
+            Effect.map(([, last]) => {
+              tell(written, cursorsTo(last!, written.length))
               bell.ring()
               return true
             }),

@@ -1,15 +1,18 @@
 /** Writes batches into the SQLite database on a thread of its own: one transaction each, and synced before it is told. */
 // edge: a worker speaks messages, and node:sqlite is synchronous.
 import { fdatasyncSync, openSync } from "node:fs"
-import { DatabaseSync, type StatementSync } from "node:sqlite"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
 import { Recent, tooFew } from "./statements.ts"
 
-/** One statement for many rows, which it takes as one text of JSON. */
+/** One statement for many rows, which come as one text of JSON. */
 export interface BatchStatement {
   readonly sql: string
   readonly rows: string
-  /** How many rows it must give back; otherwise nothing of the batch is written. */
+  /**
+   * Given, the statement takes the whole text and must give back so many rows; otherwise nothing of the batch is written.
+   * Without it the statement inserts one row, and is run for each: lists of values in the order of its places.
+   */
   readonly expects?: number
 }
 export interface Batch {
@@ -18,7 +21,8 @@ export interface Batch {
 }
 /** Committed first: then the database is free for others. Synced next: then it is kept, whatever happens. */
 export type Written =
-  | { readonly id: number; readonly committed: ReadonlyArray<ReadonlyArray<unknown>> }
+  /** Of each statement the number of its last row. */
+  | { readonly id: number; readonly committed: ReadonlyArray<number> }
   | { readonly id: number; readonly synced: true }
   | { readonly id: number; readonly broken: { readonly message: string; readonly errcode: number | undefined } }
 
@@ -36,6 +40,18 @@ const broken = (id: number, cause: unknown): void => {
   tell({ id, broken: { message, errcode } })
 }
 
+const run = ({ expects, rows, sql }: BatchStatement): number => {
+  const statement = known.get(sql, () => db.prepare(sql))
+  if (expects !== undefined) {
+    if (statement.all(rows).length !== expects) throw new Error(tooFew)
+    return 0
+  }
+  let last: number | bigint = 0
+  for (const row of JSON.parse(rows) as ReadonlyArray<ReadonlyArray<SQLInputValue>>)
+    last = statement.run(...row).lastInsertRowid
+  return Number(last)
+}
+
 port.on("message", (batch: Batch | "close") => {
   if (batch === "close") {
     db.close()
@@ -44,13 +60,9 @@ port.on("message", (batch: Batch | "close") => {
   const { id, statements } = batch
   try {
     db.exec("BEGIN IMMEDIATE")
-    const given = statements.map(({ expects, rows, sql }) => {
-      const found = known.get(sql, () => db.prepare(sql)).all(rows)
-      if (expects !== undefined && found.length !== expects) throw new Error(tooFew)
-      return found
-    })
+    const last = statements.map(run)
     db.exec("COMMIT")
-    tell({ id, committed: given })
+    tell({ id, committed: last })
   } catch (cause) {
     try {
       if (db.isTransaction) db.exec("ROLLBACK")
