@@ -83,6 +83,12 @@ const loneColumns = [
   "settledAt",
 ] as const
 
+/** The end of such a call, where it was written down when it began. */
+export interface LoneEnd {
+  readonly row: CallRow
+  readonly event: CausedEvent
+}
+
 export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -255,22 +261,26 @@ export const makeRecord = Effect.gen(function* () {
   }
 
   /** Many such calls in one transaction. */
-  const many = (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>): Effect.Effect<void> =>
-    journal.writeTogether(
-      insertMany,
-      calls.map(({ row }) => row),
-      calls.flatMap(({ events }) => events),
+  const many = (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>): Effect.Effect<() => void> =>
+    Effect.as(
+      journal.writeTogether(
+        insertMany,
+        calls.map(({ row }) => row),
+        calls.flatMap(({ events }) => events),
+      ),
+      () => {},
     )
 
-  type LoneEnd = NonNullable<ReturnType<typeof loneEnd>>
-  /** Ends of calls this process runs. Gives back the ids of those that somebody else has not settled meanwhile. */
+  /** Ends of calls this process runs. Says whether one was written: not, where somebody else has settled it meanwhile. */
   const endMany = Effect.fnUntraced(function* (ends: ReadonlyArray<LoneEnd>, owner: string) {
     const rows = ends.map(({ row }) => row)
     const all = yield* journal.updateTogether(
       settleAll(rows, owner),
       ends.map(({ event }) => event),
     )
-    return all ? new Set<string>(rows.map(({ id }) => id)) : yield* journal.transact(endSome(ends, owner))
+    if (all) return () => true
+    const ids = yield* journal.transact(endSome(ends, owner))
+    return ({ row }: LoneEnd) => ids.has(row.id)
   })
   const endSome = Effect.fnUntraced(function* (ends: ReadonlyArray<LoneEnd>, owner: string) {
     const ids = yield* Effect.orDie(

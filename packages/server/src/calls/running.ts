@@ -8,10 +8,9 @@ import { Journal } from "../store/Journal.ts"
 import { isoMoment } from "../store/Moment.ts"
 import { Answered, Asked } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
-import { makeEndings } from "./endings.ts"
 import type { Listed } from "./Traits.ts"
 import { Begun as Told, Seen, unseen, Waits } from "./Kind.ts"
-import { type Ending, errorOf, type makeRecord, type NewRow } from "./record.ts"
+import { type Ending, errorOf, type LoneEnd, type makeRecord, type NewRow } from "./record.ts"
 import type { CallRow } from "./rows.ts"
 import { makeTogether } from "./together.ts"
 import type { Walked } from "./walk.ts"
@@ -43,9 +42,9 @@ export const makeRunning = Effect.fnUntraced(function* (
   const pauses = yield* Pauses
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
-  const together = yield* makeTogether(record)
+  const together = yield* makeTogether(record.many)
   const me = newId("own")
-  const ended = yield* makeEndings(record, me)
+  const ended = yield* makeTogether((ends: ReadonlyArray<LoneEnd>) => record.endMany(ends, me))
   // Fibers of this process: to interrupt what runs. That it runs is in its row.
   const running = new Map<string, Fiber.Fiber<unknown>>()
   // Stopped after they were written down as running and before they had a fiber: these do not begin.

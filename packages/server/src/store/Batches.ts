@@ -13,11 +13,7 @@ import type { BatchStatement, Written } from "./writerThread.ts"
 type Last = ReadonlyArray<number>
 type Fail = (cause: unknown) => SqlError.SqlError
 
-interface Asked {
-  readonly free: () => void
-  readonly done: (result: Effect.Effect<Last, SqlError.SqlError>) => void
-  last: Last | undefined
-}
+type Done = (result: Effect.Effect<Last, SqlError.SqlError>) => void
 
 const all = new WeakMap<SqlClient.SqlClient, Batches>()
 
@@ -33,7 +29,9 @@ export class Batches {
   #ready = false
   #closed = false
   #next = 0
-  readonly #asked = new Map<number, Asked>()
+  readonly #asked = new Map<number, Done>()
+  /** Gives the database back, while the thread has it. */
+  #free: (() => void) | undefined
 
   constructor(file: string, group: GroupCommit, fail: Fail) {
     this.#file = file
@@ -51,25 +49,29 @@ export class Batches {
   write(statements: ReadonlyArray<BatchStatement>): Effect.Effect<Last, SqlError.SqlError> {
     return Effect.uninterruptible(
       Effect.callback<Last, SqlError.SqlError>((resume) => {
+        // While the thread has the database it takes the next as well, unless somebody else waits for it.
+        if (this.#free !== undefined && !this.#group.wanted) return this.#send(statements, resume)
         this.#group.lend((free) => {
-          const worker = this.#worker
-          if (worker === undefined) {
-            free()
-            return resume(Effect.fail(this.#fail(new Error("the writer thread has ended"))))
-          }
-          // Only what waits for its answer keeps the process alive.
-          if (this.#asked.size === 0) worker.ref()
-          const id = this.#next++
-          this.#asked.set(id, { free, done: resume, last: undefined })
-          try {
-            worker.postMessage({ id, statements })
-          } catch (cause) {
-            // Something that no thread can be told; a database could not keep it either.
-            this.#refuse(id, cause)
-          }
+          this.#free = free
+          this.#send(statements, resume)
         })
       }),
     )
+  }
+
+  #send(statements: ReadonlyArray<BatchStatement>, done: Done): void {
+    const worker = this.#worker
+    const id = this.#next++
+    // Only what waits for its answer keeps the process alive.
+    if (this.#asked.size === 0) worker?.ref()
+    this.#asked.set(id, done)
+    try {
+      if (worker === undefined) throw new Error("the writer thread has ended")
+      worker.postMessage({ id, statements })
+    } catch (cause) {
+      // Or something that no thread can be told; a database could not keep it either.
+      this.#refuse(id, cause)
+    }
   }
 
   /** After the last batch. */
@@ -98,41 +100,32 @@ export class Batches {
   }
 
   #hear(written: Written): void {
-    const asked = this.#asked.get(written.id)
-    if (asked === undefined) return
-    if ("committed" in written) {
-      asked.last = written.committed
-      return asked.free()
-    }
-    if ("broken" in written) {
-      const { errcode, message } = written.broken
-      return this.#refuse(written.id, Object.assign(new Error(message), { errcode }))
-    }
-    this.#forget(written.id)
-    asked.done(Effect.succeed(asked.last!))
-  }
-
-  #forget(id: number): void {
-    this.#asked.delete(id)
-    if (this.#asked.size === 0) this.#worker?.unref()
+    if ("last" in written) return this.#settle(written.id, Effect.succeed(written.last))
+    const { errcode, message } = written.broken
+    this.#refuse(written.id, Object.assign(new Error(message), { errcode }))
   }
 
   #refuse(id: number, cause: unknown): void {
-    const asked = this.#asked.get(id)!
-    this.#forget(id)
-    asked.free()
-    asked.done(Effect.fail(this.#fail(cause)))
+    this.#settle(id, Effect.fail(this.#fail(cause)))
+  }
+
+  #settle(id: number, result: Effect.Effect<Last, SqlError.SqlError>): void {
+    const done = this.#asked.get(id)
+    this.#asked.delete(id)
+    if (this.#asked.size === 0) {
+      this.#worker?.unref()
+      const free = this.#free
+      this.#free = undefined
+      free?.()
+    }
+    done?.(result)
   }
 
   #end(worker: Worker, cause: unknown): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
     this.#ready = false
-    for (const { done, free } of this.#asked.values()) {
-      free()
-      done(Effect.fail(this.#fail(cause)))
-    }
-    this.#asked.clear()
+    for (const id of this.#asked.keys()) this.#refuse(id, cause)
   }
 }
 

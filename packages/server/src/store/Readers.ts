@@ -14,7 +14,7 @@ import { Journal, type Transaction } from "./Journal.ts"
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
 const lease = Duration.seconds(15)
 const third = Duration.seconds(5)
-const most = 200
+const most = 500
 
 export interface ReaderState {
   readonly name: string
@@ -213,7 +213,8 @@ export class Readers extends Context.Service<
           heldUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(third)
           limit = Math.min(limit * 2, most)
           yield* moved(name, last)
-          if (gather !== undefined) yield* Effect.sleep(gather)
+          // Whoever is behind does not rest.
+          if (gather !== undefined && events.length < limit) yield* Effect.sleep(gather)
         })
         return pass.pipe(
           Effect.tapCause((cause) =>

@@ -133,6 +133,11 @@ export class GroupCommit {
     )
   }
 
+  /** Whether somebody waits for the connection. */
+  get wanted(): boolean {
+    return this.#line.size > 0
+  }
+
   /** The database for another connection: nothing is open here from when `use` is called until it says that it is free. */
   lend(use: (free: () => void) => void): void {
     const turn: Turn = { batch: undefined, held: false, startedAt: 0 }

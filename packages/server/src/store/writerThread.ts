@@ -19,11 +19,9 @@ export interface Batch {
   readonly id: number
   readonly statements: ReadonlyArray<BatchStatement>
 }
-/** Committed first: then the database is free for others. Synced next: then it is kept, whatever happens. */
+/** Told once it is committed and synced, with the number of the last row of each statement. */
 export type Written =
-  /** Of each statement the number of its last row. */
-  | { readonly id: number; readonly committed: ReadonlyArray<number> }
-  | { readonly id: number; readonly synced: true }
+  | { readonly id: number; readonly last: ReadonlyArray<number> }
   | { readonly id: number; readonly broken: { readonly message: string; readonly errcode: number | undefined } }
 
 const { file } = workerData as { readonly file: string }
@@ -34,11 +32,6 @@ const known = new Recent<string, StatementSync>(500)
 let log: number | undefined
 
 const tell = (written: Written) => port.postMessage(written)
-
-const broken = (id: number, cause: unknown): void => {
-  const { errcode, message } = cause as Error & { readonly errcode?: number }
-  tell({ id, broken: { message, errcode } })
-}
 
 const run = ({ expects, rows, sql }: BatchStatement): number => {
   const statement = known.get(sql, () => db.prepare(sql))
@@ -62,21 +55,17 @@ port.on("message", (batch: Batch | "close") => {
     db.exec("BEGIN IMMEDIATE")
     const last = statements.map(run)
     db.exec("COMMIT")
-    tell({ id, committed: last })
+    log ??= openSync(`${file}-wal`, "r+")
+    fdatasyncSync(log)
+    tell({ id, last })
   } catch (cause) {
     try {
       if (db.isTransaction) db.exec("ROLLBACK")
     } catch {
       // The next BEGIN says what is wrong.
     }
-    return broken(id, cause)
-  }
-  try {
-    log ??= openSync(`${file}-wal`, "r+")
-    fdatasyncSync(log)
-    tell({ id, synced: true })
-  } catch (cause) {
-    broken(id, cause)
+    const { errcode, message } = cause as Error & { readonly errcode?: number }
+    tell({ id, broken: { message, errcode } })
   }
 })
 port.postMessage("ready")
