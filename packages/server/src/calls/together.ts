@@ -36,31 +36,37 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
       )
   }
 
-  const batch = Effect.gen(function* () {
-    // Those who come in this turn of the event loop come along.
-    yield* Effect.yieldNow
+  const batch: Effect.Effect<void> = Effect.gen(function* () {
     const some = waiting.slice(0, most)
     waiting = waiting.slice(most)
     const exit = yield* attempt(some)
     lately = some.length + waiting.length
     writing = false
+    // The next is on its way to the disk before these are answered: that takes a while, too.
+    if (isEnough()) begin(batch)
     if (Exit.isSuccess(exit) || some.length === 1) tell(some, exit)
     // One that cannot be written must not take the others with it.
     else for (const one of some) tell([one], yield* attempt([one]))
     next()
   })
+  /** Those who come in this turn of the event loop come along. */
+  const batchSoon = Effect.andThen(Effect.yieldNow, batch)
 
   /** Those who were just answered come again. Half of them are worth a moment: a batch costs the same for one as for many. */
-  const next = (late = false): void => {
-    if (writing || waiting.length === 0) return
-    if (!late && waiting.length * 2 < lately) {
-      timer ??= setTimeout(() => next(true), longestMillis)
-      return
-    }
+  const isEnough = () => waiting.length > 0 && waiting.length * 2 >= lately
+  const begin = (how: Effect.Effect<void>): void => {
     clearTimeout(timer)
     timer = undefined
     writing = true
-    run(batch)
+    run(how)
+  }
+  const late = () => {
+    if (!writing && waiting.length > 0) begin(batch)
+  }
+  const next = (): void => {
+    if (writing || waiting.length === 0) return
+    if (isEnough()) begin(batchSoon)
+    else timer ??= setTimeout(late, longestMillis)
   }
 
   return (item: A): Effect.Effect<B> =>
