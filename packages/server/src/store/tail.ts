@@ -8,36 +8,48 @@ export interface Kept<Row> {
   decoded?: unknown
 }
 
-const most = 4096
+/** Some hundredths of a second of a busy house; who is further behind asks the table. */
+const most = 1024
 
 export class Tail<Row> {
-  #kept: Array<Kept<Row>> = []
+  // Places that are taken again and again: what is let go of one by one dies young, and costs nothing to forget.
+  readonly #places: Array<Kept<Row> | undefined> = Array.from({ length: most })
+  #first = 0
+  #end = 0
   #highest = 0
 
   /** The cursor of the newest; nothing, before the first. */
   get end(): number | undefined {
-    return this.#kept.at(-1)?.cursor
+    return this.#end === 0 ? undefined : this.#end
   }
 
   add(rows: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>): void {
     const first = cursors[0]!.cursor
-    const { end } = this
-    const follows = end === undefined ? first > this.#highest : first === end + 1
+    const follows = this.#end === 0 ? first > this.#highest : first === this.#end + 1
     this.#highest = Math.max(this.#highest, cursors.at(-1)!.cursor)
     // Out of order, one would be missed by whoever reads on: the table has all, and this begins anew.
     if (!follows) return this.clear()
-    for (let at = 0; at < rows.length; at++) this.#kept.push({ cursor: cursors[at]!.cursor, row: rows[at]! })
-    if (this.#kept.length > 2 * most) this.#kept = this.#kept.slice(-most)
+    if (this.#end === 0) this.#first = first
+    for (let at = 0; at < rows.length; at++) {
+      const { cursor } = cursors[at]!
+      this.#places[cursor % most] = { cursor, row: rows[at]! }
+    }
+    this.#end = this.#highest
+    this.#first = Math.max(this.#first, this.#end - most + 1)
   }
 
   /** Nothing is kept any more: the table is asked. */
   clear(): void {
-    this.#kept = []
+    this.#places.fill(undefined)
+    this.#first = 0
+    this.#end = 0
   }
 
   /** What came after a cursor; nothing, where that may be more than is kept here. */
   after(cursor: number): ReadonlyArray<Kept<Row>> | undefined {
-    const first = this.#kept[0]?.cursor
-    return first === undefined || cursor < first - 1 ? undefined : this.#kept.slice(cursor - first + 1)
+    if (this.#end === 0 || cursor < this.#first - 1) return undefined
+    const found: Array<Kept<Row>> = []
+    for (let at = cursor + 1; at <= this.#end; at++) found.push(this.#places[at % most]!)
+    return found
   }
 }
