@@ -40,14 +40,14 @@ export class NodeServer extends Context.Service<
     Layer.effectContext(
       Effect.gen(function* () {
         const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
-        const running = new Set<unknown>()
+        let running = 0
         const taken: Array<{ readonly path: string; readonly door: Door }> = []
         const first: Array<Effect.Effect<void>> = []
         let closing = false
         let idle: Deferred.Deferred<void> | undefined
-        const finished = (request: unknown) => {
-          running.delete(request)
-          if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+        const finished = () => {
+          running--
+          if (running === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
         }
 
         // Between listening and serving the answer is "not yet", not silence.
@@ -64,7 +64,7 @@ export class NodeServer extends Context.Service<
             closing = true
             yield* Effect.forEach(first, (step) => step, { discard: true })
             // Still listening: whoever asks meanwhile is told that the house is closing.
-            if (running.size > 0) {
+            if (running > 0) {
               idle = Deferred.makeUnsafe<void>()
               yield* Effect.timeoutOption(Deferred.await(idle), drainLimit)
             }
@@ -84,8 +84,8 @@ export class NodeServer extends Context.Service<
               const { url = "/" } = request
               for (const { door, path } of taken) {
                 if (!url.startsWith(path) || !["", "/", "?"].includes(url.charAt(path.length))) continue
-                running.add(response)
-                response.on("close", () => finished(response))
+                running++
+                response.once("close", finished)
                 return door(request, response)
               }
               const asked = new NodeRequest(request, response)
@@ -93,8 +93,8 @@ export class NodeServer extends Context.Service<
                 handled,
               )
               if (fiber.pollUnsafe() !== undefined) return
-              running.add(fiber)
-              fiber.addObserver(() => finished(fiber))
+              running++
+              fiber.addObserver(finished)
               response.on("close", () => {
                 if (!response.writableFinished) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
               })

@@ -28,8 +28,7 @@ export class Batches {
   #worker: Worker | undefined
   #ready = false
   #closed = false
-  #next = 0
-  readonly #asked = new Map<number, Done>()
+  readonly #asked: Array<Done> = []
   /** Gives the database back, while the thread has it. */
   #free: (() => void) | undefined
 
@@ -61,16 +60,17 @@ export class Batches {
 
   #send(statements: ReadonlyArray<BatchStatement>, done: Done): void {
     const worker = this.#worker
-    const id = this.#next++
-    // Only what waits for its answer keeps the process alive.
-    if (this.#asked.size === 0) worker?.ref()
-    this.#asked.set(id, done)
+    this.#asked.push(done)
     try {
       if (worker === undefined) throw new Error("the writer thread has ended")
-      worker.postMessage({ id, statements })
+      // Only what waits for its answer keeps the process alive.
+      worker.ref()
+      worker.postMessage(statements)
     } catch (cause) {
       // Or something that no thread can be told; a database could not keep it either.
-      this.#refuse(id, cause)
+      this.#asked.pop()
+      this.#rest()
+      done(Effect.fail(this.#fail(cause)))
     }
   }
 
@@ -99,33 +99,30 @@ export class Batches {
     worker.unref()
   }
 
+  /** Answers come in the order of the questions. */
   #hear(written: Written): void {
-    if ("last" in written) return this.#settle(written.id, Effect.succeed(written.last))
+    const done = this.#asked.shift()
+    this.#rest()
+    if ("last" in written) return done?.(Effect.succeed(written.last))
     const { errcode, message } = written.broken
-    this.#refuse(written.id, Object.assign(new Error(message), { errcode }))
+    done?.(Effect.fail(this.#fail(Object.assign(new Error(message), { errcode }))))
   }
 
-  #refuse(id: number, cause: unknown): void {
-    this.#settle(id, Effect.fail(this.#fail(cause)))
-  }
-
-  #settle(id: number, result: Effect.Effect<Last, SqlError.SqlError>): void {
-    const done = this.#asked.get(id)
-    this.#asked.delete(id)
-    if (this.#asked.size === 0) {
-      this.#worker?.unref()
-      const free = this.#free
-      this.#free = undefined
-      free?.()
-    }
-    done?.(result)
+  #rest(): void {
+    if (this.#asked.length > 0) return
+    this.#worker?.unref()
+    const free = this.#free
+    this.#free = undefined
+    free?.()
   }
 
   #end(worker: Worker, cause: unknown): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
     this.#ready = false
-    for (const id of this.#asked.keys()) this.#refuse(id, cause)
+    const all = this.#asked.splice(0)
+    this.#rest()
+    for (const done of all) done(Effect.fail(this.#fail(cause)))
   }
 }
 

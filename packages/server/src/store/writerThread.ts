@@ -15,14 +15,10 @@ export interface BatchStatement {
    */
   readonly expects?: number
 }
-export interface Batch {
-  readonly id: number
-  readonly statements: ReadonlyArray<BatchStatement>
-}
 /** Told once it is committed and synced, with the number of the last row of each statement. */
 export type Written =
-  | { readonly id: number; readonly last: ReadonlyArray<number> }
-  | { readonly id: number; readonly broken: { readonly message: string; readonly errcode: number | undefined } }
+  | { readonly last: ReadonlyArray<number> }
+  | { readonly broken: { readonly message: string; readonly errcode: number | undefined } }
 
 const { file } = workerData as { readonly file: string }
 const port = parentPort!
@@ -45,19 +41,18 @@ const run = ({ expects, rows, sql }: BatchStatement): number => {
   return Number(last)
 }
 
-port.on("message", (batch: Batch | "close") => {
-  if (batch === "close") {
+port.on("message", (statements: ReadonlyArray<BatchStatement> | "close") => {
+  if (statements === "close") {
     db.close()
     return port.close()
   }
-  const { id, statements } = batch
   try {
     db.exec("BEGIN IMMEDIATE")
     const last = statements.map(run)
     db.exec("COMMIT")
     log ??= openSync(`${file}-wal`, "r+")
     fdatasyncSync(log)
-    tell({ id, last })
+    tell({ last })
   } catch (cause) {
     try {
       if (db.isTransaction) db.exec("ROLLBACK")
@@ -65,7 +60,7 @@ port.on("message", (batch: Batch | "close") => {
       // The next BEGIN says what is wrong.
     }
     const { errcode, message } = cause as Error & { readonly errcode?: number }
-    tell({ id, broken: { message, errcode } })
+    tell({ broken: { message, errcode } })
   }
 })
 port.postMessage("ready")

@@ -16,6 +16,7 @@ import { causedBy, Correlation } from "../../store/Correlation.ts"
 import { Journal } from "../../store/Journal.ts"
 import type { Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
+import { Crowd } from "../crowd.ts"
 import { NodeServer } from "../NodeServer.ts"
 import { problemOf } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
@@ -64,7 +65,7 @@ export class McpDoor extends Context.Service<
         const refusal = refusals(options.guard)
         const sessions = new Sessions()
         const streams = new OpenStreams()
-        const waiting = new Set<Reply>()
+        const waiting = new Crowd<Reply>()
         const front = { stamp: stampOf(serverInfo(options.version)), seal: new StateSeal(options.key), now }
         const house = { front, sessions, streams, limits }
 
@@ -128,9 +129,9 @@ export class McpDoor extends Context.Service<
           const fiber = Effect.runForkWith(context)(settled)
           const cancel = () => fiber.interruptUnsafe()
           if (fiber.pollUnsafe() !== undefined) return
-          waiting.add(reply)
+          const leave = waiting.enter(reply)
           fiber.addObserver((exit) => {
-            waiting.delete(reply)
+            leave()
             // Cancelled, for any other failure has been answered: there is no answer, only an end.
             if (Exit.isFailure(exit)) reply.silence()
           })

@@ -1,0 +1,47 @@
+/**
+ * Those who are there, when they come and go by the thousand. A `Set` would do, but V8 links every table a set has outgrown
+ * to the next one: once an old table lies in the old space, whoever was in any later one is kept until a full collection.
+ */
+interface Place<A> {
+  readonly who: A
+  before: Place<A> | undefined
+  after: Place<A> | undefined
+}
+
+export class Crowd<A> {
+  #first: Place<A> | undefined
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Comes in; what is returned is to be called once, to leave. */
+  enter(who: A): () => void {
+    const place: Place<A> = { who, before: undefined, after: this.#first }
+    if (this.#first !== undefined) this.#first.before = place
+    this.#first = place
+    this.#size++
+    let there = true
+    return () => {
+      if (!there) return
+      there = false
+      const { after, before } = place
+      if (after !== undefined) after.before = before
+      if (before === undefined) this.#first = after
+      else before.after = after
+      // Whoever has left holds nobody.
+      place.before = place.after = undefined
+      this.#size--
+    }
+  }
+
+  *[Symbol.iterator](): IterableIterator<A> {
+    let place = this.#first
+    while (place !== undefined) {
+      const { after } = place
+      yield place.who
+      place = after
+    }
+  }
+}
