@@ -11,6 +11,7 @@ import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
 import journal from "./store/migrations/0001_journal.ts"
+import journalSpace from "./store/migrations/0012_journal_space.ts"
 
 export const migrations: Migrations = {
   "0001_journal": journal,
@@ -24,4 +25,5 @@ export const migrations: Migrations = {
   "0009_active_spaces": activeSpaces,
   "0010_declared_spaces": declaredSpaces,
   "0011_questions": questions,
+  "0012_journal_space": journalSpace,
 }

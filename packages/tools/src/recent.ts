@@ -10,7 +10,8 @@ export class Recent<K, V> {
   }
   find(key: K): V | undefined {
     const known = this.#entries.get(key)
-    if (known !== undefined) {
+    // Its place matters only once something has to go soon: moving it at every use would rebuild the map over and over.
+    if (known !== undefined && this.#entries.size * 2 > this.#most) {
       this.#entries.delete(key)
       this.#entries.set(key, known)
     }

@@ -5,6 +5,8 @@
 import { AuditEntry, type AuditResult, type Page, type PageQuery } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { type Insert, makeInsert } from "../store/Inserts.ts"
+import { isoMoment } from "../store/Moment.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { readerLayer } from "../store/Readers.ts"
 import { auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
@@ -20,6 +22,26 @@ const decode = Schema.decodeUnknownSync(AuditEntry)
 const fromRow = (row: Row): AuditEntry => {
   const { call, rule, ...rest } = row as Row & { call: string | null; rule: string | null }
   return decode({ ...rest, ...(call === null ? {} : { call }), ...(rule === null ? {} : { rule }) })
+}
+
+type Stored = Omit<Row, "rule" | "call"> & { readonly rule: string | null; readonly call: string | null }
+const columns = [
+  "seq",
+  "at",
+  "principal",
+  "action",
+  "resource",
+  "result",
+  "rule",
+  "call",
+  "correlationId",
+  "hash",
+] as const
+const inserts = new WeakMap<SqlClient.SqlClient, Insert<Stored>>()
+const insertInto = (sql: SqlClient.SqlClient): Insert<Stored> => {
+  const made = inserts.get(sql) ?? makeInsert<Stored>(sql, "audit", columns)
+  inserts.set(sql, made)
+  return made
 }
 
 export class Audit extends Context.Service<
@@ -95,15 +117,16 @@ export class Audit extends Context.Service<
       const newest = yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1`
       let { hash, seq } =
         newest[0] ?? (yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`)[0]!
-      const rows: Array<object> = []
+      const rows: Array<Stored> = []
       for (const event of events) {
         const audited = auditOf(event)
         if (audited === undefined) continue
-        const row = { ...audited, seq: ++seq, at: DateTime.formatIso(event.at), correlationId: event.correlationId }
+        const at = isoMoment(DateTime.toEpochMillis(event.at))
+        const row = { ...audited, seq: ++seq, at, correlationId: event.correlationId }
         hash = hashOfRow(hash, row)
         rows.push({ rule: null, call: null, ...row, hash })
       }
-      if (rows.length > 0) yield* sql`INSERT INTO audit ${sql.insert(rows as never)}`
+      if (rows.length > 0) yield* insertInto(sql).run(rows)
     }),
   })
 }

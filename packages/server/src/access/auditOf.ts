@@ -1,5 +1,5 @@
 /** What the audit trail says of an event, and how its chain is made: pure, so that anybody can check it again. */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { type AuditResult, type Event, type EventKind, kinds } from "@stoa/contract"
 
 export interface Audited {
@@ -177,19 +177,19 @@ export interface ChainRow extends Audited {
 
 /** Each row's hash covers the one before: a row changed, removed or put in between breaks every hash after it. */
 export const hashOfRow = (before: string, row: ChainRow): string =>
-  createHash("sha256")
-    .update(
-      JSON.stringify([
-        before,
-        row.seq,
-        row.at,
-        row.principal,
-        row.action,
-        row.resource,
-        row.result,
-        row.rule ?? null,
-        row.call ?? null,
-        row.correlationId,
-      ]),
-    )
-    .digest("hex")
+  hash(
+    "sha256",
+    JSON.stringify([
+      before,
+      row.seq,
+      row.at,
+      row.principal,
+      row.action,
+      row.resource,
+      row.result,
+      row.rule ?? null,
+      row.call ?? null,
+      row.correlationId,
+    ]),
+    "hex",
+  )
