@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { type Insert, makeInsert } from "../store/Inserts.ts"
 import { isoMoment } from "../store/Moment.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import { readerLayer } from "../store/Readers.ts"
+import { readerLayer, rowsInto } from "../store/Readers.ts"
 import { auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
 
 /** S4-103. */
@@ -112,6 +112,7 @@ export class Audit extends Context.Service<
     kinds: auditedKinds,
     // A busy house is audited many at a time: each time is a commit.
     gather: "20 millis",
+    givesRows: true,
     handle: Effect.fnUntraced(function* (events) {
       const sql = yield* SqlClient.SqlClient
       const newest = yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1`
@@ -126,7 +127,7 @@ export class Audit extends Context.Service<
         hash = hashOfRow(hash, row)
         rows.push({ rule: null, call: null, ...row, hash })
       }
-      if (rows.length > 0) yield* insertInto(sql).run(rows)
+      return rowsInto(insertInto(sql), rows)
     }),
   })
 }

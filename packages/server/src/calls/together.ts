@@ -53,7 +53,7 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
   const batchSoon = Effect.andThen(Effect.yieldNow, batch)
 
   /** Those who were just answered come again. Half of them are worth a moment: a batch costs the same for one as for many. */
-  const isEnough = () => waiting.length > 0 && waiting.length * 2 >= lately
+  const isEnough = () => waiting.length > 0 && waiting.length * 4 >= lately * 3
   const begin = (how: Effect.Effect<void>): void => {
     clearTimeout(timer)
     timer = undefined

@@ -20,6 +20,13 @@ export const newCorrelation = (): CorrelationId => hex(16) as CorrelationId
 
 let lastMoment = 0
 let inMoment = 0
+let moment = ""
+const begin = (now: number): void => {
+  lastMoment = now
+  inMoment = 0
+  const digits = now.toString(16).padStart(12, "0")
+  moment = `${digits.slice(0, 8)}-${digits.slice(8)}`
+}
 
 /**
  * A new opaque id with its prefix: a uuid of version 7, which begins with the moment. Rows made one after the other then
@@ -27,18 +34,12 @@ let inMoment = 0
  */
 export const newId = <Id extends string>(prefix: string): Id => {
   const now = Math.floor(performance.timeOrigin + performance.now())
-  if (now > lastMoment) {
-    lastMoment = now
-    inMoment = 0
-  } else if (++inMoment > 0xfff) {
-    lastMoment++
-    inMoment = 0
-  }
-  const moment = lastMoment.toString(16).padStart(12, "0")
+  if (now > lastMoment) begin(now)
+  else if (++inMoment > 0xfff) begin(lastMoment + 1)
   const count = inMoment.toString(16).padStart(3, "0")
   const rest = hex(8)
   const variant = "89ab"[Number.parseInt(rest[0]!, 16) & 3]!
-  return `${prefix}_${moment.slice(0, 8)}-${moment.slice(8)}-7${count}-${variant}${rest.slice(1, 4)}-${rest.slice(4)}` as Id
+  return `${prefix}_${moment}-7${count}-${variant}${rest.slice(1, 4)}-${rest.slice(4)}` as Id
 }
 
 export interface Cause {

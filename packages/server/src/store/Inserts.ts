@@ -1,10 +1,19 @@
-/** Many rows of one shape in one INSERT: its text is made once for each number of rows. Values are text, numbers or null. */
-import type { Effect } from "effect"
+/** Many rows of one shape in few INSERTs. Values are text, numbers or null. */
+import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { toSnake } from "./statements.ts"
 import type { BatchStatement } from "./writerThread.ts"
 
-const mostTexts = 300
+/** In parts of 128, 64, 32 … rows: a statement is prepared once for each size, not for every number there may be. */
+const largest = 128
+const chunksOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Row>> => {
+  const chunks: Array<ReadonlyArray<Row>> = []
+  let at = 0
+  for (let size = largest; at < rows.length;)
+    if (rows.length - at >= size) chunks.push(rows.slice(at, (at += size)))
+    else size /= 2
+  return chunks
+}
 
 export const makeInsert = <Row extends object>(
   sql: SqlClient.SqlClient,
@@ -23,8 +32,13 @@ export const makeInsert = <Row extends object>(
       numbered ? `(${columns.map((_, at) => `$${row * columns.length + at + 1}`).join(",")})` : unnumbered
     const values = Array.from({ length: count }, (_, row) => place(row)).join(",")
     const text = `INSERT INTO ${table} (${names}) VALUES ${values} ${after}`
-    if (texts.size < mostTexts) texts.set(count, text)
+    texts.set(count, text)
     return text
+  }
+  const insertSome = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> => {
+    const values: Array<unknown> = []
+    for (const row of rows) for (const column of columns) values.push(row[column])
+    return sql.unsafe(textFor(rows.length), values)
   }
   const one = `INSERT INTO ${table} (${names}) VALUES ${unnumbered}`
   return {
@@ -36,11 +50,10 @@ export const makeInsert = <Row extends object>(
     selectFrom: (place: number, before = ""): string =>
       `INSERT INTO ${table} (${names}) SELECT ${columns.map((_, at) => `v->>${at}`).join(",")}
         FROM ${before}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`,
-    run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> => {
-      const values: Array<unknown> = []
-      for (const row of rows) for (const column of columns) values.push(row[column])
-      return sql.unsafe(textFor(rows.length), values)
-    },
+    run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
+      rows.length === 1
+        ? insertSome(rows)
+        : Effect.map(Effect.forEach(chunksOf(rows), insertSome), (given) => given.flat()),
   }
 }
 

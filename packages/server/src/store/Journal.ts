@@ -14,7 +14,7 @@ import {
   type PrincipalId,
   type Provenance,
 } from "@stoa/contract"
-import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "./Batches.ts"
 import { Bell } from "./Bell.ts"
@@ -111,8 +111,6 @@ const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
-/** So many rows in one INSERT: SQLite takes 32,766 parameters. */
-const rowsAtOnce = 1000
 /** Retention removes so many at a time, so that it never holds the writer for long. */
 const removedAtOnce = 1000
 
@@ -247,9 +245,7 @@ export class Journal extends Context.Service<
       const insert = makeInsert<Row>(sql, "journal", columns, foreign ? "" : "RETURNING cursor")
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
         if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
-        const cursors: Array<{ readonly cursor: number }> = []
-        for (const some of events.length <= rowsAtOnce ? [events] : Arr.chunksOf(events, rowsAtOnce))
-          cursors.push(...((yield* insert.run(some)) as ReadonlyArray<{ readonly cursor: number }>))
+        const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
         yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
         // In the tail before the bell rings.
         if (!foreign) yield* notices.send("journal")

@@ -6,9 +6,11 @@
 import type { Event, EventKind } from "@stoa/contract"
 import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { batchesOf } from "./Batches.ts"
 import type { Bell } from "./Bell.ts"
 import { freeLeases } from "./Claims.ts"
 import { becauseOf, newId } from "./Correlation.ts"
+import { type Insert, isWhole } from "./Inserts.ts"
 import { Journal, type Transaction } from "./Journal.ts"
 
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
@@ -27,6 +29,15 @@ interface Waiter {
   readonly done: Deferred.Deferred<void>
 }
 
+/** Rows that stand for a batch of events: written with the cursor, all or none, beside the event loop where that can be. */
+export interface RowsOf {
+  readonly into: Insert<never>
+  readonly rows: ReadonlyArray<never>
+}
+/** So that whoever makes them knows what rows they are. */
+export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf =>
+  ({ into, rows }) as unknown as RowsOf
+
 interface Reader<R> {
   readonly name: string
   /** How long to let events come together before the next batch. */
@@ -36,7 +47,9 @@ interface Reader<R> {
   /** The kinds it cares for; it is not woken into work by others. All of them, if none are named. */
   readonly kinds?: ReadonlyArray<EventKind>
   /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
-  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void, unknown, R>
+  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
+  /** An atomic reader that gives rows and writes nothing itself. */
+  readonly givesRows?: true
 }
 
 export class Readers extends Context.Service<
@@ -133,7 +146,19 @@ export class Readers extends Context.Service<
         Effect.forEach([...passed], ([name, cursor]) => writeOne(name, cursor), { discard: true }),
       ).pipe(Effect.orDie)
 
-      const loop = <R>({ atomic, gather, handle, kinds, name }: Reader<R>) => {
+      const batches = batchesOf(sql)
+      const moveInBatch = `UPDATE readers SET cursor = value->>1, failure = NULL, moved_at = value->>2,
+        lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
+      const writeRows = Effect.fnUntraced(function* ({ into, rows }: RowsOf, name: string, cursor: number) {
+        const text = into.textOf(rows)
+        if (batches?.ready !== true || !isWhole(text))
+          return yield* journal.transact(Effect.andThen(into.run(rows), move(name, cursor)))
+        const { now, until } = yield* times
+        const moved = JSON.stringify([[name, cursor, now, until, me]])
+        yield* batches.write([into.statement(text), { sql: moveInBatch, rows: moved, expects: 1 }])
+      })
+
+      const loop = <R>({ atomic, gather, givesRows, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
         let noted = 0
         let heldUntil = 0
@@ -143,7 +168,9 @@ export class Readers extends Context.Service<
         bells.set(name, bell)
 
         const whole = (events: ReadonlyArray<Event>, last: number) =>
-          journal.transact(Effect.andThen(handle(events), move(name, last)))
+          givesRows === true
+            ? Effect.flatMap(handle(events), (rows) => writeRows(rows as RowsOf, name, last))
+            : journal.transact(Effect.andThen(handle(events), move(name, last)))
 
         // Keeps the lease through slow handlers, and what was done even when a later event fails.
         const oneByOne = (events: ReadonlyArray<Event>, from: number) =>
