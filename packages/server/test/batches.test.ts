@@ -7,6 +7,7 @@ import { batchesOf } from "../src/store/Batches.ts"
 import { newCorrelation } from "../src/store/Correlation.ts"
 import { makeInsert } from "../src/store/Inserts.ts"
 import { type CausedEvent, Journal } from "../src/store/Journal.ts"
+import { Readers, rowsInto } from "../src/store/Readers.ts"
 import { ground, quiet, stores, until } from "./stores.ts"
 
 interface Answer {
@@ -111,6 +112,43 @@ for (const [name, store] of stores)
         yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "x4" } }))
         assert.deepStrictEqual(yield* keys, [...before, "x3"].toSorted())
         assert.deepStrictEqual((yield* journal.read({ after: from, limit: 10 })).map(nameOf), ["x3", "x4"])
+      }),
+    )
+
+    it.effect("what a reader gives is written with its place, or neither is", () =>
+      Effect.gen(function* () {
+        const { insert, journal, sql } = yield* prepared
+        const readers = yield* Readers
+        const from = yield* journal.end
+        const before = yield* keys
+        let twice = true
+        const noted = `reader ${from}`
+        yield* Effect.forkScoped(
+          readers.run({
+            name: noted,
+            atomic: true,
+            givesRows: true,
+            handle: (events) => {
+              const fresh = events.filter((it) => it.cursor > from).map((it) => row(`r ${nameOf(it)}`))
+              // The same key twice: nothing of it can be written, and the place stays.
+              return Effect.succeed(rowsInto(insert, twice ? [...fresh, ...fresh.slice(0, 1)] : fresh))
+            },
+          }),
+        )
+        yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "one" } }))
+        const state = Effect.map(readers.list, (all) => all.find((one) => one.name === noted))
+        yield* until(Effect.map(state, (it) => it !== undefined && it.failure !== null))
+        assert.deepStrictEqual(yield* keys, before)
+        assert.isBelow((yield* state)!.cursor, yield* journal.end)
+        twice = false
+        yield* readers.receipt(noted)
+        assert.deepStrictEqual(yield* keys, [...before, "r one"].toSorted())
+        assert.deepInclude(yield* state, { cursor: yield* journal.end, failure: null })
+        // Whoever has lost its lease writes nothing.
+        yield* sql`UPDATE readers SET lease_owner = 'another', lease_until = '9999-01-01T00:00:00.000Z' WHERE name = ${noted}`
+        yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "two" } }))
+        yield* until(Effect.map(state, (it) => it?.failure !== null))
+        assert.notInclude(yield* keys, "r two")
       }),
     )
   })
