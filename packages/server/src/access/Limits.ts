@@ -17,6 +17,13 @@ export const defaultLimits: ReadonlyArray<Limit> = [
 /** Guessing at tokens: per address, whoever it claims to be. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
 
+/** Which limit counts for a resource, if any, and in which bucket. */
+interface Counted {
+  readonly limit: Limit | undefined
+  readonly key: string
+}
+const mostKept = 1000
+
 export class Limits extends Context.Service<
   Limits,
   {
@@ -56,9 +63,19 @@ export class Limits extends Context.Service<
         return Effect.void
       }
 
-      const countOf = (limits: ReadonlyArray<Limit>, { principal }: Caller["Service"], resource: string) => {
+      // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
+      const found = new WeakMap<Caller["Service"], Map<string, Counted>>()
+      const findFor = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string): Counted => {
+        const { principal } = who
         const limit = limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))
-        return limit === undefined ? Effect.void : count(`${principal.id} ${resource}`, limit, resource)
+        const counted = { limit, key: `${principal.id} ${resource}` }
+        const kept = found.get(who) ?? new Map<string, Counted>()
+        if (kept.size < mostKept) found.set(who, kept.set(resource, counted))
+        return counted
+      }
+      const countOf = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string) => {
+        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource)
+        return limit === undefined ? Effect.void : count(key, limit, resource)
       }
 
       return Limits.of({

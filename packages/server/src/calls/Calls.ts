@@ -28,6 +28,7 @@ import { Grants } from "../access/Grants.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { mayPost } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
+import { goOn } from "../store/AtHand.ts"
 import { type Cause, causeOr, Correlation, currentCause, newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { isoMoment } from "../store/Moment.ts"
@@ -140,13 +141,19 @@ export class Calls extends Context.Service<
         }
       }
 
-      const rowOf = (begun: Begun, reached: Reached, caller: Caller["Service"], digest: string): NewRow => ({
+      const rowOf = (
+        begun: Begun,
+        reached: Reached,
+        caller: Caller["Service"],
+        digest: string,
+        input: string,
+      ): NewRow => ({
         id: begun.id as CallId,
         principal: caller.principal.id,
         context: caller.context,
         idempotencyKey: begun.idempotencyKey === begun.id ? null : begun.idempotencyKey,
         tool: reached.tool,
-        input: textOf(begun.arguments),
+        input,
         digest,
         fingerprint: reached.fingerprint,
         space: begun.sessionId === "" ? null : begun.sessionId,
@@ -207,9 +214,10 @@ export class Calls extends Context.Service<
         if (Exit.isFailure(walked)) {
           const refusal = Failure.squash(walked.cause)
           if (!isRefusal(refusal)) return yield* Effect.failCause(walked.cause)
-          return yield* refuse(rowOf(begun, reached, caller, digest), refusal)
+          return yield* refuse(rowOf(begun, reached, caller, digest, textOf(begun.arguments)), refusal)
         }
-        const row = rowOf(walked.value.call, reached, caller, digest)
+        const { call } = walked.value
+        const row = rowOf(call, reached, caller, digest, JSON.stringify(call.arguments))
         const { progress } = request
         if (walked.value.asks) return yield* stay(yield* running.askFirst(row, walked.value, caller), request)
         switch (walked.value.listed.effects) {
@@ -223,12 +231,12 @@ export class Calls extends Context.Service<
       })
 
       /** A call belongs to the space it names, if its caller may speak there, or to the one its caller stands in. */
-      const placed = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"]) {
-        if (given.space === undefined) {
-          const space = yield* active.of(caller)
-          return space === undefined ? given : { ...given, space }
-        }
-        const space = yield* spaces.get(given.space, yield* grants.viewer("spaces"))
+      const placed = (given: CallRequest, caller: Caller["Service"]) =>
+        given.space === undefined
+          ? goOn(active.of(caller), (space) => Effect.succeed(space === undefined ? given : { ...given, space }))
+          : placedIn(given, given.space, caller)
+      const placedIn = Effect.fnUntraced(function* (given: CallRequest, named: string, caller: Caller["Service"]) {
+        const space = yield* spaces.get(named, yield* grants.viewer("spaces"))
         if (!mayPost(space, caller.principal.id))
           return yield* new Forbidden({
             action: "call tools in",

@@ -35,7 +35,7 @@ type Container = Array<unknown> | Record<string, unknown>
 
 /** Takes them out of a JSON text; what comes back is one, too. */
 export const redact = (text: string, revealed: ReadonlySet<string>): string => {
-  const pattern = patternOf(revealed)
+  const pattern = revealed.size === 0 ? undefined : patternOf(revealed)
   if (pattern === undefined) return text
   const clean = (words: string): string => words.replaceAll(pattern, instead)
   const root = { value: JSON.parse(text) as unknown }
