@@ -2,7 +2,6 @@
  * What needs no transaction of its own is written together: those that come while one batch is on its way to the disk share
  * the next. Nobody is answered before the batch they are in has been committed and synced.
  */
-// edge: one timer ends the wait for others; it holds nothing that matters after a crash.
 import { Deferred, Effect, Exit } from "effect"
 import { lean } from "../store/Lean.ts"
 
@@ -13,8 +12,6 @@ interface Waiting<A, B> {
 
 /** So many rows in one statement: a call has some twenty columns, and SQLite takes 32,766 parameters. */
 const most = 200
-/** How long a batch may wait for others at most. */
-const longestMillis = 1
 
 /** `write` writes several, all or none, and says what came of each. */
 export const makeTogether = Effect.fnUntraced(function* <A, B>(
@@ -25,7 +22,6 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
   let writing = false
   // How many were on their way when the last batch was written.
   let lately = 0
-  let timer: NodeJS.Timeout | undefined
 
   const attempt = (some: ReadonlyArray<Waiting<A, B>>) => Effect.exit(write(some.map(({ item }) => item)))
   const tell = (some: ReadonlyArray<Waiting<A, B>>, exit: Exit.Exit<(item: A) => B>): void => {
@@ -49,24 +45,18 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
     else for (const one of some) tell([one], yield* attempt([one]))
     next()
   })
-  /** Those who come in this turn of the event loop come along. */
+  /** Those who come in this turn of the event loop come along; and those of the next, where few have come yet. */
   const batchSoon = Effect.andThen(Effect.yieldNow, batch)
+  const batchLater = Effect.andThen(Effect.yieldNow, batchSoon)
 
-  /** Those who were just answered come again. Half of them are worth a moment: a batch costs the same for one as for many. */
+  /** Those who were just answered come again, and are worth a moment: a batch costs the same for one as for many. */
   const isEnough = () => waiting.length > 0 && waiting.length * 4 >= lately * 3
   const begin = (how: Effect.Effect<void>): void => {
-    clearTimeout(timer)
-    timer = undefined
     writing = true
     run(how)
   }
-  const late = () => {
-    if (!writing && waiting.length > 0) begin(batch)
-  }
   const next = (): void => {
-    if (writing || waiting.length === 0) return
-    if (isEnough()) begin(batchSoon)
-    else timer ??= setTimeout(late, longestMillis)
+    if (!writing && waiting.length > 0) begin(isEnough() ? batchSoon : batchLater)
   }
 
   return (item: A): Effect.Effect<B> =>
