@@ -8,9 +8,11 @@ const longest = 64
 
 const escaped = (char: string): string => `_x${char.codePointAt(0)!.toString(16)}_`
 
-/** An underscore that could be taken for one of ours is escaped too. */
+/** An underscore that could be taken for one of ours is escaped too: before another one, or before what reads like a code. */
 const encode = (name: string): string =>
-  name.replace(/\/|_(?=_|x|$|[^A-Za-z0-9_-])|[^A-Za-z0-9_-]/gu, (found) => (found === "/" ? "__" : escaped(found)))
+  name.replace(/\/|_(?=_|x[0-9a-f]+(?![A-Za-z0-9-]|$)|$|[^A-Za-z0-9_-])|[^A-Za-z0-9_-]/gu, (found) =>
+    found === "/" ? "__" : escaped(found),
+  )
 
 /** Too long for the wire: cut, and told apart by a digest. Only the registry knows the way back from there. */
 const shorten = (name: string, encoded: string): string => {

@@ -38,7 +38,12 @@ export class Batches {
     this.#fail = fail
   }
 
-  /** Whether the thread stands; if not, it is started for the next time. */
+  /** Whether the thread stands. */
+  get standing(): boolean {
+    return this.#ready
+  }
+
+  /** The same; if it does not, it is started for the next time. */
   get ready(): boolean {
     if (!this.#ready && !this.#closed && this.#worker === undefined) this.#start()
     return this.#ready

@@ -151,7 +151,8 @@ export class Readers extends Context.Service<
         lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
       const writeRows = Effect.fnUntraced(function* ({ into, rows }: RowsOf, name: string, cursor: number) {
         const text = into.textOf(rows)
-        if (batches?.ready !== true || !isWhole(text))
+        // A quiet house has no need of the thread.
+        if (batches?.standing !== true || !isWhole(text))
           return yield* journal.transact(Effect.andThen(into.run(rows), move(name, cursor)))
         const { now, until } = yield* times
         const moved = JSON.stringify([[name, cursor, now, until, me]])
