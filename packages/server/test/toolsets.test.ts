@@ -8,6 +8,7 @@ import { Tokens } from "../src/access/Tokens.ts"
 import { Journal } from "../src/store/Journal.ts"
 import { ask, Guest, house } from "./house.ts"
 import { call as request, fresh, someone, type Someone } from "./spacesGuests.ts"
+import { until } from "./stores.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -126,6 +127,75 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual(yield* texts(one.id), ["welcome", "thanks", "still here"])
           assert.deepStrictEqual(yield* texts(other.id), ["for once there"])
         }),
+    )
+
+    /** Over MCP, without a session: whoever calls is known by the token alone. */
+    const overMcp = Effect.fnUntraced(function* (who: Someone, method: string, params: object) {
+      const { raw } = yield* Guest
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+      const headers = {
+        authorization: `Bearer ${who.token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-11-25",
+      }
+      return (yield* Effect.promise(async () => (await raw("/mcp", { method: "POST", headers, body })).json())) as {
+        readonly result: { readonly isError?: boolean; readonly tools: ReadonlyArray<{ readonly name: string }> }
+      }
+    })
+
+    it.effect("X-63 two tokens of one agent stand in two spaces over MCP, too", () =>
+      Effect.gen(function* () {
+        const { as } = yield* Guest
+        const [pam, bot] = [yield* someone(), yield* agentWith("gateway")]
+        const [one, other] = [yield* room(pam, [bot]), yield* room(pam, [bot])]
+        const second = yield* Effect.orDie((yield* Journal).transact((yield* Tokens).issue({ principal: bot.id })))
+        const twin = { ...bot, token: second.token, client: as(second.token) }
+        const say = (who: Someone, text: string) =>
+          Effect.map(
+            overMcp(who, "tools/call", { name: "send_message", arguments: { text } }),
+            ({ result }) => result.isError === true,
+          )
+        const enter = (who: Someone, spaceId: string) =>
+          overMcp(who, "tools/call", { name: "enter_space", arguments: { spaceId } })
+        yield* enter(bot, one.id)
+        assert.isTrue(yield* say(twin, "nowhere yet"))
+        yield* enter(twin, other.id)
+        assert.isFalse(yield* say(bot, "for one"))
+        assert.isFalse(yield* say(twin, "for the other"))
+        for (const [space, text] of [
+          [one, "for one"],
+          [other, "for the other"],
+        ] as const) {
+          const { body } = yield* request(pam, "GET", `/spaces/${space.id}/messages`)
+          assert.deepStrictEqual(
+            (body["items"] as Array<{ text: string }>).map((it) => it.text),
+            [text],
+          )
+        }
+      }),
+    )
+
+    it.effect("a right that ends by itself is gone from what MCP shows, and back, without any other change", () =>
+      Effect.gen(function* () {
+        const bot = yield* agentWith("gateway")
+        const listed = Effect.map(overMcp(bot, "tools/list", {}), ({ result }) =>
+          result.tools.some(({ name }) => name === "send_message"),
+        )
+        assert.isTrue(yield* listed)
+        const { adminToken } = yield* Guest
+        const now = yield* Effect.clockWith((clock) => Effect.sync(() => clock.currentTimeMillisUnsafe()))
+        const denied = yield* request({ ...bot, token: adminToken }, "POST", "/grants", {
+          principal: bot.id,
+          resource: "tools/send_message",
+          actions: ["execute"],
+          effect: "deny",
+          expiresAt: new Date(now + 1500).toISOString(),
+        })
+        assert.strictEqual(denied.status, 201, JSON.stringify(denied.body))
+        assert.isFalse(yield* listed)
+        yield* until(listed)
+      }),
     )
 
     it.effect("S1-50 S1-51 reading back by offset has no gap and no repeat while others write", () =>

@@ -80,6 +80,8 @@ export class Grants extends Context.Service<
   Grants,
   {
     readonly judge: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<Judgement>
+    /** Whether what is judged of the caller stands for as long as the epoch of rights does: nothing in it ends by itself. */
+    readonly last: (who: Caller["Service"]) => Effect.Effect<boolean>
     /** The same question about somebody else, by an admin. */
     readonly judgeOf: (principal: Principal, action: Action, resource: string) => Effect.Effect<Judgement>
     /** Who looks at things of a kind, such as `calls`, and whether they may look at everybody's. */
@@ -360,6 +362,7 @@ export class Grants extends Context.Service<
 
       return Grants.of({
         judge: judgeIt,
+        last: (who) => Effect.map(gatheredOf(who), ({ said }) => said !== undefined),
         viewer,
         judgeOf,
         require,

@@ -262,14 +262,21 @@ export const makeRecord = Effect.gen(function* () {
 
   /** Many such calls in one transaction. */
   const many = (calls: ReadonlyArray<NonNullable<ReturnType<typeof lone>>>): Effect.Effect<() => void> =>
-    Effect.as(
-      journal.writeTogether(
+    journal
+      .writeTogether(
         insertMany,
         calls.map(({ row }) => row),
         calls.flatMap(({ events }) => events),
-      ),
-      () => {},
-    )
+      )
+      .pipe(
+        // Whoever wrote may have ended between COMMIT and its answer: what is there was written, all of it.
+        Effect.catchCause((cause) =>
+          Effect.flatMap(byId(calls[0]!.row.id), (row) =>
+            row === undefined ? Effect.failCause(cause) : Effect.logWarning("A batch was written, but not told", cause),
+          ),
+        ),
+        Effect.as(() => {}),
+      )
 
   /** Ends of calls this process runs. Says whether one was written: not, where somebody else has settled it meanwhile. */
   const endMany = Effect.fnUntraced(function* (ends: ReadonlyArray<LoneEnd>, owner: string) {
@@ -280,6 +287,12 @@ export const makeRecord = Effect.gen(function* () {
     )
     if (all) return () => true
     const ids = yield* journal.transact(endSome(ends, owner))
+    // What was written and not told is ours all the same.
+    for (const { row } of ends) {
+      if (ids.has(row.id)) continue
+      const now = yield* byId(row.id)
+      if (now?.state === row.state && now.settledAt === row.settledAt && now.output === row.output) ids.add(row.id)
+    }
     return ({ row }: LoneEnd) => ids.has(row.id)
   })
   const endSome = Effect.fnUntraced(function* (ends: ReadonlyArray<LoneEnd>, owner: string) {
@@ -290,7 +303,7 @@ export const makeRecord = Effect.gen(function* () {
       ),
     )
     yield* journal.appendAll(ends.flatMap(({ event, row }) => (ids.has(row.id) ? [event] : [])))
-    return ids
+    return new Set(ids)
   })
 
   /** Settles a call that was open; nothing, where it is settled already. */

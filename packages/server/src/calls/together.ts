@@ -40,8 +40,8 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
     writing = false
     // The next is on its way to the disk before these are answered: that takes a while, too.
     if (isEnough()) begin(batch)
-    if (Exit.isSuccess(exit) || some.length === 1) tell(some, exit)
-    // One that cannot be written must not take the others with it.
+    if (Exit.isSuccess(exit)) tell(some, exit)
+    // One that cannot be written must not take the others with it; and what failed once may go another way.
     else for (const one of some) tell([one], yield* attempt([one]))
     next()
   })

@@ -197,7 +197,11 @@ export class Feed extends Context.Service<
       const drained = (response: ServerResponse) =>
         Effect.callback<void>((resume) => {
           if (response.destroyed || !response.writableNeedDrain) return resume(Effect.void)
-          const done = () => resume(Effect.void)
+          const done = () => {
+            response.off("drain", done)
+            response.off("close", done)
+            resume(Effect.void)
+          }
           response.once("drain", done)
           response.once("close", done)
         })

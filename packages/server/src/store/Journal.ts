@@ -306,11 +306,12 @@ export class Journal extends Context.Service<
               bell.ring()
               return true
             }),
-            Effect.catchIf(
-              ({ reason }) => (reason.cause as Error | undefined)?.message === tooFew,
-              () => Effect.succeed(false),
+            // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.
+            Effect.catch(({ reason }) =>
+              (reason.cause as Error | undefined)?.message === tooFew
+                ? Effect.succeed(false)
+                : Effect.as(Effect.logWarning("A batch was not written, and is tried another way", reason), false),
             ),
-            Effect.orDie,
           )
         })
 

@@ -4,7 +4,8 @@
  */
 import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import { Grants } from "../../access/Grants.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Catalogue, type Face as Shown } from "../../calls/Catalogue.ts"
 import type { Listed } from "../../calls/Traits.ts"
@@ -26,6 +27,8 @@ const patienceMs = 50_000
 /** A client that knows tasks need not hold a connection for what takes longer. */
 const taskPatienceMs = 2000
 const mostKept = 2000
+/** How long what rests on rights that end by themselves is shown unasked. */
+const keptMillis = 1000
 
 const instructions =
   'A call that needs a person answers {"state":"waiting","call":…}: ask again with call_status, or go on with other work.'
@@ -53,6 +56,7 @@ const listedOf = (listed: Listed, name: string): ListedTool => {
 interface Kept {
   readonly epoch: number
   readonly version: number
+  readonly until: number
   readonly face: Effect.Effect<Face>
 }
 
@@ -81,6 +85,8 @@ export const layerHouseDesk = Layer.effect(
   Effect.gen(function* () {
     const calls = yield* Calls
     const catalogue = yield* Catalogue
+    const grants = yield* Grants
+    const clock = yield* Clock.Clock
     const upstreams = yield* Upstreams
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
@@ -167,10 +173,14 @@ export const layerHouseDesk = Layer.effect(
       return withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
     })
 
-    const keyOf = ({ context, principal }: Caller["Service"], endpoint: Endpoint): string =>
-      endpoint.kind === "all"
-        ? `${principal.id} ${context} all`
-        : `${principal.id} ${context} ${endpoint.kind} ${endpoint.name} ${endpoint.kind === "toolset" && endpoint.anyway === true}`
+    // By token and not by principal alone: a face acts as the caller it was made for, and two tokens of one agent may
+    // stand in two spaces (X-63).
+    const keyOf = ({ context, principal, token }: Caller["Service"], endpoint: Endpoint): string => {
+      const who = `${principal.id} ${token ?? ""} ${context}`
+      return endpoint.kind === "all"
+        ? `${who} all`
+        : `${who} ${endpoint.kind} ${endpoint.name} ${endpoint.kind === "toolset" && endpoint.anyway === true}`
+    }
 
     const faceAnew = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
       const shown = shownOf(endpoint)
@@ -179,7 +189,9 @@ export const layerHouseDesk = Layer.effect(
       const face = yield* make(caller, endpoint, shown)
       if (face.tools.length === 0 && !(yield* upstreamFaces.isThere(caller, endpoint))) return undefined
       if (kept.size >= mostKept) kept.clear()
-      kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, face: Effect.succeed(face) })
+      // A right that ends by itself changes no epoch.
+      const until = (yield* grants.last(caller)) ? Infinity : clock.currentTimeMillisUnsafe() + keptMillis
+      kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, until, face: Effect.succeed(face) })
       return face
     })
 
@@ -188,7 +200,10 @@ export const layerHouseDesk = Layer.effect(
       faceFor: (caller, endpoint) => {
         if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)
         const known = kept.get(keyOf(caller, endpoint))
-        return known !== undefined && known.epoch === caller.epoch && known.version === version()
+        return known !== undefined &&
+          known.epoch === caller.epoch &&
+          known.version === version() &&
+          (known.until === Infinity || clock.currentTimeMillisUnsafe() < known.until)
           ? known.face
           : faceAnew(caller, endpoint)
       },
