@@ -108,7 +108,7 @@ for (const store of stores)
       }),
     )
 
-    it.effect("G-13 calls that end together while some of them are stopped have one outcome each", () =>
+    it.effect("calls that end together while some of them are stopped have one outcome each", () =>
       Effect.gen(function* () {
         const bot = yield* someone("agent")
         const held = yield* holding

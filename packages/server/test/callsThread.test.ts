@@ -29,7 +29,7 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
   ] as const
   for (const [name, made] of kinds)
     it.effect(
-      `G-13 calls ${name}: each is answered, settled once, and run at most once`,
+      `calls ${name}: each is answered, settled once, and run at most once`,
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

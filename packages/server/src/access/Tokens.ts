@@ -1,6 +1,7 @@
 /**
- * Credentials: 256 random bits, shown once, kept as a hash. Every request asks the database whether any right has changed
- * since its token was looked up, so that revoking works at once, on every machine.
+ * Credentials: 256 random bits, shown once, kept as a hash. Every request asks whether any right has changed since its
+ * token was looked up (on Postgres the database, on SQLite this process, which is the only one), so that revoking works at
+ * once, on every machine.
  */
 import { hash, randomBytes } from "node:crypto"
 import {
@@ -177,7 +178,7 @@ export class Tokens extends Context.Service<
         readonly expiresAt: string | null
         readonly epoch: number
       }
-      // Every request still asks the database, but only whether any right has changed since the token was looked up.
+      // A token is looked up once; every request asks whether any right has changed since.
       const callers = new Map<
         string,
         { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }

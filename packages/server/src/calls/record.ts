@@ -83,6 +83,15 @@ const loneColumns = [
   "settledAt",
 ] as const
 
+/** How a call has ended, and when. */
+interface Ended {
+  readonly settledAt: string
+  readonly durationMs: number
+  readonly ending: Ending
+  readonly seen: Seen
+  readonly provenance: Provenance
+}
+
 /** The end of such a call, where it was written down when it began. */
 export interface LoneEnd {
   readonly row: CallRow
@@ -219,31 +228,17 @@ export const makeRecord = Effect.gen(function* () {
    * A call that nobody is shown and nobody can find by a key: what is written of it can be written with others'. Nothing,
    * where it needs a transaction of its own.
    */
-  const lone = (
-    row: NewRow,
-    settledAt: string,
-    durationMs: number,
-    ending: Ending,
-    seen: Seen,
-    provenance: Provenance,
-  ) => {
-    const ended = loneEnd(row, settledAt, durationMs, ending, seen, provenance)
+  const lone = (row: NewRow, end: Ended) => {
+    const ended = loneEnd(row, end)
     if (ended === undefined) return undefined
-    const caused = { at: settledAt, provenance, correlationId: row.correlationId }
-    const events: ReadonlyArray<CausedEvent> = [{ ...receivedOf(row), ...caused }, ended.event]
+    const { at, correlationId, provenance } = ended.event
+    const events: ReadonlyArray<CausedEvent> = [{ ...receivedOf(row), at, provenance, correlationId }, ended.event]
     return { row: ended.row, events }
   }
   const isLone = (row: NewRow): boolean =>
     row.idempotencyKey === null && (row.space === null || row.visibility === "hidden")
   /** The same of one that was written down when it began. */
-  const loneEnd = (
-    row: NewRow,
-    settledAt: string,
-    durationMs: number,
-    ending: Ending,
-    seen: Seen,
-    provenance: Provenance,
-  ) => {
+  const loneEnd = (row: NewRow, { durationMs, ending, provenance, seen, settledAt }: Ended): LoneEnd | undefined => {
     if (!isLone(row)) return undefined
     const columns = columnsAt(settledAt, ending, row.tool, seen)
     if (columns.large !== undefined) return undefined

@@ -86,6 +86,11 @@ export const makeRunning = Effect.fnUntraced(function* (
     return { step: "fail", error: errorOf(Cause.squash(exit.cause)) }
   }
 
+  const endOf = (call: Begun, ending: Ending, seen: Seen, provenance: Provenance) => {
+    const now = clock.currentTimeMillisUnsafe()
+    return { settledAt: isoMoment(now), durationMs: Math.max(0, now - call.startedAt), ending, seen, provenance }
+  }
+
   /** Nothing outside changes: it runs first, and one commit records and settles it. */
   const runThenRecord = Effect.fnUntraced(function* (
     row: NewRow,
@@ -107,12 +112,11 @@ export const makeRunning = Effect.fnUntraced(function* (
       yield* paused(row, listed, caller)
       return yield* watch.now(row.id)
     }
-    const ended = clock.currentTimeMillisUnsafe()
-    const took = Math.max(0, ended - call.startedAt)
-    const lone = record.lone(row, isoMoment(ended), took, endingOf(exit), seen, provenance)
+    const end = endOf(call, endingOf(exit), seen, provenance)
+    const lone = record.lone(row, end)
     if (lone !== undefined) {
       yield* together(lone)
-      yield* Road.count(lone.row.state === "done", took)
+      yield* Road.count(lone.row.state === "done", end.durationMs)
       return lone.row
     }
     const written = yield* journal.transact(record.whole(row, endingOf(exit), seen))
@@ -151,9 +155,7 @@ export const makeRunning = Effect.fnUntraced(function* (
     const seen = unseen()
     /** What was written with others' when it began is so when it ends, and needs not be read again. */
     const settle = Effect.fnUntraced(function* (ending: Ending) {
-      const now = clock.currentTimeMillisUnsafe()
-      const took = Math.max(0, now - call.startedAt)
-      const lone = begun && record.loneEnd(begun.row, isoMoment(now), took, ending, seen, begun.provenance)
+      const lone = begun && record.loneEnd(begun.row, endOf(call, ending, seen, begun.provenance))
       if (lone !== undefined) return (yield* ended(lone)) ? lone.row : undefined
       return yield* journal.transact(record.settle(id, ending, seen))
     })

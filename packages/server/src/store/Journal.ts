@@ -277,6 +277,11 @@ export class Journal extends Context.Service<
         })
 
       const batches = batchesOf(sql)
+      /** What the thread has written: there is no COMMIT of ours that would tell it. */
+      const tellOf = (written: ReadonlyArray<Row>, last: number): void => {
+        tell(written, cursorsTo(last, written.length))
+        bell.ring()
+      }
       /** One statement is one transaction and one way there and back; no event comes about before the lock is held. */
       const atOnce = <R extends object>(into: Insert<R>): string =>
         `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})), made AS (${into.selectFrom(1)}),
@@ -289,10 +294,9 @@ export class Journal extends Context.Service<
           if (!(foreign || batches?.ready === true) || !isWhole(one) || !isWhole(two))
             return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
           if (batches === undefined) return Effect.asVoid(Effect.orDie(sql.unsafe(atOnce(into), [one, two])))
-          return Effect.map(Effect.orDie(batches.write([into.statement(one), insert.statement(two)])), ([, last]) => {
-            tell(written, cursorsTo(last!, written.length))
-            bell.ring()
-          })
+          return Effect.map(Effect.orDie(batches.write([into.statement(one), insert.statement(two)])), ([, last]) =>
+            tellOf(written, last!),
+          )
         })
 
       const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
@@ -302,8 +306,7 @@ export class Journal extends Context.Service<
           if (batches?.ready !== true || !isWhole(update.rows) || !isWhole(text)) return Effect.succeed(false)
           return batches.write([update, insert.statement(text)]).pipe(
             Effect.map(([, last]) => {
-              tell(written, cursorsTo(last!, written.length))
-              bell.ring()
+              tellOf(written, last!)
               return true
             }),
             // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.

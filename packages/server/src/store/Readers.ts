@@ -5,13 +5,14 @@
  */
 import type { Event, EventKind } from "@stoa/contract"
 import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { batchesOf } from "./Batches.ts"
 import type { Bell } from "./Bell.ts"
 import { freeLeases } from "./Claims.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { type Insert, isWhole } from "./Inserts.ts"
 import { Journal, type Transaction } from "./Journal.ts"
+import type { BatchStatement } from "./writerThread.ts"
 
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
 const lease = Duration.seconds(15)
@@ -31,12 +32,14 @@ interface Waiter {
 
 /** Rows that stand for a batch of events: written with the cursor, all or none, beside the event loop where that can be. */
 export interface RowsOf {
-  readonly into: Insert<never>
-  readonly rows: ReadonlyArray<never>
+  readonly statement: BatchStatement
+  /** The same, for a transaction. */
+  readonly run: Effect.Effect<unknown, SqlError.SqlError>
 }
-/** So that whoever makes them knows what rows they are. */
-export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf =>
-  ({ into, rows }) as unknown as RowsOf
+export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf => ({
+  statement: into.statement(into.textOf(rows)),
+  run: Effect.suspend(() => into.run(rows)),
+})
 
 interface Reader<R> {
   readonly name: string
@@ -149,14 +152,13 @@ export class Readers extends Context.Service<
       const batches = batchesOf(sql)
       const moveInBatch = `UPDATE readers SET cursor = value->>1, failure = NULL, moved_at = value->>2,
         lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
-      const writeRows = Effect.fnUntraced(function* ({ into, rows }: RowsOf, name: string, cursor: number) {
-        const text = into.textOf(rows)
+      const writeRows = Effect.fnUntraced(function* ({ run, statement }: RowsOf, name: string, cursor: number) {
         // A quiet house has no need of the thread.
-        if (batches?.standing !== true || !isWhole(text))
-          return yield* journal.transact(Effect.andThen(into.run(rows), move(name, cursor)))
+        if (batches?.standing !== true || !isWhole(statement.rows))
+          return yield* journal.transact(Effect.andThen(run, move(name, cursor)))
         const { now, until } = yield* times
         const moved = JSON.stringify([[name, cursor, now, until, me]])
-        yield* batches.write([into.statement(text), { sql: moveInBatch, rows: moved, expects: 1 }])
+        yield* batches.write([statement, { sql: moveInBatch, rows: moved, expects: 1 }])
       })
 
       const loop = <R>({ atomic, gather, givesRows, handle, kinds, name }: Reader<R>) => {

@@ -47,20 +47,21 @@ export const integer = (description: string, more: Readonly<Record<string, unkno
   ...more,
 })
 
-/** A face's tool as the catalogue takes it. Built-in tools are hidden and low in risk (S1-20, X-54). */
-export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, description, effects, input, name, run, timeoutMs = 30_000 } = face
-  const inputSchema = {
-    type: "object",
-    properties: input.properties,
-    ...(input.required === undefined ? {} : { required: input.required }),
-    additionalProperties: false,
-  }
-  const definition: ToolDefinition = {
+/** What the house brings itself is hidden and low in risk (S1-20, X-54), and says what it does. */
+export const builtIn = (
+  tool: Pick<ToolDefinition, "name" | "description" | "annotations" | "outputSchema"> & {
+    readonly inputSchema: Readonly<Record<string, unknown>>
+    readonly effects: Traits["effects"]
+    readonly timeoutMs: number | undefined
+  },
+): ToolDefinition => {
+  const { annotations, description, effects, inputSchema, name, outputSchema, timeoutMs = 30_000 } = tool
+  return {
     name,
     description,
     parameters: parametersOf(inputSchema),
     inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
     riskLevel: "low",
     timeoutMs,
     requiresApproval: false,
@@ -75,6 +76,25 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
       ...annotations,
     },
   }
+}
+
+/** A face's tool as the catalogue takes it. */
+export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
+  const { annotations, description, effects, input, name, run, timeoutMs } = face
+  const inputSchema = {
+    type: "object",
+    properties: input.properties,
+    ...(input.required === undefined ? {} : { required: input.required }),
+    additionalProperties: false,
+  }
+  const definition = builtIn({
+    name,
+    description,
+    inputSchema,
+    effects,
+    timeoutMs,
+    ...(annotations === undefined ? {} : { annotations }),
+  })
   const handler: Tool["handler"] = (args, context) =>
     // The road provides who calls, and for what changes our rows the transaction; its type knows of neither.
     Effect.mapError(

@@ -2,7 +2,7 @@
  * A tool of a toolset that speaks MCP: it answers in MCP's own words, such as with an image, and may ask the client that
  * calls it and tell it things, all in the way servers' tools do (upstreams/Asked.ts).
  */
-import { type Caller, parametersOf, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
+import { type Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
 import { type CallContext, MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
 import { keepingSaid } from "../calls/Said.ts"
@@ -10,7 +10,7 @@ import type { Traits } from "../calls/Traits.ts"
 import { Asked, CallingClient, lackingFor } from "../upstreams/Asked.ts"
 import { mcpResultFault } from "../upstreams/McpResult.ts"
 import type { JsonObject } from "./Beside.ts"
-import type { Offered } from "./face.ts"
+import { builtIn, type Offered } from "./face.ts"
 
 export interface SpeakingTool {
   readonly name: string
@@ -32,7 +32,7 @@ export const lacks = (capabilities: JsonObject): MCPRefused =>
   })
 
 export const speaking = (tool: SpeakingTool): Offered => {
-  const { annotations, description, effects, inputSchema, name, outputSchema, run, timeoutMs = 30_000 } = tool
+  const { annotations, description, effects, inputSchema, name, outputSchema, run, timeoutMs } = tool
   const failed = (message: string, cause: unknown) => new ToolExecutionError({ message, toolName: name, cause })
 
   const refused = ({ code, data, message }: MCPRefused) =>
@@ -50,20 +50,15 @@ export const speaking = (tool: SpeakingTool): Offered => {
 
   return {
     tool: keepingSaid({
-      definition: {
+      definition: builtIn({
         name,
         description,
-        parameters: parametersOf(inputSchema),
         inputSchema,
-        ...(outputSchema === undefined ? {} : { outputSchema }),
-        riskLevel: "low",
+        effects,
         timeoutMs,
-        requiresApproval: false,
-        source: "builtin",
-        executionType: "internal",
-        visibility: "hidden",
-        annotations: { readOnlyHint: effects === "none", destructiveHint: false, openWorldHint: false, ...annotations },
-      },
+        ...(outputSchema === undefined ? {} : { outputSchema }),
+        ...(annotations === undefined ? {} : { annotations }),
+      }),
       checksOutput: true,
       // The road provides who calls; its type does not know of it.
       handler: handler as (...given: Parameters<typeof handler>) => Effect.Effect<unknown, ToolExecutionError>,

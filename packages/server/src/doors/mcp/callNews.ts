@@ -10,18 +10,8 @@ import { Journal } from "../../store/Journal.ts"
 const told = ["call.waiting", "call.settled", "decision.answered", "decision.expired", "decision.canceled"] as const
 const page = 200
 
-const callIn = (event: Event): string | undefined => {
-  switch (event.kind) {
-    case "call.waiting":
-    case "call.settled":
-    case "decision.answered":
-    case "decision.expired":
-    case "decision.canceled":
-      return event.body.call ?? undefined
-    default:
-      return undefined
-  }
-}
+/** All of these say which call they are about. */
+const callIn = ({ body }: Event): string | undefined => ("call" in body ? (body.call ?? undefined) : undefined)
 
 export const makeCallNews = Effect.gen(function* () {
   const journal = yield* Journal
