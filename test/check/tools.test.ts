@@ -20,6 +20,17 @@ describe("types", () => {
     expect(faults).toEqual([expect.stringMatching(/store\/start\.ts\(2,1\).*effect\(floatingEffect\)/)])
   })
 
+  it("a type that a declaration cannot name is an error", async () => {
+    const faulty = {
+      [`${server}/store/inner.ts`]:
+        "interface Kept {\n  readonly at: number\n}\nexport const make = () => ({ keep: (it: Kept) => it })\n",
+      [`${server}/store/outer.ts`]:
+        'import { make } from "./inner.ts"\nexport const keeper = (inner = make()) => ({ put: inner.keep })\n',
+    }
+    const { faults } = await types(house(faulty))
+    expect(faults).toEqual([expect.stringMatching(/store\/outer\.ts.*TS4023.*'Kept'/)])
+  })
+
   it("notices when tsc does not look at effects", async () => {
     const bare = {
       module: "NodeNext",

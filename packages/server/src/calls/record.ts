@@ -84,7 +84,7 @@ const loneColumns = [
 ] as const
 
 /** How a call has ended, and when. */
-interface Ended {
+export interface Ended {
   readonly settledAt: string
   readonly durationMs: number
   readonly ending: Ending
