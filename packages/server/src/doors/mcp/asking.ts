@@ -16,7 +16,7 @@ import { lineOf, ownerOf, type Talk } from "./talk.ts"
 
 /** A tool that never has enough is stopped. */
 const mostRounds = 10
-/** How long a person may think while an old client holds the line. */
+/** How long a person may think while an old client holds the line. What people of the house may answer too stays open after it. */
 const patience = "10 minutes"
 
 type Result = { readonly _tag: string }
@@ -79,12 +79,7 @@ const askClient = (talk: Talk, session: Session, { method, params }: ClientReque
       session.forget(id)
       talk.tell(told("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
     })
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: patience,
-      orElse: () => Effect.succeed<Answer>({ error: "no answer within ten minutes" }),
-    }),
-  )
+  })
 
 /** A refusal is an answer too, except to sampling: there is no shape for it. */
 const answerOf = (method: string, answer: Answer): JsonObject | undefined => {
@@ -100,22 +95,43 @@ const oldLacks = (talk: Talk, { method }: Request, capabilities: JsonObject): Ef
   return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, talk.revision, talk.front.stamp))
 }
 
-/** What the client says to all of it, or has said by the time somebody else has answered. */
-const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<ClientAnswers, Fault> => {
+interface Heard {
+  readonly answers: ClientAnswers
+  /** It took too long: the client is not asked again. */
+  readonly late: boolean
+}
+
+/** What the client says to all of it, or has said by the time somebody else has answered or it took too long. */
+const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
   const given: Record<string, JsonObject> = {}
   const one = ([key, question]: readonly [string, ClientRequests[string]]) =>
     Effect.flatMap(askClient(talk, session, question), (answer) => {
       const said = answerOf(question.method, answer)
-      if (said === undefined) return Effect.fail(new Fault(codes.internal, "The client did not answer"))
+      if (said === undefined) return Effect.fail(silent)
       given[key] = said
       return Effect.void
     })
   const all = Effect.forEach(Object.entries(asks.requests), one, { concurrency: "unbounded", discard: true })
-  return (asks.until === undefined ? all : Effect.raceFirst(all, asks.until)).pipe(
+  return Effect.raceFirst(all, asks.until ?? Effect.never).pipe(
+    Effect.as(false),
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => {
+        // Nobody else will answer these.
+        if (asks.until === undefined)
+          for (const [key, { method }] of Object.entries(asks.requests)) {
+            const silence = answerOf(method, { error: "no answer in time" })
+            if (silence === undefined) return Effect.fail(silent)
+            given[key] ??= silence
+          }
+        return Effect.succeed(true)
+      },
+    }),
     Effect.onInterrupt(() => asks.dropped ?? Effect.void),
-    Effect.map(() => given),
+    Effect.map((late) => ({ answers: given, late })),
   )
 }
+const silent = new Fault(codes.internal, "The client did not answer")
 
 const askedOnStream = <R extends Result>(
   talk: Talk,
@@ -123,7 +139,7 @@ const askedOnStream = <R extends Result>(
   ask: Ask<R>,
   render: Render<R>,
 ): Effect.Effect<string, Fault> => {
-  const round = (answers: ClientAnswers, state: unknown, left: number): Effect.Effect<string, Fault> =>
+  const round = (talk: Talk, answers: ClientAnswers, state: unknown, left: number): Effect.Effect<string, Fault> =>
     Effect.flatMap(ask(lineOf(talk, request.params, answers, state)), (result) => {
       if (isLacks(result)) return oldLacks(talk, request, result.capabilities)
       if (!isAsks(result)) return Effect.succeed(render(result))
@@ -132,9 +148,11 @@ const askedOnStream = <R extends Result>(
       if (missing !== undefined) return oldLacks(talk, request, missing)
       if (session === undefined || left === 0)
         return Effect.fail(new Fault(codes.internal, "The tool asked its client too often"))
-      return Effect.flatMap(heardOf(talk, session, result), (heard) => round(heard, result.state, left - 1))
+      return Effect.flatMap(heardOf(talk, session, result), ({ answers, late }) =>
+        round(late ? { ...talk, capabilities: {} } : talk, answers, result.state, left - 1),
+      )
     })
-  return round({}, undefined, mostRounds)
+  return round(talk, {}, undefined, mostRounds)
 }
 
 /** Asks the house, and the client as often as the house wants. */
