@@ -26,12 +26,19 @@ export class ActiveSpaces extends Context.Service<
     ActiveSpaces,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // Most callers have entered nothing, and are not asked about at every call.
-      const rows = yield* Effect.orDie(sql<{ holder: string }>`SELECT holder FROM active_spaces`)
-      const holders = new Set(rows.map((row) => row.holder))
+      // Most callers have entered nothing: on SQLite they are known by that and not asked about at every call. On Postgres
+      // somebody may have entered through another process, so there the row is asked.
+      const readHolders = Effect.map(
+        Effect.orDie(sql<{ holder: string }>`SELECT holder FROM active_spaces`),
+        (rows) => new Set(rows.map((row) => row.holder)),
+      )
+      const holders = yield* sql.onDialectOrElse({
+        pg: () => Effect.succeed(undefined),
+        orElse: () => readHolders,
+      })
 
       const nowhere: Effect.Effect<SpaceId | undefined> = Effect.succeed(undefined)
-      const of: ActiveSpaces["Service"]["of"] = (who) => (holders.has(holderOf(who)) ? find(who) : nowhere)
+      const of: ActiveSpaces["Service"]["of"] = (who) => (holders?.has(holderOf(who)) === false ? nowhere : find(who))
       const find = Effect.fnUntraced(function* (who: Who) {
         const holder = holderOf(who)
         const { id }: { readonly id: PrincipalId } = who.principal
@@ -48,7 +55,7 @@ export class ActiveSpaces extends Context.Service<
         const row = { holder: holderOf(who), space, enteredAt: DateTime.formatIso(yield* DateTime.now) }
         yield* sql`INSERT INTO active_spaces ${sql.insert(row)}
           ON CONFLICT (holder) DO UPDATE SET space = excluded.space, entered_at = excluded.entered_at`
-        holders.add(row.holder)
+        holders?.add(row.holder)
       }, Effect.orDie)
 
       const anchor: ActiveSpaces["Service"]["anchor"] = Effect.fnUntraced(function* (who: Who, space: SpaceId) {
