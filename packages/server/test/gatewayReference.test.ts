@@ -15,7 +15,7 @@ const textOf = (result: unknown): string =>
 
 /** A client whose person says their name, and whose model says it too. */
 const named = (era: "old" | "new", place: string, token: string, name: string) => {
-  const form = { action: "accept" as const, content: { name, check: true } }
+  const form = { action: "accept" as const, content: { name, check: true, interpretation: name } }
   const said = { role: "assistant" as const, content: { type: "text" as const, text: name }, model: name }
   return era === "old"
     ? oldClient(place, token, able, (it) => {
@@ -65,6 +65,12 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
               assert.notInclude(text, at % 2 === 0 ? "bob-" : "ada-")
             }
           }
+          // Its one tool that is only ever a task, which asks on the stream of the request for its result.
+          const asker = yield* named(transport === "stdio" ? "old" : "new", place, token, "snake")
+          const given = { topic: "python", ambiguous: true }
+          const report = textOf(yield* call(asker, "simulate-research-query", given))
+          assert.include(report, "# Research Report: python (snake)")
+          assert.include(report, `After receiving clarification ("snake")`)
           yield* ask(() => admin.mcpServers.remove("every"))
         }),
       )

@@ -2,7 +2,7 @@
  * How a call goes on that was asked something in the middle: by people, through its decision, or by the client that made it.
  * Whoever is first answers; the tool's handler is then called again, with the answers and with the same key.
  */
-import { type CallId, type CorrelationId, Missing, type Principal, type SpaceId } from "@stoa/contract"
+import { type CallError, type CallId, type CorrelationId, Missing, type Principal, type SpaceId } from "@stoa/contract"
 import type { Call as Begun } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { Tokens } from "../access/Tokens.ts"
@@ -26,8 +26,6 @@ import type { CallRow } from "./rows.ts"
 import type { makeRunning, Progress } from "./running.ts"
 import { makeWalk, reachedNothing } from "./walk.ts"
 import type { makeWatch } from "./watch.ts"
-
-const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
 
 /** How long a call waits for its server before it goes on without. */
 const patience = "1 minute"
@@ -77,14 +75,16 @@ export const makeAnswering = Effect.fnUntraced(function* (
   const carryOn = Effect.fnUntraced(function* (row: CallRow, progress: Progress) {
     const asked = yield* questions.of(row.id)
     if (asked === undefined || Object.keys(unanswered(asked)).length > 0) return
+    const stop = (error: CallError & Record<string, unknown>) =>
+      settle(row.id, { step: row.state === "running" ? "fail" : "refuse", error })
+    const refuse = (message: string) => stop({ tag: "ToolAuthorizationError", message })
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
-    if (caller._tag === "None") return yield* settle(row.id, refused("Whoever made this call has left the house"))
+    if (caller._tag === "None") return yield* refuse("Whoever made this call has left the house")
     const options = { face: everything, hasSpace: row.space !== null, counted: false }
     const walked = yield* Effect.exit(walk(caller.value, storedCall(row), options, reachedNothing(row.tool)))
-    if (Exit.isFailure(walked))
-      return yield* settle(row.id, { step: "refuse", error: errorOf(Cause.squash(walked.cause)) })
+    if (Exit.isFailure(walked)) return yield* stop(errorOf(Cause.squash(walked.cause)))
     if (walked.value.listed.tool.fingerprint !== row.fingerprint)
-      return yield* settle(row.id, refused(`"${row.tool}" has changed since it asked, and did not go on`))
+      return yield* refuse(`"${row.tool}" has changed since it was called, and did not go on`)
     const started = yield* journal.transact(record.start(row.id, running.me, undefined))
     if (started === undefined) return undefined
     const { answers, state } = asked
@@ -189,11 +189,18 @@ export const makeAnswering = Effect.fnUntraced(function* (
         if (row !== undefined && bound !== undefined) yield* causedBy(causeOf(row), decided(row, bound))
       }
     }),
+    /** Goes on with a call that ran when its process died, if its server has made a task of it. False: it has not. */
+    pickUp: Effect.fnUntraced(function* (row: CallRow) {
+      const asked = yield* questions.of(row.id)
+      if (asked?.isTask !== true) return false
+      yield* Effect.forkIn(Effect.andThen(server(row.tool), causedBy(causeOf(row), carryOn(row, undefined))), scope)
+      return true
+    }),
     /** Nothing of it is held, or kept, any longer. */
     over: Effect.fnUntraced(function* (id: string) {
       const asked = yield* questions.of(id)
       yield* questions.forget(id)
-      const row = asked?.isTask === true ? yield* record.byId(id) : undefined
+      const row = asked === undefined ? undefined : yield* record.byId(id)
       yield* upstreams.hangUp(id, row && { tool: row.tool, state: asked!.state })
     }),
   }

@@ -6,7 +6,7 @@ import { Principals } from "../access/Principals.ts"
 import { Decisions } from "../decisions/Decisions.ts"
 import type { Transaction } from "../store/Journal.ts"
 import { Timers } from "../store/Timers.ts"
-import { type Asked, CallingClient } from "../upstreams/Asked.ts"
+import { Asked, CallingClient } from "../upstreams/Asked.ts"
 import type { Listed } from "./Traits.ts"
 import type { Waits } from "./Kind.ts"
 import { formOf, forms, makeQuestions } from "./questions.ts"
@@ -126,5 +126,11 @@ export const makeAsking = Effect.gen(function* () {
     return decision === null ? { kind: "client", id } : { kind: "decision", id: decision }
   })
 
-  return { ask, awaits, putQuestions, forget: questions.forget, withdraw: decisions.cancel }
+  /** Nothing is asked: the server goes on by itself, and this is what it is found again with. */
+  const keep = Effect.fnUntraced(function* (id: CallId, state: Schema.Json) {
+    const client = (yield* CallingClient)?.capabilities ?? null
+    yield* questions.put(id, new Asked({}, state, false, true), { decision: null, client, holder: null })
+  })
+
+  return { ask, awaits, putQuestions, keep, forget: questions.forget, withdraw: decisions.cancel }
 })

@@ -318,11 +318,11 @@ export const makeRecord = Effect.gen(function* () {
     return rows[0]
   })
 
-  /** From waiting to running, in this process; nothing, where somebody else was first. */
+  /** From waiting to running, in this process, or on from a process that is gone; nothing, where somebody else was first. */
   const start = Effect.fnUntraced(function* (id: string, owner: string, input: string | undefined) {
     const rows = yield* Effect.orDie(
       sql<CallRow>`UPDATE calls SET ${sql.update({ state: "running", owner, ...(input === undefined ? {} : { input }) } as never)}
-        WHERE id = ${id} AND state = 'waiting' RETURNING *`,
+        WHERE id = ${id} AND (state = 'waiting' OR (state = 'running' AND owner <> ${owner})) RETURNING *`,
     )
     return rows[0]
   })

@@ -268,12 +268,16 @@ export const makeReturning = Effect.fnUntraced(function* (
     for (const { id } of rows) yield* Effect.ignore(cancel(id, `Stopped: ${subject} was paused`))
   })
 
-  /** After a restart: what ran when the process died is failed, outcome unknown, and never run again. */
+  /**
+   * After a restart: what ran when the process died is failed, outcome unknown, and never run again. What its server has
+   * made a task of is looked after again.
+   */
   const recover = Effect.gen(function* () {
     const cut = yield* Effect.orDie(
       sql<CallRow>`SELECT * FROM calls WHERE state IN ('received', 'running') AND (owner IS NULL OR owner <> ${running.me})`,
     )
-    const rows = [...cut]
+    const rows: Array<CallRow> = []
+    for (const row of cut) if (row.state !== "running" || !(yield* answering.pickUp(row))) rows.push(row)
     // Those that were asked something on a stream which that process held are as lost.
     for (const id of yield* answering.orphans(running.me)) {
       const row = yield* watch.now(id)

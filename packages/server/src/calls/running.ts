@@ -1,12 +1,12 @@
 /** The three ways a call runs, by what it changes: nothing, our own database, or something outside. */
 import { type CallId, Caller, type Provenance, type SpaceId } from "@stoa/contract"
 import { type Call as Begun, Road } from "@stoa/tools"
-import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../access/Pauses.ts"
 import { newId } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { isoMoment } from "../store/Moment.ts"
-import { Answered, Asked } from "../upstreams/Asked.ts"
+import { Answered, Asked, Keeping } from "../upstreams/Asked.ts"
 import type { makeAsking } from "./asking.ts"
 import type { Listed } from "./Traits.ts"
 import { Begun as Told, Seen, unseen, Waits } from "./Kind.ts"
@@ -153,6 +153,14 @@ export const makeRunning = Effect.fnUntraced(function* (
     begun?: { readonly row: NewRow; readonly provenance: Provenance },
   ) {
     const seen = unseen()
+    // Its server goes on with it whatever becomes of us, and how it is found again is in a row.
+    let kept = false
+    const keeping = (state: Schema.Json) =>
+      Effect.uninterruptible(
+        Effect.map(journal.transact(asking.keep(id, state)), () => {
+          kept = true
+        }),
+      )
     /** What was written with others' when it began is so when it ends, and needs not be read again. */
     const settle = Effect.fnUntraced(function* (ending: Ending) {
       const lone = begun && record.loneEnd(begun.row, endOf(call, ending, seen, begun.provenance))
@@ -176,13 +184,16 @@ export const makeRunning = Effect.fnUntraced(function* (
           )
           .pipe(Effect.catch(() => Effect.succeed(undefined)))
       }
+      // Whoever stopped it has settled it; and if it was the end of the house, the next one goes on with it.
+      if (kept && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return undefined
       const row = yield* settle(endingOf(exit))
       if (row !== undefined) yield* measure(row)
-      if ((yield* Answered) !== undefined) yield* asking.forget(id)
+      if (kept || (yield* Answered) !== undefined) yield* asking.forget(id)
       return row
     })
     const body = Effect.uninterruptibleMask((restore) =>
       Effect.exit(restore(execute(listed, call, caller, seen, progress))).pipe(
+        Effect.provideService(Keeping, keeping),
         Effect.flatMap(finish),
         Effect.flatMap(watch.tell),
         Effect.ensuring(Effect.sync(() => running.delete(id))),

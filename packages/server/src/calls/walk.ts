@@ -9,7 +9,7 @@ import {
 import { type Call as Begun, CurrentToolsConfig, type Identity, IdentityPort, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Limits } from "../access/Limits.ts"
-import { Pauses, pausedBy } from "../access/Pauses.ts"
+import { Pauses, pausedBy, pausedMessage } from "../access/Pauses.ts"
 import { Approvals } from "../decisions/Approvals.ts"
 import { goOn } from "../store/AtHand.ts"
 import { Catalogue, type Face, shelfOf } from "./Catalogue.ts"
@@ -65,7 +65,7 @@ export const makeWalk = Effect.gen(function* () {
     const stopped = (subject: string, toolName: string) => {
       reached.rule = `paused:${subject}`
       return new ToolAuthorizationError({
-        message: `"${toolName}" does not run now: ${subject.startsWith("agents/") ? caller.principal.name : subject} is paused. Try again when an admin has lifted the pause`,
+        message: pausedMessage(toolName, subject, caller.principal),
         toolName,
         agentId: caller.principal.id,
       })

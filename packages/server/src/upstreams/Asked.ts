@@ -4,7 +4,7 @@
  * they said.
  */
 import type { MCPExchange, MCPQuestion } from "@stoa/tools"
-import { Context, type Schema } from "effect"
+import { Context, Effect, type Schema } from "effect"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type LoggingLevel = NonNullable<MCPExchange["logLevel"]>
@@ -33,6 +33,14 @@ export const Answered = Context.Reference<{ readonly answers: Answers; readonly 
   { defaultValue: () => undefined },
 )
 
+/**
+ * Told what a call can be picked up with that its server goes on with by itself, before anybody asks how it stands: it
+ * outlives this process, and comes back as the state of `Answered`.
+ */
+export const Keeping = Context.Reference<(state: Schema.Json) => Effect.Effect<void>>("server/upstreams/Keeping", {
+  defaultValue: () => () => Effect.void,
+})
+
 /** The MCP client that made a call, as far as a tool may make use of it: a server's, or one of a toolset. */
 export interface CallingClient {
   readonly capabilities: JsonObject
@@ -46,6 +54,8 @@ export interface CallingClient {
    * if a time is given and it knows how.
    */
   readonly letGo: (retryMs?: number) => void
+  /** It has never heard of tasks, so that the house waits for them in its place. One that has, and wants none, gets none. */
+  readonly knowsNoTasks?: boolean
 }
 export const CallingClient = Context.Reference<CallingClient | undefined>("server/upstreams/CallingClient", {
   defaultValue: () => undefined,

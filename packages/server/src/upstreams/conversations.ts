@@ -21,10 +21,11 @@ interface Conversation {
   /** What was asked and is not answered, by its key. */
   pending: Readonly<Record<string, Pending>>
   asked: number
+  /** What the server has made of it, and is told when it is given up. */
+  readonly task: () => string | undefined
 }
 
 const cutOff = new MCPRefused(-32_603, "The connection to its server ended; whether it acted is not known")
-const state = { held: true }
 /** Questions that come together are asked together. */
 const togetherMs = 50
 
@@ -81,6 +82,8 @@ export const makeConversations = () => {
         }
         one.pending = Object.fromEntries(came.pending.map((it) => [`question-${++one.asked}`, it]))
         const questions = Object.entries(one.pending).map(([key, { question }]) => [key, question])
+        const task = one.task()
+        const state = { held: true, ...(task === undefined ? {} : { task }) }
         return Effect.succeed(new Asked(Object.fromEntries(questions), state, true, false))
       }),
       // Whoever stops the handler stops the call; one that has asked is stopped by `hangUp`.
@@ -93,7 +96,10 @@ export const makeConversations = () => {
     scope: Scope.Scope,
     client: CallingClient | undefined,
     people: boolean,
-    send: (line: Parameters<MCPConnection["exchange"]>[2]) => ReturnType<MCPConnection["exchange"]>,
+    send: (
+      line: Parameters<MCPConnection["exchange"]>[2],
+      becomes: (task: string) => void,
+    ) => ReturnType<MCPConnection["exchange"]>,
   ) {
     const questions = yield* Queue.unbounded<Pending>()
     const answer = Effect.fnUntraced(function* (question: MCPQuestion) {
@@ -105,8 +111,10 @@ export const makeConversations = () => {
       return yield* Deferred.await(reply)
     })
     const log = (entry: Parameters<CallingClient["log"]>[0]) => Effect.sync(() => client?.log(entry))
-    const fiber = yield* Effect.forkIn(send({ line: { answer, log } }), scope)
-    const one: Conversation = { fiber, questions, pending: {}, asked: 0 }
+    let task: string | undefined
+    const sent = send({ line: { answer, log } }, (made) => void (task = made))
+    const fiber = yield* Effect.forkIn(sent, scope)
+    const one: Conversation = { fiber, questions, pending: {}, asked: 0, task: () => task }
     all.set(call, one)
     // It ended while its question was open: the answer would reach nobody.
     fiber.addObserver(() => {

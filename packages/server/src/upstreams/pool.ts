@@ -275,7 +275,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         if (asked === undefined) return conversations.hangUp(call)
         const kept = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))
         // Nobody waits for what a server says to it, and it may say nothing for long.
-        const told = Effect.forkIn(giveUp(call, kept?.connection, asked.state), scope)
+        const told = Effect.forkIn(giveUp(kept?.connection, asked.state), scope)
         return Effect.andThen(conversations.hangUp(call), Effect.asVoid(told))
       }),
     onLost: conversations.onLost,

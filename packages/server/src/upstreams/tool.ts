@@ -55,6 +55,8 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
           call: context.callId,
           tool: tool.name,
           arguments: args,
+          onlyTask:
+            (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
           meta: { "stoa/idempotencyKey": context.idempotencyKey },
           onProgress: ({ message, progress, total }) =>
             context.progress({

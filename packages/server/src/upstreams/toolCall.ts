@@ -4,8 +4,8 @@
  */
 import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
-import { Effect, type Schema, type Scope } from "effect"
-import { Answered, Asked, CallingClient, type Questions } from "./Asked.ts"
+import { Effect, Result, type Schema, type Scope } from "effect"
+import { Answered, Asked, CallingClient, Keeping, type Questions } from "./Asked.ts"
 import { type makeConversations, unaskable } from "./conversations.ts"
 import { lowerLog } from "./loudness.ts"
 
@@ -14,7 +14,7 @@ type Refusal = MCPConnectionError | MCPRefused
 
 /** What comes back with the answers. */
 type State =
-  | { readonly held: true }
+  | { readonly held: true; readonly task?: string }
   | { readonly round: number; readonly state: string | null }
   | { readonly task: string; readonly pollMs: number }
   /** It refused for want of a person's consent elsewhere: nothing has run, and it is called anew. */
@@ -25,11 +25,15 @@ const mostRounds = 10
 const largestQuestion = 64 * 1024
 const tasks = "io.modelcontextprotocol/tasks"
 const [usualPollMs, longestPollMs] = [1000, 30_000]
+/** How long a server of the old era is asked to keep a result. */
+const taskTtlMs = 24 * 3_600_000
 
 export interface ToolCall {
   readonly call: string
   readonly tool: string
   readonly arguments: JsonObject
+  /** A server of the old era that runs it as a task, and in no other way. */
+  readonly onlyTask: boolean
   readonly meta: JsonObject
   readonly onProgress: NonNullable<MCPExchange["onProgress"]>
 }
@@ -44,7 +48,9 @@ const capabilitiesFor = (client: CallingClient | undefined): JsonObject => {
     elicitation: { form: {}, url: {} },
     ...(roots === undefined ? {} : { roots: {} }),
     ...(sampling === undefined ? {} : { sampling }),
-    ...(client !== undefined && takesTasks(client) ? { extensions: { [tasks]: {} } } : {}),
+    ...(client === undefined || client.knowsNoTasks === true || takesTasks(client)
+      ? { extensions: { [tasks]: {} } }
+      : {}),
   }
 }
 
@@ -75,48 +81,68 @@ const askedWith = (
   return Effect.succeed(new Asked(questions, state as unknown as Schema.Json, false, "task" in state))
 }
 
-export const makeToolCalls = (conversations: ReturnType<typeof makeConversations>) => {
-  /** Calls whose task is looked after here: whoever stops one of them stops its task. */
-  const followed = new Set<string>()
+/** As often as the server wants to be asked, and no more seldom than this house can bear. */
+const pollOf = (said: unknown, otherwise = usualPollMs): number =>
+  Math.min(typeof said === "number" && said > 0 ? said : otherwise, longestPollMs)
 
-  /** Looks after a task until it ends, or wants something. */
-  const follow = Effect.fnUntraced(function* (
-    connection: MCPConnection,
-    call: string,
-    task: string,
-    options: MCPExchange,
-    first: number,
-    client: CallingClient | undefined,
-  ): Effect.fn.Return<MCPReply | Asked, Refusal> {
-    const about = (method: string, more: JsonObject = {}) =>
-      connection.exchange(method, { taskId: task, ...more }, options)
-    const look = Effect.gen(function* () {
-      for (let pollMs = first; ;) {
-        const reply = yield* about("tasks/get")
-        const now = reply._tag === "Done" ? reply.result : {}
-        switch (now["status"]) {
-          case "completed":
-            return { _tag: "Done", result: now["result"] as JsonObject } satisfies MCPReply
-          case "failed": {
-            const { code, data, message } = now["error"] as { code: number; message: string; data?: unknown }
-            return yield* Effect.fail(new MCPRefused(code, message, data))
-          }
-          case "cancelled":
-            return yield* Effect.fail(new MCPRefused(-32_603, "The server cancelled it"))
-          case "input_required":
-            return yield* askedWith((now["inputRequests"] ?? {}) as Questions, { task, pollMs }, client)
-          default:
-            pollMs = Math.min(typeof now["pollIntervalMs"] === "number" ? now["pollIntervalMs"] : pollMs, longestPollMs)
-            yield* Effect.sleep(pollMs)
-        }
+const ended = new MCPRefused(-32_603, "The server cancelled it")
+
+/** Looks after a task of the new era until it ends, or wants something. */
+const follow = Effect.fnUntraced(function* (
+  connection: MCPConnection,
+  task: string,
+  options: MCPExchange,
+  first: number,
+  client: CallingClient | undefined,
+): Effect.fn.Return<MCPReply | Asked, Refusal> {
+  yield* (yield* Keeping)({ task, pollMs: first })
+  for (let pollMs = first; ;) {
+    const reply = yield* connection.exchange("tasks/get", { taskId: task }, options)
+    const now = reply._tag === "Done" ? reply.result : {}
+    switch (now["status"]) {
+      case "completed":
+        return { _tag: "Done", result: now["result"] as JsonObject }
+      case "failed": {
+        const { code, data, message } = now["error"] as { code: number; message: string; data?: unknown }
+        return yield* Effect.fail(new MCPRefused(code, message, data))
       }
-    })
-    followed.add(call)
-    return yield* Effect.onInterrupt(look, () => Effect.ignore(about("tasks/cancel"))).pipe(
-      Effect.ensuring(Effect.sync(() => followed.delete(call))),
-    )
-  })
+      case "cancelled":
+        return yield* Effect.fail(ended)
+      case "input_required":
+        return yield* askedWith((now["inputRequests"] ?? {}) as Questions, { task, pollMs }, client)
+      default:
+        yield* Effect.sleep((pollMs = pollOf(now["pollIntervalMs"], pollMs)))
+    }
+  }
+})
 
+/**
+ * A task of the old era. What it wants to know comes on the stream of a request for its result, so that one is made only
+ * when there is something to get.
+ */
+const followOld = Effect.fnUntraced(function* (
+  connection: MCPConnection,
+  task: string,
+  options: MCPExchange,
+  first: number,
+): Effect.fn.Return<MCPReply, Refusal> {
+  yield* (yield* Keeping)({ task, pollMs: first })
+  for (let pollMs = first; ;) {
+    const reply = yield* connection.exchange("tasks/get", { taskId: task })
+    const now = reply._tag === "Done" ? reply.result : {}
+    if (now["status"] === "cancelled") return yield* Effect.fail(ended)
+    if (now["status"] !== "working") {
+      const result = yield* Effect.result(connection.exchange("tasks/result", { taskId: task }, options))
+      if (Result.isSuccess(result)) return result.success
+      // It had its answer and goes on for longer than a request may take.
+      if (result.failure._tag === "MCPRefused" || now["status"] !== "input_required")
+        return yield* Effect.fail(result.failure)
+    }
+    yield* Effect.sleep((pollMs = pollOf(now["pollInterval"], pollMs)))
+  }
+})
+
+export const makeToolCalls = (conversations: ReturnType<typeof makeConversations>) => {
   const ask = Effect.fnUntraced(function* (
     connection: MCPConnection,
     it: ToolCall,
@@ -129,21 +155,39 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     if (reply._tag === "Task") {
       client?.letGo()
       const { pollIntervalMs, taskId } = reply.task
-      const pollMs = typeof pollIntervalMs === "number" ? pollIntervalMs : usualPollMs
       const { answers: _answers, state: _state, ...rest } = options
-      return yield* follow(connection, it.call, String(taskId), rest, Math.min(pollMs, longestPollMs), client)
+      return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), client)
     }
     if (round >= mostRounds) return yield* Effect.fail(tooMuch)
     return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
   })
 
-  /** A call that asked and is given up. Its server waits for nothing any more, and its task, if it made one, is over. */
-  const giveUp = (call: string, connection: MCPConnection | undefined, asked: Schema.Json): Effect.Effect<void> => {
-    const task = (asked as { readonly task?: string } | null)?.task
-    if (connection === undefined || typeof task !== "string" || followed.has(call)) return Effect.void
+  /** A call that is given up: the task its server may have made of it is over. */
+  const giveUp = (connection: MCPConnection | undefined, kept: Schema.Json): Effect.Effect<void> => {
+    const task = (kept as { readonly task?: string } | null)?.task
+    if (connection === undefined || typeof task !== "string") return Effect.void
     const capabilities = { extensions: { [tasks]: {} } }
     return Effect.ignore(connection.exchange("tasks/cancel", { taskId: task }, { capabilities }))
   }
+
+  /** One run on a server of the old era, from its beginning or from the task it has become. */
+  const runOld =
+    (connection: MCPConnection, it: ToolCall, before: { readonly task: string; readonly pollMs: number } | undefined) =>
+    (line: MCPExchange | undefined, becomes: (task: string) => void) =>
+      Effect.gen(function* () {
+        const options = { ...line, meta: it.meta, onProgress: it.onProgress }
+        const follow = (task: string, pollMs: number) => {
+          becomes(task)
+          return followOld(connection, task, options, pollMs)
+        }
+        if (before !== undefined) return yield* follow(before.task, before.pollMs)
+        const params = { name: it.tool, arguments: it.arguments, ...(it.onlyTask ? { task: { ttl: taskTtlMs } } : {}) }
+        const reply = yield* connection.exchange("tools/call", params, options)
+        const made = reply._tag === "Done" && it.onlyTask ? (reply.result["task"] as JsonObject | undefined) : undefined
+        if (made === undefined) return reply
+        ;(yield* CallingClient)?.letGo()
+        return yield* follow(String(made["taskId"]), pollOf(made["pollInterval"]))
+      })
 
   /** Runs it, or goes on with it where it has asked before. */
   const run = Effect.fnUntraced(function* (
@@ -156,17 +200,16 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     const { capabilities, era } = yield* connection.details
     const { meta, onProgress } = it
     if (era === "legacy") {
-      const send = (line: MCPExchange | undefined) =>
-        connection.exchange("tools/call", { name: it.tool, arguments: it.arguments }, { ...line, meta, onProgress })
       const before = answered?.state as unknown as State | undefined
       const round = before !== undefined && "anew" in before ? before.anew : 0
-      if (answered !== undefined && round === 0) {
+      const task = before !== undefined && "pollMs" in before ? before : undefined
+      if (answered !== undefined && round === 0 && task === undefined) {
         const on = conversations.goOn(it.call, answered.answers)
         return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
       }
       yield* lowerLog(connection, capabilities["logging"] === undefined ? undefined : client?.logLevel)
       return yield* Effect.catchIf(
-        conversations.begin(it.call, scope, client, true, send),
+        conversations.begin(it.call, scope, client, true, runOld(connection, it, task)),
         (error) => error._tag === "MCPRefused" && error.code === visitFirst && round < mostRounds,
         (error) => {
           const questions = visits(error as MCPRefused)
@@ -196,8 +239,10 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       )
     const state = answered.state as unknown as Exclude<State, { readonly held: true } | { readonly anew: number }>
     if ("task" in state) {
-      yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
-      return yield* follow(connection, it.call, state.task, options, state.pollMs, client)
+      // Without any it was not asked, and is picked up after a restart.
+      if (Object.keys(answered.answers).length > 0)
+        yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
+      return yield* follow(connection, state.task, options, state.pollMs, client)
     }
     const again = { ...options, answers: answered.answers, ...(state.state === null ? {} : { state: state.state }) }
     return yield* ask(connection, it, again, state.round, client)

@@ -95,7 +95,9 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
           if (onProgress !== undefined) tell(onProgress(progress))
         },
       }
-      const tool = method === "tools/call" ? kept.tools.get(String(params["name"])) : undefined
+      // What becomes a task of the old era is no result of a call.
+      const calls = method === "tools/call" && params["task"] === undefined
+      const tool = calls ? kept.tools.get(String(params["name"])) : undefined
       const answered = request((client, { signal }) => {
         const ended = new AbortController()
         signal?.addEventListener("abort", () => ended.abort(signal.reason), { once: true })

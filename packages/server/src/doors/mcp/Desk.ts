@@ -109,6 +109,8 @@ export interface Use {
   readonly idempotencyKey: string | undefined
   /** Whether the client takes a task for an answer. */
   readonly mayBeTask: boolean
+  /** Whether the client's revision has tasks at all. */
+  readonly tasksExist: boolean
 }
 
 /** A page of a list in MCP's own shape; `items` in a stable order. */

@@ -4,7 +4,7 @@ import { currentCause } from "../../store/Correlation.ts"
 import { asked } from "./asking.ts"
 import { isAnswer, knowsTasks, serverCapabilities, tasksNeeded } from "./capabilities.ts"
 import { type ClientAnswers, type JsonObject, type Listed, logLevels, type LogLevel } from "./Desk.ts"
-import { codes, Fault, invalidParams, unknownTool } from "./Fault.ts"
+import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject, metaOf, type Request } from "./message.ts"
 import { objectResult, outcomeText, projectBlock, resultText, taskDetail, taskMadeText } from "./results.ts"
 import { featuresOf, servedRevisions } from "./revision.ts"
@@ -59,7 +59,6 @@ const toolsCall: Method = (talk, request) => {
   const given = params["arguments"] ?? {}
   if (!isObject(given)) return fail(invalidParams("arguments is an object"))
   const tool = findTool(talk.face.tools, name)
-  if (tool === undefined) return fail(unknownTool(name))
   const meta = metaOf(params)
   const odd = ["stoa/idempotencyKey", "stoa/space"].find(
     (own) => meta[own] !== undefined && typeof meta[own] !== "string",
@@ -68,14 +67,15 @@ const toolsCall: Method = (talk, request) => {
   const key = textParam(meta, "stoa/idempotencyKey")
   if (key !== undefined && (key === "" || key.length > longestKey))
     return fail(invalidParams(`stoa/idempotencyKey has 1 to ${longestKey} characters`))
-  const mayBeTask =
-    featuresOf(talk.revision).stateless && talk.face.tasks !== undefined && knowsTasks(talk.capabilities)
+  const tasksExist = featuresOf(talk.revision).stateless
+  const mayBeTask = tasksExist && talk.face.tasks !== undefined && knowsTasks(talk.capabilities)
   const use = {
     name,
     arguments: given,
     space: textParam(meta, "stoa/space"),
     idempotencyKey: key,
     mayBeTask,
+    tasksExist,
   }
   return asked(
     talk,

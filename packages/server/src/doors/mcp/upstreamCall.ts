@@ -170,6 +170,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
         logLevel: line.logLevel,
         answers: before === undefined ? line.answers : {},
         log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+        knowsNoTasks: !use.tasksExist,
         letGo: (retryMs) => {
           if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
           else if (retryMs !== undefined) line.letGo(retryMs)
