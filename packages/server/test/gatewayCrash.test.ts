@@ -243,4 +243,74 @@ for (const [name, home] of homes)
         }),
       90_000,
     )
+
+    for (const era of ["old", "new"] as const)
+      it.live(
+        `a task that a server of the ${era} era is at work on is looked after again after the kill: one call, and its result`,
+        () =>
+          Effect.gen(function* () {
+            const at = yield* home
+            let ready = false
+            const task = (status: string, more: object = {}) => {
+              const { pollIntervalMs, ttlMs, ...rest } = taskIs("t-1", status)
+              return era === "new"
+                ? taskIs("t-1", status, more as {})
+                : { ...rest, ttl: ttlMs, pollInterval: pollIntervalMs }
+            }
+            const server = yield* served(
+              era,
+              {
+                job: ({ params }) => {
+                  // A client without tasks would have been refused.
+                  const able = params._meta?.[`${K}clientCapabilities`]?.extensions?.[`${K}tasks`]
+                  assert.isDefined(era === "new" ? able : params.task)
+                  return era === "new" ? made("t-1") : { task: task("working") }
+                },
+              },
+              {
+                ...(era === "new"
+                  ? {}
+                  : {
+                      "tools/list": () => ({
+                        tools: [
+                          {
+                            name: "job",
+                            description: "works",
+                            inputSchema: { type: "object" },
+                            execution: { taskSupport: "required" },
+                          },
+                        ],
+                      }),
+                    }),
+                "tasks/get": () =>
+                  ready ? task("completed", era === "new" ? { result: text("made") } : {}) : task("working"),
+                "tasks/result": () => text("made"),
+                "tasks/cancel": () => ({}),
+              },
+            )
+            const first = yield* start(at)
+            const bot = yield* furnish(first.url, server.url)
+            const begun = yield* send(first.url, bot, "POST", "/tools/out%2Fjob/call", { input: {}, wait: 0 })
+            const { id } = told(begun)
+            yield* until(() => server.sent("tasks/get").length > 1)
+            yield* kill(at, first.child)
+            const before = yield* left(at, id)
+            assert.strictEqual(before.state, "running")
+            assert.deepInclude(JSON.parse(before.questions[0]!.state), { task: "t-1" })
+
+            const second = yield* start(at)
+            const looked = server.sent("tasks/get").length
+            yield* until(() => server.sent("tasks/get").length > looked)
+            yield* kill(at, second.child)
+            ready = true
+            const third = yield* start(at)
+            assert.deepInclude(yield* settled(third.url, id), { state: "done", output: text("made") })
+            assert.lengthOf(server.sent("tools/call"), 1)
+            assert.lengthOf(server.sent("tasks/cancel"), 0)
+            yield* kill(at, third.child)
+            const events = ["call.received", "call.settled"]
+            assert.deepStrictEqual(yield* left(at, id), { state: "done", questions: [], decisions: [], events })
+          }),
+        90_000,
+      )
   })

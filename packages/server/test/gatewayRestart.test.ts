@@ -1,9 +1,10 @@
 /** The house stops while a server's question waits: what was held is lost and never run again, what was not goes on. */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { behind, Fixtures } from "./gatewayKit.ts"
+import { behind, Fixtures, oldClient, until } from "./gatewayKit.ts"
+import { made, served, taskIs, text } from "./gatewayServer.ts"
 import { newRequest } from "./mcpKit.ts"
 import { tempDatabase } from "./stores.ts"
 
@@ -66,3 +67,38 @@ for (const era of ["old", "new"] as const)
       }).pipe(Effect.scoped, TestClock.withLive),
     60_000,
   )
+
+it.effect(
+  "a server's task goes on while the house stops and starts: it is not cancelled, and its result is the call's",
+  () =>
+    Effect.gen(function* () {
+      const { url: database } = yield* tempDatabase
+      let ready = false
+      const server = yield* served(
+        "new",
+        { job: () => made("t-1") },
+        {
+          "tasks/get": () => (ready ? taskIs("t-1", "completed", { result: text("made") }) : taskIs("t-1", "working")),
+          "tasks/cancel": () => ({}),
+        },
+      )
+      const first = yield* Scope.make()
+      const one = yield* start(database, first)
+      yield* ask(() => one.admin.mcpServers.add({ name: "works", url: server.url }))
+      const { token } = yield* ask(() => one.admin.tokens.add({ principal: "ada" }))
+      // A client of the old era has never heard of tasks: it holds the line, and goes away with the house.
+      const client = yield* oldClient(`${one.url}/mcp/servers/works`, token)
+      const called = yield* Effect.forkChild(Effect.exit(ask(() => client.callTool({ name: "job", arguments: {} }))))
+      yield* until(() => server.sent("tasks/get").length > 1)
+      const { items } = yield* ask(() => one.admin.calls.list({ limit: 1 }))
+      yield* Scope.close(first, Exit.void)
+      yield* Fiber.join(called)
+      ready = true
+      const second = yield* start(database, yield* Effect.scope)
+      const done = yield* ask(() => second.admin.calls.get(items[0]!.id, { wait: 20 }))
+      assert.deepStrictEqual([done.state, textOf(done.output)], ["done", "made"])
+      assert.lengthOf(server.sent("tools/call"), 1)
+      assert.lengthOf(server.sent("tasks/cancel"), 0)
+    }).pipe(Effect.scoped, TestClock.withLive),
+  60_000,
+)

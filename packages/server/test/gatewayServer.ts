@@ -55,6 +55,10 @@ export const asking = (inputRequests: JsonObject, requestState?: string): JsonOb
   inputRequests,
   ...(requestState === undefined ? {} : { requestState }),
 })
+/** No answer, but a fault of the protocol. */
+export const refused = (code: number, message: string, data?: unknown): JsonObject => ({
+  refused: { code, message, ...(data === undefined ? {} : { data }) },
+})
 /** The answer of the new era that became a task. */
 export const made = (taskId: string): JsonObject => ({ resultType: "task", ...taskIs(taskId, "working") })
 export const taskIs = (taskId: string, status: string, more: JsonObject = {}): JsonObject => ({
@@ -130,6 +134,10 @@ export const served = (
               write({ id, method, params })
             }),
         })
+        if (result["refused"] !== undefined) {
+          write({ id: message.id, error: result["refused"] })
+          return response.end()
+        }
         const whole =
           era === "new" ? { resultType: "complete", _meta: { [`${K}serverInfo`]: info }, ...result } : result
         write({ id: message.id, result: whole })

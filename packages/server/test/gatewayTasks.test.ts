@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Journal } from "../src/store/Journal.ts"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { joined, newClient, until } from "./gatewayKit.ts"
-import { form, made, served, taskIs, text } from "./gatewayServer.ts"
+import { joined, newClient, oldClient, until } from "./gatewayKit.ts"
+import { form, made, refused, served, taskIs, text } from "./gatewayServer.ts"
 import { envelope, newRequest, opened, type Stream } from "./mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
@@ -55,6 +55,37 @@ const decisionOf = Effect.fnUntraced(function* (task: string) {
 })
 
 layer(Test, { excludeTestServices: true, timeout: 60_000 })("tasks", (it) => {
+  it.effect(
+    "a tool that is only a task serves a client that has never heard of any, and is refused to one that has",
+    () =>
+      Effect.gen(function* () {
+        let looks = 0
+        const server = yield* served(
+          "new",
+          {
+            job: ({ params }) => {
+              const able = params._meta[`${K}clientCapabilities`]?.extensions?.[`${K}tasks`] !== undefined
+              if (able) return made("t-1")
+              return refused(-32_021, "Tasks needed", {
+                requiredCapabilities: { extensions: { [`${K}tasks`]: {} } },
+              })
+            },
+          },
+          {
+            "tasks/get": () =>
+              ++looks < 3 ? taskIs("t-1", "working") : taskIs("t-1", "completed", { result: text("made") }),
+          },
+        )
+        const { place, token } = yield* joined(server.url)
+        const old = yield* oldClient(place, token)
+        const { content } = yield* ask(() => old.callTool({ name: "job", arguments: {} }))
+        assert.deepStrictEqual(content, text("made")["content"])
+        const params = { name: "job", arguments: {} }
+        const { body } = yield* ask(() => newRequest(place, token, "tools/call", params, { capabilities: {} }))
+        assert.strictEqual(body.error?.code, -32_021, JSON.stringify(body))
+      }),
+  )
+
   it.effect("whoever listens to a task hears how it stands and of each change, as tasks/get would tell it", () =>
     Effect.gen(function* () {
       const answers = new Map<unknown, unknown>()

@@ -4,7 +4,7 @@
  */
 import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
-import { Effect, Result, type Schema, type Scope } from "effect"
+import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
 import { Answered, Asked, CallingClient, Keeping, type Questions } from "./Asked.ts"
 import { type makeConversations, unaskable } from "./conversations.ts"
 import { lowerLog } from "./loudness.ts"
@@ -25,6 +25,8 @@ const mostRounds = 10
 const largestQuestion = 64 * 1024
 const tasks = "io.modelcontextprotocol/tasks"
 const [usualPollMs, longestPollMs] = [1000, 30_000]
+/** A server that makes no sign of life for about so many seconds has lost its task. */
+const patientTries = 300
 /** How long a server of the old era is asked to keep a result. */
 const taskTtlMs = 24 * 3_600_000
 
@@ -85,6 +87,14 @@ const askedWith = (
 const pollOf = (said: unknown, otherwise = usualPollMs): number =>
   Math.min(typeof said === "number" && said > 0 ? said : otherwise, longestPollMs)
 
+/** How it stands. A task outlives the connection on which it was made, and a server that is away for a while. */
+const how = (connection: MCPConnection, taskId: string, options?: MCPExchange) =>
+  Effect.retry(connection.exchange("tasks/get", { taskId }, options), {
+    while: ({ _tag }) => _tag === "MCPConnectionError",
+    times: patientTries,
+    schedule: Schedule.spaced("1 second"),
+  })
+
 const ended = new MCPRefused(-32_603, "The server cancelled it")
 
 /** Looks after a task of the new era until it ends, or wants something. */
@@ -97,7 +107,7 @@ const follow = Effect.fnUntraced(function* (
 ): Effect.fn.Return<MCPReply | Asked, Refusal> {
   yield* (yield* Keeping)({ task, pollMs: first })
   for (let pollMs = first; ;) {
-    const reply = yield* connection.exchange("tasks/get", { taskId: task }, options)
+    const reply = yield* how(connection, task, options)
     const now = reply._tag === "Done" ? reply.result : {}
     switch (now["status"]) {
       case "completed":
@@ -128,7 +138,7 @@ const followOld = Effect.fnUntraced(function* (
 ): Effect.fn.Return<MCPReply, Refusal> {
   yield* (yield* Keeping)({ task, pollMs: first })
   for (let pollMs = first; ;) {
-    const reply = yield* connection.exchange("tasks/get", { taskId: task })
+    const reply = yield* how(connection, task)
     const now = reply._tag === "Done" ? reply.result : {}
     if (now["status"] === "cancelled") return yield* Effect.fail(ended)
     if (now["status"] !== "working") {
