@@ -9,23 +9,27 @@ import { rightsChanged } from "./Rights.ts"
 
 const decode = Schema.decodeUnknownSync(Pause)
 
-/** What a call touches: any of these paused, and it does not run. */
+/** What a call, or a look at what a server has beside tools, touches: any of these paused, and it does not run. */
 export interface Touched {
   readonly principal: Principal
-  readonly tool: string
+  readonly tool?: string
   readonly server: string | undefined
 }
 
-/** Pure: the subject that stops this call, if one does. */
+/** Pure: the subject that stops it, if one does. */
 export const pausedBy = (paused: ReadonlySet<string>, { principal, server, tool }: Touched): string | undefined =>
   paused.size === 0
     ? undefined
     : [
         "everything",
         `agents/${principal.id}`,
-        `tools/${tool.toLowerCase()}`,
+        ...(tool === undefined ? [] : [`tools/${tool.toLowerCase()}`]),
         ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
       ].find((subject) => paused.has(subject))
+
+/** What whoever is stopped is told: why, and what to do. */
+export const pausedMessage = (what: string, subject: string, { name }: Principal): string =>
+  `"${what}" does not run now: ${subject.startsWith("agents/") ? name : subject} is paused. Try again when an admin has lifted the pause`
 
 export class Pauses extends Context.Service<
   Pauses,

@@ -17,6 +17,7 @@ import { type Fault, unknownTool } from "./Fault.ts"
 import { makeCallNews } from "./callNews.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
+import { makePausing, namedAt } from "./pausing.ts"
 import { withTasks } from "./taskWatch.ts"
 import { withBesides } from "./toolsetFace.ts"
 import { makeUpstreamCalls } from "./upstreamCall.ts"
@@ -90,7 +91,8 @@ export const layerHouseDesk = Layer.effect(
     const upstreams = yield* Upstreams
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
-    const upstreamFaces = yield* makeUpstreamFaces
+    const pausing = yield* makePausing
+    const upstreamFaces = yield* makeUpstreamFaces(pausing)
     const news = yield* makeCallNews
     const upstreamCalls = yield* makeUpstreamCalls(news)
     const shownOf = (endpoint: Endpoint): Shown | undefined => {
@@ -115,13 +117,14 @@ export const layerHouseDesk = Layer.effect(
       caller: Caller["Service"],
       endpoint: Endpoint,
       shown: Shown,
-      one: Listed,
+      tool: string,
+      speaks: Listed["speaks"],
       use: Use,
       line: Line,
     ): Effect.Effect<Outcome, Fault> => {
       const wait = use.mayBeTask ? taskPatienceMs : patienceMs
       const call = calls.call({
-        tool: one.tool.definition.name,
+        tool,
         input: use.arguments,
         face: shown,
         wait,
@@ -130,9 +133,7 @@ export const layerHouseDesk = Layer.effect(
         ...(use.space === undefined ? {} : { space: use.space }),
       })
       const walked =
-        one.speaks === "mcp"
-          ? upstreamCalls.through(caller, endpoint, use, line, wait, call)
-          : Effect.map(call, outcomeOf)
+        speaks === "mcp" ? upstreamCalls.through(caller, endpoint, use, line, wait, call) : Effect.map(call, outcomeOf)
       return Effect.catch(as(caller, walked), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
         return error._tag === "ToolNotFoundError" ? Effect.fail(unknownTool(use.name)) : Effect.succeed(failure(error))
@@ -150,6 +151,8 @@ export const layerHouseDesk = Layer.effect(
           ? named
           : named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
       )
+      const servers = yield* upstreamFaces.known(caller, endpoint)
+      const away = yield* pausing.stopped(caller, servers)
       const tasks = upstreamCalls.tasks(caller, endpoint)
       const face: Face = {
         instructions,
@@ -159,9 +162,12 @@ export const layerHouseDesk = Layer.effect(
         })),
         call: (use, line) => {
           const one = byName.get(use.name)
-          return one === undefined
+          if (one !== undefined) return callAs(caller, endpoint, shown, one.tool.definition.name, one.speaks, use, line)
+          // A paused server has no tools; the road says why.
+          const paused = namedAt(endpoint, away, "ownPrompt", use.name)
+          return paused === undefined
             ? Effect.fail(unknownTool(use.name))
-            : callAs(caller, endpoint, shown, one, use, line)
+            : callAs(caller, endpoint, shown, `${paused.server}/${paused.own}`, undefined, use, line)
         },
         tasks,
         ...(yield* upstreamFaces.part(
@@ -170,7 +176,9 @@ export const layerHouseDesk = Layer.effect(
           withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
         )),
       }
-      return withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
+      const whole = withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
+      const isThere = face.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
+      return isThere ? pausing.face(caller, endpoint, away, whole) : undefined
     })
 
     // By token and not by principal alone: a face acts as the caller it was made for, and two tokens of one agent may
@@ -187,7 +195,8 @@ export const layerHouseDesk = Layer.effect(
       if (shown === undefined) return undefined
       const now = version()
       const face = yield* make(caller, endpoint, shown)
-      if (face.tools.length === 0 && !(yield* upstreamFaces.isThere(caller, endpoint))) return undefined
+      // A server without tools is one all the same: it may be away.
+      if (face === undefined) return undefined
       if (kept.size >= mostKept) kept.clear()
       // A right that ends by itself changes no epoch.
       const until = (yield* grants.last(caller)) ? Infinity : clock.currentTimeMillisUnsafe() + keptMillis

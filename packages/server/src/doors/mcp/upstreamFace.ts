@@ -13,6 +13,7 @@ import { Upstreams, type UpstreamServer } from "../../upstreams/Upstreams.ts"
 import type { Asks, Content, Endpoint, Face, JsonObject, Lacks, Line, ListedTool, LogLevel } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject } from "./message.ts"
+import type { makePausing } from "./pausing.ts"
 import {
   metaOutward,
   type Naming,
@@ -193,7 +194,7 @@ const extraOf = (tool: JsonObject, naming: Naming): Extra["shown"] => {
 
 type Part = Pick<Face, "logs" | "watch"> & Partial<Pick<Face, "instructions" | "resources" | "prompts" | "complete">>
 
-export const makeUpstreamFaces = Effect.gen(function* () {
+export const makeUpstreamFaces = Effect.fnUntraced(function* (pausing: Effect.Success<typeof makePausing>) {
   const upstreams = yield* Upstreams
   const allowLists = yield* AllowLists
   const grants = yield* Grants
@@ -217,18 +218,21 @@ export const makeUpstreamFaces = Effect.gen(function* () {
   })
 
   const reached = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
-    const servers = yield* usable(upstreams.servers(), caller, endpoint)
+    const there = yield* usable(upstreams.servers(), caller, endpoint)
+    const away = yield* pausing.stopped(caller, there)
     const namingOf = ({ lists, name }: UpstreamServer) =>
       endpoint.kind === "server" ? ownNames : namesOf(name, () => lists().prompts)
-    return servers.map((server): Reached => ({ server, naming: namingOf(server) }))
+    return there
+      .filter(({ name }) => !away.includes(name))
+      .map((server): Reached => ({ server: pausing.server(caller, server), naming: namingOf(server) }))
   })
   const watching = yield* makeUpstreamWatch(reached)
 
-  /** Whether an endpoint without tools is one all the same: a server that is away, and is not hidden from this caller. */
-  const isThere = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
-    if (endpoint.kind !== "server") return true
+  /** All servers that are not hidden from this caller here, those that are away too. */
+  const known = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
+    if (endpoint.kind === "toolset") return []
     const { items } = yield* upstreams.list
-    return (yield* usable(items, caller, endpoint)).length > 0
+    return yield* usable(items, caller, endpoint)
   })
 
   const part = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, base: Face["watch"]) {
@@ -258,7 +262,7 @@ export const makeUpstreamFaces = Effect.gen(function* () {
     return (name: string): Extra => said.get(name) ?? { place: endpoint.kind === "server" ? said.size : 0, shown: {} }
   }
 
-  return { part, isThere, extras }
+  return { part, known, extras }
 })
 
 const isNamed = (endpoint: Endpoint, name: string): boolean =>
