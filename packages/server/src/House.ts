@@ -19,6 +19,7 @@ import { Rules } from "./access/Rules.ts"
 import { Secrets } from "./access/Secrets.ts"
 import { Tokens } from "./access/Tokens.ts"
 import { Address } from "./calls/Address.ts"
+import { layerCallRetention } from "./calls/CallRetention.ts"
 import { Calls } from "./calls/Calls.ts"
 import { Catalogue } from "./calls/Catalogue.ts"
 import { Hosts } from "./calls/Hosts.ts"
@@ -168,9 +169,11 @@ const rooms = (keys: Keys, file: string) =>
     Layer.provideMerge(access(keys, file)),
   )
 
+const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layerCallRetention(callsDays)))
+
 /** The third floor: the one road, and what walks it; above it the toolsets, which offer their tools to it. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer).pipe(
+  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer, callRetention).pipe(
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),

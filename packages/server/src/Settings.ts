@@ -40,6 +40,12 @@ const table = {
   runner: setting("STOA_RUNNER", "single", "`single` or `cluster`. `cluster` comes with durable runs.", (env) =>
     Config.Literals(["single", "cluster"], env).pipe(Config.withDefault("single" as const)),
   ),
+  callsDays: setting(
+    "STOA_CALLS_DAYS",
+    "90",
+    "Days for which a settled call, its result and its decisions are kept, 1 or more; then they go, and its idempotency key with them.",
+    (env) => Config.Int(env).pipe(Config.withDefault(90)),
+  ),
   adminToken: setting(
     "STOA_ADMIN_TOKEN",
     "made at first start",
@@ -131,6 +137,8 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
 
 const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]) {
   if (settings.port < 0 || settings.port > 65535) return yield* refuse("STOA_PORT is a number from 0 to 65535.")
+  if (settings.callsDays < 1 || settings.callsDays > 36_500)
+    return yield* refuse("STOA_CALLS_DAYS is a number of days from 1 to 36500.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))
     return yield* refuse(
       "STOA_ADMIN_TOKEN has fewer than 16 characters. Take a longer one, such as `openssl rand -hex 32`.",

@@ -1,19 +1,13 @@
-/** What is past its days goes, once a day: journal, audit, kept answers. The day is a timer, so that a restart forgets nothing. */
-import { DateTime, Effect, Layer } from "effect"
+/** What is past its days goes, once a day: journal, audit, kept answers. */
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { dailyLayer } from "../store/Daily.ts"
 import { Journal } from "../store/Journal.ts"
-import { readerLayer, Readers } from "../store/Readers.ts"
-import { Timers } from "../store/Timers.ts"
+import { Readers } from "../store/Readers.ts"
 import { Audit } from "./Audit.ts"
 
-const purpose = "retention"
 /** A client that retries after this long has forgotten why. */
 const answersKept = { hours: 24 }
-
-const setNext = Effect.gen(function* () {
-  const timers = yield* Timers
-  yield* timers.set({ purpose, key: purpose, dueAt: DateTime.add(yield* DateTime.now, { days: 1 }), payload: null })
-})
 
 const clean = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -26,25 +20,4 @@ const clean = Effect.gen(function* () {
   yield* Effect.logInfo(`Retention removed ${events} events and ${audited} audit rows`)
 })
 
-export const layerRetention = Layer.mergeAll(
-  readerLayer({
-    name: purpose,
-    atomic: false,
-    kinds: ["timer.fired"],
-    handle: Effect.fnUntraced(function* ([event]) {
-      if (event?.kind !== "timer.fired" || event.body.purpose !== purpose) return
-      yield* clean
-      yield* (yield* Journal).transact(setNext)
-    }),
-  }),
-  Layer.effectDiscard(Effect.flatMap(Journal, (journal) => journal.transact(firstOnly(setNext)))),
-)
-
-/** A house that restarts every hour still cleans once a day: the timer that is set stays as it is. */
-function firstOnly<R>(set: Effect.Effect<void, never, R>) {
-  return Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const rows = yield* Effect.orDie(sql`SELECT id FROM timers WHERE key = ${purpose}`)
-    if (rows.length === 0) yield* set
-  })
-}
+export const layerRetention = dailyLayer({ name: "retention", work: clean })

@@ -13,6 +13,8 @@ export class Files extends Context.Service<
   {
     /** The same bytes give the same id and are kept once, under the media type they first came with. */
     readonly put: (bytes: Uint8Array, mediaType: string) => Effect.Effect<File, TooLarge>
+    /** Removes those that nobody has put since a moment, and says how many. Whoever asks knows that nobody refers to them. */
+    readonly remove: (ids: ReadonlyArray<string>, before: string) => Effect.Effect<number>
     readonly get: (id: FileId) => Effect.Effect<{ readonly file: File; readonly bytes: Uint8Array }, Missing>
   }
 >()("server/store/Files") {
@@ -25,9 +27,14 @@ export class Files extends Context.Service<
         if (bytes.length > largestFile)
           return yield* new TooLarge({ noun: "file", size: bytes.length, limit: largestFile })
         const id = `fil_${createHash("sha256").update(bytes).digest("hex")}`
-        const createdAt = DateTime.formatIso(yield* DateTime.now)
+        const now = yield* DateTime.now
+        const createdAt = DateTime.formatIso(now)
+        const hourAgo = DateTime.formatIso(DateTime.subtract(now, { hours: 1 }))
+        // An old one counts as new from here: it may be about to be removed, and whoever puts it has yet to refer to it.
         yield* sql`INSERT INTO files ${sql.insert({ id, size: bytes.length, mediaType, bytes, createdAt })}
-          ON CONFLICT (id) DO NOTHING`.pipe(Effect.orDie)
+          ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at WHERE files.created_at < ${hourAgo}`.pipe(
+          Effect.orDie,
+        )
         const rows = yield* sql`SELECT id, size, media_type, created_at FROM files WHERE id = ${id}`.pipe(Effect.orDie)
         return decode(rows[0])
       })
@@ -40,7 +47,12 @@ export class Files extends Context.Service<
         return { file: decode(row), bytes: row.bytes }
       })
 
-      return Files.of({ put, get })
+      const remove: Files["Service"]["remove"] = Effect.fn("Files.remove")(function* (ids, before) {
+        if (ids.length === 0) return 0
+        return (yield* sql`DELETE FROM files WHERE ${sql.in("id", ids)} AND created_at < ${before} RETURNING id`).length
+      }, Effect.orDie)
+
+      return Files.of({ put, get, remove })
     }),
   )
 }

@@ -1,0 +1,95 @@
+/**
+ * Calls that have settled and are past their days go, once a day, with what belongs to them alone: questions, files,
+ * decisions. In steps, each a transaction of its own: cut off anywhere, the rest goes the next time.
+ */
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeDecisionRetention } from "../decisions/DecisionRetention.ts"
+import { dailyLayer } from "../store/Daily.ts"
+import { Files } from "../store/Files.ts"
+import { isSettled } from "./lifecycle.ts"
+import type { CallRow } from "./rows.ts"
+
+/** So many calls, and of large results so many, go in one transaction, so that the writer is never held for long. */
+const atOnce = 200
+const filesAtOnce = 4
+
+interface Walked extends Pick<
+  CallRow,
+  "id" | "state" | "space" | "visibility" | "outputFile" | "createdAt" | "settledAt"
+> {
+  /** What the house noted of a file that the tool made. */
+  readonly made: string | null
+}
+
+const fileOf = ({ made, outputFile }: Walked): string | undefined =>
+  outputFile ?? (made === null ? undefined : (JSON.parse(made) as { readonly file: string }).file)
+
+/** What a space was shown as a file stays: the message there has only its name. */
+const isShown = (row: Walked): boolean => row.space !== null && row.visibility !== "hidden" && fileOf(row) !== undefined
+
+/** As many of them as have no more files than go at once. */
+const stepOf = (rows: ReadonlyArray<Walked>): ReadonlyArray<Walked> => {
+  let files = 0
+  const tooMany = rows.findIndex((row) => fileOf(row) !== undefined && ++files > filesAtOnce)
+  return tooMany === -1 ? rows : rows.slice(0, tooMany)
+}
+
+const makeRemoval = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const files = yield* Files
+
+  /** Files are kept once however many calls have the same bytes: those that another call refers to stay. */
+  const unreferred = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    const notes = new Map(ids.map((file) => [JSON.stringify({ file }), file]))
+    const rows = yield* sql<{ file: string }>`SELECT output_file AS file FROM calls WHERE ${sql.in("output_file", ids)}
+      UNION SELECT meta AS file FROM calls WHERE ${sql.in("meta", [...notes.keys()])} AND meta LIKE '{"file":%'`
+    const referred = new Set(rows.map(({ file }) => notes.get(file) ?? file))
+    return ids.filter((id) => !referred.has(id))
+  })
+
+  const drop = Effect.fnUntraced(function* (rows: ReadonlyArray<Walked>, before: string) {
+    const ids = rows.map(({ id }) => id)
+    yield* sql`DELETE FROM call_questions WHERE ${sql.in("call", ids)}`
+    yield* sql`DELETE FROM hosted_calls WHERE ${sql.in("call", ids)}`
+    yield* sql`DELETE FROM calls WHERE ${sql.in("id", ids)}`
+    const theirs = [...new Set(rows.flatMap((row) => fileOf(row) ?? []))]
+    if (theirs.length === 0) return 0
+    return yield* files.remove(yield* unreferred(theirs), before)
+  }, sql.withTransaction)
+
+  return Effect.fn("CallRetention.remove")(function* (before: string) {
+    let after = ""
+    const removed = { calls: 0, files: 0 }
+    while (true) {
+      const rows = yield* sql<Walked>`SELECT id, state, space, visibility, output_file, created_at, settled_at,
+        CASE WHEN meta LIKE '{"file":%' THEN meta END AS made FROM calls WHERE id > ${after} ORDER BY id LIMIT ${atOnce}`
+      // Ids are given in order: behind a whole step of young ones there are no old ones.
+      if (rows.every((row) => row.createdAt >= before)) return removed
+      const step = stepOf(rows)
+      const past = step.filter((row) => isSettled(row.state) && (row.settledAt ?? "") < before && !isShown(row))
+      if (past.length > 0) removed.files += yield* drop(past, before)
+      removed.calls += past.length
+      after = step.at(-1)!.id
+    }
+  }, Effect.orDie)
+})
+
+const clean = (days: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const before = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
+    const { calls, files } = yield* (yield* makeRemoval)(before)
+    const stillThere = (ids: ReadonlyArray<string>) =>
+      ids.length === 0
+        ? Effect.succeed(new Set<string>())
+        : Effect.map(
+            Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("id", ids)}`),
+            (rows) => new Set(rows.map(({ id }) => id)),
+          )
+    const decisions = yield* (yield* makeDecisionRetention)(before, stillThere)
+    yield* Effect.logInfo(`Retention removed ${calls} calls, ${files} of their files and ${decisions} decisions`)
+  })
+
+/** `days`: how long after its end a call is kept. */
+export const layerCallRetention = (days: number) => dailyLayer({ name: "call-retention", work: clean(days) })
