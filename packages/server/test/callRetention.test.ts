@@ -18,6 +18,7 @@ import {
   room,
   settled,
   stores,
+  type Told,
   told,
 } from "./callsKit.ts"
 import { homes, kill, look, send, start, token } from "./killedHouse.ts"
@@ -81,9 +82,8 @@ for (const store of stores)
           ]
           const refused = yield* callTool(bot, tool.name, { input: { word: 7 } })
           assert.strictEqual(refused.status, 400)
-          const refusedId = told({
-            body: ((yield* request(bot, "GET", "/calls?state=refused")).body["items"] as [])[0],
-          }).id
+          const { items } = (yield* request(bot, "GET", "/calls?state=refused")).body as { items: ReadonlyArray<Told> }
+          const refusedId = items[0]!.id
           const ask = Effect.map(callTool(bot, asks.name, { space }), told)
           const [waits, once] = [yield* ask, yield* ask]
           const answer = (call: typeof once, more: object = {}) =>
