@@ -2,10 +2,11 @@
 import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { goOn } from "../store/AtHand.ts"
 import { currentCause } from "../store/Correlation.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
 import { Principals } from "./Principals.ts"
-import { rightsChanged } from "./Rights.ts"
+import { rightsChanged, rightsEpoch } from "./Rights.ts"
 
 const decode = Schema.decodeUnknownSync(Pause)
 
@@ -50,6 +51,7 @@ export class Pauses extends Context.Service<
       const journal = yield* Journal
       const principals = yield* Principals
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const epochNow = yield* rightsEpoch
       let known: { readonly epoch: number; readonly subjects: ReadonlySet<string> } | undefined
 
       const all = Effect.map(
@@ -77,10 +79,7 @@ export class Pauses extends Context.Service<
               return subjects
             })
 
-      const now: Pauses["Service"]["now"] = Effect.flatMap(
-        Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`),
-        (rows) => at(rows[0]!.epoch),
-      )
+      const now: Pauses["Service"]["now"] = Effect.suspend(() => goOn(epochNow(), at))
 
       const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* ({ reason = "", subject }) {
         const { key, shown: name } = yield* Effect.mapError(
