@@ -329,7 +329,7 @@ describe("a removal that is killed", () => {
             calls: [{ id, outputFile: null }],
             files: [],
             decisions: [on!.id],
-          } as never)
+          })
         }),
       60_000,
     )
