@@ -190,7 +190,9 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   const human = await asJim("call", "--status", yes.call)
   expect(human).toMatchObject({ code: 3, stdout: `${yes.call}\n` })
   expect(human.stderr).toMatch(new RegExp(`waiting until somebody decides ${yes.decision}`))
-  expect(await asJim("decide", yes.decision, "--approve")).toMatchObject({ code: 2, stdout: "" })
+  const own = await asJim("decide", yes.decision, "--approve")
+  expect(own).toMatchObject({ code: 2, stdout: "" })
+  expect(own.stderr).toMatch(/never by whoever asked\)\. It is for admin to answer\.$/m)
   const answered = json(await stoa("decide", yes.decision, "--approve", "--input", '{"word":"less"}', "--json"))
   expect(answered).toEqual(await http(`decisions/${yes.decision}`))
   expect(answered).toMatchObject({ state: "answered", verdict: "approve" })
@@ -279,3 +281,47 @@ it("hosts lists the processes that offer functions, and takes one away", async (
   await expect(host.ended).rejects.toThrow(/was removed/)
   expect(await asJim("call", "hello")).toMatchObject({ code: 2 })
 })
+
+it("a tool that is not there: the nearest name, and where the others are", async () => {
+  await house.admin.tools.add(tool("sharpen"))
+  const ended = await Promise.all([asJim("call", "sharpn"), asJim("call", "nothere")])
+  for (const one of ended) expect(one).toMatchObject({ code: 2, stdout: "" })
+  expect(ended[0].stderr).toMatch(
+    /"sharpn" not found\. Did you mean "sharpen"\? See what you may call with: stoa tools ls$/m,
+  )
+  expect(ended[1].stderr).toMatch(/"nothere" not found.*: stoa tools ls$/m)
+})
+
+it("decide lists those that have waited longest, says how to see the rest, and a program gets all of them", async () => {
+  await house.admin.tools.add(risky("shred"))
+  const ask = () =>
+    fetch(`${house.url}/api/v1/tools/shred/call`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${jim}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: { word: "x".repeat(200) }, wait: 0 }),
+    })
+  for (let left = 105; left > 0; left--) expect((await ask()).status).toBe(202)
+  const everything = json(await stoa("decide", "--json")) as unknown as Array<{ id: string; createdAt: string }>
+  const ids = everything.map((one) => one.id)
+  expect(ids.length).toBeGreaterThanOrEqual(105)
+  const times = everything.map((one) => one.createdAt)
+  expect(times).toEqual(times.toSorted())
+  const shown = (ended: Ended) => ended.stdout.match(/^dcs_\S+/gm) ?? []
+  const first = await stoa("decide")
+  expect(shown(first)).toEqual(ids.slice(0, 20))
+  expect(first.stdout.split("\n").every((line) => line.length < 300)).toBe(true)
+  const cursor = /The next: stoa decide --cursor (\S+)\. All: stoa decide --all$/m.exec(first.stderr)![1]!
+  const [second, few, whole, fewJson, tooMany] = await Promise.all([
+    stoa("decide", "--cursor", cursor),
+    stoa("decide", "--limit", "3"),
+    stoa("decide", "--all"),
+    stoa("decide", "--limit", "3", "--json"),
+    stoa("decide", "--limit", "101"),
+  ])
+  expect(shown(second)).toEqual(ids.slice(20, 40))
+  expect(shown(few)).toEqual(ids.slice(0, 3))
+  expect(shown(whole)).toEqual(ids)
+  expect(whole.stderr).toBe("")
+  expect(json(fewJson)).toEqual(everything.slice(0, 3))
+  expect(tooMany).toMatchObject({ code: 2, stdout: "" })
+}, 60_000)

@@ -31,11 +31,18 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
 
 export class Forbidden extends Schema.TaggedError<Forbidden>()(
   "Forbidden",
-  { action: Schema.String, resource: Schema.String, rule: Schema.String },
+  {
+    action: Schema.String,
+    resource: Schema.String,
+    rule: Schema.String,
+    /** What helps, where it is not a grant. */
+    instead: Schema.optionalKey(Schema.String),
+  },
   { httpApiStatus: 403 },
 ) {
   override get message(): string {
-    return `You may not ${this.action} ${this.resource} (rule: ${this.rule}). Ask an admin for a grant.`
+    const { action, instead = "Ask an admin for a grant.", resource, rule } = this
+    return `You may not ${action} ${resource} (rule: ${rule}). ${instead}`
   }
 }
 

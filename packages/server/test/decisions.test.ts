@@ -200,6 +200,36 @@ for (const store of stores)
         }),
     )
 
+    it.effect("who may not answer is told by name who may, and never more than five names", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, space } = yield* scene()
+        const { decision } = yield* ask()
+        const refusal = (id = decision) => Effect.map(decide(bot, id, { verdict: "approve" }), told)
+        // The people of the room come first, then the admins.
+        const { detail, tag } = yield* refusal()
+        assert.strictEqual(tag, "Forbidden")
+        assert.match(
+          detail!,
+          new RegExp(`\\(rule: never by whoever asked\\)\\. It is for ${pam.name}(,| or) .+ to answer\\.$`),
+        )
+        for (let left = 6; left > 0; left--)
+          yield* request(pam, "PUT", `/spaces/${space}/members/${(yield* someone()).id}`)
+        assert.match((yield* refusal()).detail!, /It is for ([^,]+, ){4}[^,]+ or (one|\d+) more to answer\.$/)
+        const named = yield* someone()
+        const alone = yield* scene({ requiresApproval: true, approval: { approver: named.name } })
+        const one = told(yield* decide(alone.pam, (yield* alone.ask()).decision, { verdict: "approve" }))
+        assert.isTrue(one.detail!.endsWith(`It is for ${named.name} to answer.`), one.detail)
+        const beyond = yield* decide(pam, decision, { verdict: "approve", reach: "always" })
+        assert.strictEqual(beyond.status, 403)
+        assert.match(
+          told(beyond).detail!,
+          /Answer it for this call alone, without a reach, or leave it to one of those\.$/,
+        )
+        const link = told(yield* request(bot, "POST", `/decisions/${decision}/link`, {}))
+        assert.match(link.detail!, /One makes a link for oneself, and an admin one for somebody in mayAnswer\.$/)
+      }),
+    )
+
     it.effect("G-13 a named approver is the only one", () =>
       Effect.gen(function* () {
         const named = yield* someone()

@@ -1,3 +1,4 @@
+import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, refused } from "../Failure.ts"
@@ -37,6 +38,12 @@ const report = Effect.fnUntraced(function* (call: CallLike) {
     exitCode: 3,
   })
 })
+
+/** The house names the nearest tool; where to find the others is for the command line to say. */
+const whereToLook = (failure: Failure): Failure =>
+  failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError"
+    ? refused(`${failure.message} See what you may call with: stoa tools ls`)
+    : failure
 
 const idFlag = (name: string, words: string) => Flag.String(name).pipe(Flag.withDescription(words), Flag.optional)
 
@@ -89,7 +96,7 @@ export const call = Command.make(
         },
         Option.isSome(key) ? { idempotencyKey: key.value } : {},
       ),
-    )
+    ).pipe(Effect.mapError(whereToLook))
     yield* "dryRun" in made ? out(JSON.stringify(made)) : report(made)
   }),
 ).pipe(

@@ -4,19 +4,41 @@ import { refused } from "../Failure.ts"
 import { jsonFlag, objectFlag } from "../input.ts"
 import { all, ask, client, list, root, show, talk } from "../root.ts"
 
-const open = Effect.fnUntraced(function* () {
+/** As many as a person reads at once. */
+const usual = 20
+const brief = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ")
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}
+
+interface Wanted {
+  readonly limit: Option.Option<number>
+  readonly cursor: Option.Option<string>
+  readonly all: boolean
+}
+
+/** Longest waiting first, as the house lists them. A program that asks for JSON gets all of it, unless it says how many. */
+const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit }: Wanted) {
   const { json } = yield* root
   const stoa = yield* client
-  const items = yield* all((cursor) =>
-    stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
-  )
-  yield* list(json ? items : items.map((one) => ({ ...one, input: one.call?.input })), [
-    "id",
-    "kind",
-    "question",
-    "input",
-    "expiresAt",
-  ])
+  const page = (count: number, cursor?: string) =>
+    stoa.decisions.list({ state: "open", limit: count, ...(cursor === undefined ? {} : { cursor }) })
+  const whole = everything || (json && Option.isNone(limit))
+  const count = Option.getOrElse(limit, () => usual)
+  const start = Option.getOrUndefined(from)
+  const { items, next } = whole
+    ? { items: yield* all((cursor) => page(100, cursor ?? start)), next: null }
+    : yield* ask(() => page(count, start))
+  const rows = items.map((one) => ({
+    ...one,
+    question: brief(one.question),
+    input: one.call === null ? null : brief(JSON.stringify(one.call.input)),
+  }))
+  yield* list(json ? items : rows, ["id", "kind", "question", "input", "expiresAt"])
+  if (next !== null)
+    yield* talk(
+      `These have waited longest; there are more. The next: stoa decide --cursor ${next}. All: stoa decide --all`,
+    )
 })
 
 const approvals = Effect.fnUntraced(function* () {
@@ -56,6 +78,12 @@ export const decide = Command.make(
     for: text("for", "With --link: whose answer it is"),
     approvals: flag("approvals", "List what was approved from now on"),
     revoke: text("revoke", "Take such an approval back, by its id"),
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription(`How many to list, at most 100; usually ${usual}, and all with --json`),
+      Flag.optional,
+    ),
+    cursor: text("cursor", "List on from where the page before ended"),
+    all: flag("all", "List all of them"),
   },
   Effect.fn(function* (given) {
     const { id, input, note, reach, revoke, value } = given
@@ -66,7 +94,7 @@ export const decide = Command.make(
     }
     if (given.approvals) return yield* approvals()
     if (Option.isNone(id))
-      return answers > 0 || given.link ? yield* refused("Say which one: stoa decide ID …") : yield* open()
+      return answers > 0 || given.link ? yield* refused("Say which one: stoa decide ID …") : yield* open(given)
     if (given.link) return yield* link(id.value, given.for)
     if (answers !== 1) return yield* refused("Give one answer: --approve, --deny or --value JSON.")
     if (Option.isSome(input) && !given.approve)

@@ -35,6 +35,7 @@ import { Approvals } from "./Approvals.ts"
 import { Company } from "./Company.ts"
 import { electorate } from "./electorate.ts"
 import { decisionFrom, type DecisionRow } from "./rows.ts"
+import { makeWhoMay } from "./whoMay.ts"
 
 /** The purpose of the timers that end a question. */
 export const decisionPurpose = "decision"
@@ -110,6 +111,7 @@ export class Decisions extends Context.Service<
       const principals = yield* Principals
       const grants = yield* Grants
       const approvals = yield* Approvals
+      const whoMay = yield* makeWhoMay
 
       const row = Effect.fnUntraced(function* (id: string) {
         return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id}`))[0]
@@ -328,6 +330,7 @@ export class Decisions extends Context.Service<
             action: "answer",
             resource: `decisions/${id}`,
             rule: by.id === one.askedBy ? "never by whoever asked" : "people it is for",
+            instead: yield* whoMay(yield* voters(one)),
           })
         if (one.state !== "open") return yield* closed(one)
         if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
@@ -340,6 +343,7 @@ export class Decisions extends Context.Service<
             action: "approve from now on in",
             resource: `decisions/${id}`,
             rule: "admins, or the approver the tool names",
+            instead: "Answer it for this call alone, without a reach, or leave it to one of those.",
           })
         if (given.verdict !== "approve" || one.people === 1) return yield* close(one, by, given)
         if (given.input !== undefined)

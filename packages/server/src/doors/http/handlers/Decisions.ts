@@ -39,6 +39,7 @@ export const decisionsHandlers = HttpApiBuilder.group(
             action: "make a link to",
             resource: `decisions/${decision.id}`,
             rule: "those who may answer",
+            instead: "One makes a link for oneself, and an admin one for somebody in mayAnswer.",
           })
         const url = `${upkeep.address()}/d/${links.make(decision.id, whom.id)}`
         return new DecisionLink({ url, principal: whom.id, expiresAt: decision.expiresAt })
