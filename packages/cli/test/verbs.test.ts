@@ -202,7 +202,19 @@ describe("reload", () => {
       added: ["Declared"],
       changed: [],
       retired: [],
+      warnings: [],
     })
+    home.configure({
+      agents: [{ name: "Declared" }],
+      policies: [{ principal: "Delcared", resource: "tools/x", actions: ["execute"], effect: "deny" }],
+    })
+    expect(await stoa("reload")).toMatchObject({
+      code: 0,
+      stdout: `${home.config}: changed policies\n`,
+      stderr: 'policies.0.principal: nobody is called "Delcared", so the rule holds for nobody\n',
+    })
+    home.configure({ agents: [{ name: "Declared" }] })
+    await stoa("reload")
     home.configure({ agents: [{ name: "Declared" }, { name: "New" }, { name: "Bad", roles: ["king"] }] })
     expect(await stoa("reload")).toMatchObject(
       refused(/was not applied, and nothing has changed\. agents\.2\.roles\.0: /),

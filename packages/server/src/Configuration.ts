@@ -32,6 +32,7 @@ export interface Applied {
   readonly added: ReadonlyArray<string>
   readonly changed: ReadonlyArray<string>
   readonly retired: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<string>
 }
 
 const decode = Schema.decodeUnknownEffect(Declared, { errors: "all", onExcessProperty: "error" })
@@ -307,13 +308,14 @@ export class Configuration extends Context.Service<
               if (yield* rules.replace("env", declared.env ?? [])) done.changed.push("env")
               const egress = declared.egress === undefined ? [] : [declared.egress]
               if (yield* rules.replace("egress", egress)) done.changed.push("egress")
-              const applied = { file, ...done }
               if (done.added.length + done.changed.length + done.retired.length > 0)
-                yield* journal.append({ kind: "house.reloaded", body: applied })
-              return applied
+                yield* journal.append({ kind: "house.reloaded", body: { file, ...done } })
+              // A principal may yet be made at run time: a rule for somebody who is not there is said, not refused.
+              return { file, ...done, warnings: yield* rules.ofNobody }
             }),
           )
           yield* tools.refresh
+          for (const warning of applied.warnings) yield* Effect.logWarning(`${file}: ${warning}`)
           return applied
         }).pipe(Effect.withSpan("Configuration.apply"))
 

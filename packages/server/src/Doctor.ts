@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AllowLists } from "./access/AllowLists.ts"
 import { Audit } from "./access/Audit.ts"
+import { Rules } from "./access/Rules.ts"
 import { Secrets } from "./access/Secrets.ts"
 import { migrations } from "./Migrations.ts"
 import { Folder } from "./store/Folder.ts"
@@ -101,7 +102,16 @@ const allowLists = Effect.gen(function* () {
     : warn("allow lists", `names that nothing serves: ${unknown.join(", ")}`)
 })
 
-const rooms = Effect.all([audit, readers, timers, secrets, allowLists])
+const rules = Effect.gen(function* () {
+  const held = yield* Rules
+  const ofNobody = yield* held.ofNobody
+  const count = (yield* held.policies).length + (yield* held.limits).length
+  return ofNobody.length === 0
+    ? ok("rules", `${count} of the configuration file, every name is somebody's`)
+    : warn("rules", `${ofNobody.join("; ")}. Mend the name in the configuration file, or add who is meant`)
+})
+
+const rooms = Effect.all([audit, readers, timers, secrets, allowLists, rules])
 
 /** A database of another version is only looked at from outside: its tables may be other ones. */
 export const doctorReport = Effect.gen(function* () {

@@ -277,7 +277,7 @@ const doors = (keys: Keys) =>
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) =>
-      Layer.mergeAll(Readers.layer, Audit.layer, AllowLists.layer(file), Secrets.layer(secret)).pipe(
+      Layer.mergeAll(Readers.layer, Audit.layer, AllowLists.layer(file), Rules.layer, Secrets.layer(secret)).pipe(
         Layer.provideMerge(Journal.layer),
         Layer.provideMerge(layerStore),
       ),

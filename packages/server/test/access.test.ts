@@ -348,6 +348,29 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
     )
 
+    it.effect(
+      "the trail of nobody is missing, that of somebody who did nothing is empty, and who has left is found by id",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const pam = yield* someone("agent")
+          assert.deepStrictEqual(yield* audited({ principal: pam.name.toUpperCase() }), [])
+          for (const principal of [`${pam.name}x`, "prn_0", ""]) {
+            const error = yield* refused(() => admin.audit.list({ principal }))
+            assert.deepStrictEqual([error.status, error.tag], [404, "Missing"], principal)
+          }
+          // Who may not read the trail does not learn from it who is there.
+          assert.strictEqual((yield* refused(() => pam.client.audit.list({ principal: "nobody" }))).status, 403)
+          yield* ask(() => admin.principals.retire(pam.name))
+          assert.strictEqual((yield* refused(() => admin.audit.list({ principal: pam.name }))).status, 404)
+          const theirs = yield* audited({ principal: pam.principal.id })
+          assert.deepStrictEqual(
+            theirs.map(({ result }) => result),
+            ["denied"],
+          )
+        }),
+    )
+
     it.effect("a refused create leaves nothing behind but its refusal, with an idempotency key too", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest

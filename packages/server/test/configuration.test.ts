@@ -233,6 +233,49 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("a rule for a name that nobody has is said by reload and doctor, and holds once somebody has it", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const rule = (principal: string) => ({
+          principal,
+          resource: "tools/shell",
+          actions: ["execute"],
+          effect: "deny",
+        })
+        yield* write({
+          agents: [{ name: "worker" }],
+          policies: [rule("WORKER"), rule("wroker"), rule("*"), rule("role:agent-basic")],
+          limits: [{ principal: "admni", resource: "http", count: 9, seconds: 1 }, ...roomy.limits],
+        })
+        const nobody = (path: string, name: string) =>
+          `${path}: nobody is called "${name}", so the rule holds for nobody`
+        const told = [nobody("policies.1.principal", "wroker"), nobody("limits.0.principal", "admni")]
+        const first = yield* reload
+        assert.deepStrictEqual(first.warnings, told)
+        assert.includeMembers([...first.changed], ["policies", "limits"])
+        // As long as it is so, also where nothing has changed.
+        assert.deepStrictEqual((yield* reload).warnings, told)
+        const found = Effect.map(
+          ask(() => admin.house.doctor()),
+          ({ findings }) => findings.find(({ check }) => check === "rules")!,
+        )
+        const warned = yield* found
+        assert.strictEqual(warned.state, "warn")
+        for (const one of told) assert.include(warned.detail, one)
+        // Somebody of that name comes at run time: the rule was waiting.
+        const late = yield* ask(() => admin.principals.add({ kind: "agent", name: "wroker" }))
+        const judged = yield* ask(() =>
+          admin.grants.judge({ principal: late.id, action: "execute", resource: "tools/shell" }),
+        )
+        assert.strictEqual(judged.verdict, "deny")
+        assert.deepStrictEqual((yield* reload).warnings, [told[1]!])
+        yield* ask(() => admin.principals.retire("wroker"))
+        yield* write({ agents: [{ name: "worker" }] })
+        assert.deepStrictEqual((yield* reload).warnings, [])
+        assert.strictEqual((yield* found).state, "ok")
+      }),
+    )
+
     it.effect("the published JSON Schema takes what the house takes and refuses what it refuses", () =>
       Effect.gen(function* () {
         const { raw } = yield* Guest

@@ -1,7 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEntry, AuditResult } from "../Audit.ts"
+import { Missing } from "../Errors.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
+import { problem } from "../Problem.ts"
 
 export class AuditApi extends HttpApiGroup.make("audit")
   .add(
@@ -13,6 +15,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
         result: Schema.optionalKey(AuditResult),
       },
       success: pageOfMany(AuditEntry),
+      error: problem(Missing),
     }),
   )
   .prefix("/api/v1") {}

@@ -25,6 +25,8 @@ const Reloaded = Schema.Struct({
   added: Schema.Array(Schema.String),
   changed: Schema.Array(Schema.String),
   retired: Schema.Array(Schema.String),
+  /** What is in force as it stands, but probably not as it was meant. */
+  warnings: Schema.Array(Schema.String),
 })
 
 /** Keeping the house: what an operator asks of it. */

@@ -2,7 +2,7 @@
  * The audit trail: a reader of the journal, in one transaction with its cursor, so that each event is in it exactly once.
  * Nothing here changes or removes a row, except that retention cuts the oldest ones and leaves their last hash as anchor.
  */
-import { AuditEntry, type AuditResult, type Page, type PageQuery } from "@stoa/contract"
+import { AuditEntry, type AuditResult, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Insert, makeInsert } from "../store/Inserts.ts"
@@ -48,7 +48,7 @@ export class Audit extends Context.Service<
   Audit,
   {
     readonly list: (
-      query: PageQuery & { readonly principal?: string; readonly tool?: string; readonly result?: AuditResult },
+      query: PageQuery & { readonly principal?: PrincipalId; readonly tool?: string; readonly result?: AuditResult },
     ) => Effect.Effect<Page<AuditEntry>>
     /** Walks the whole chain; says where it breaks, if it does. */
     readonly verify: Effect.Effect<{ readonly rows: number; readonly brokenAt: number | null }>
@@ -69,9 +69,7 @@ export class Audit extends Context.Service<
         const before =
           query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number.parseInt(decodeCursor(query.cursor)) || 0
         const where = [sql`seq < ${before}`]
-        if (query.principal !== undefined)
-          where.push(sql`(principal = ${query.principal} OR principal IN
-          (SELECT id FROM principals WHERE name_key = ${query.principal.toLowerCase()}))`)
+        if (query.principal !== undefined) where.push(sql`principal = ${query.principal}`)
         if (query.tool !== undefined) where.push(sql`resource = ${`tools/${query.tool}`}`)
         if (query.result !== undefined) where.push(sql`result = ${query.result}`)
         const rows = yield* sql<Row>`SELECT * FROM audit WHERE ${sql.and(where)} ORDER BY seq DESC LIMIT ${limit + 1}`

@@ -3,12 +3,20 @@ import { Configuration, EgressSection, Limit, type Policy } from "@stoa/contract
 import { Array, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/Journal.ts"
+import { nameKey } from "./Principals.ts"
+import { concerns } from "./policy.ts"
 import { rightsChanged } from "./Rights.ts"
 
 const decodePolicies = Schema.decodeUnknownSync(Configuration.fields.policies.schema)
 const decodeLimits = Schema.decodeUnknownSync(Schema.Array(Limit))
 const decodeEnv = Schema.decodeUnknownSync(Configuration.fields.env.schema)
 const decodeEgress = Schema.decodeUnknownSync(EgressSection)
+
+/** The rules that are for one principal by name, and where they stand in the file. */
+const placed = (section: string, rules: ReadonlyArray<{ readonly principal: string }>) =>
+  rules.flatMap(({ principal: name }, place) =>
+    name === "*" || name.startsWith("role:") ? [] : [{ name, path: `${section}.${place}.principal` }],
+  )
 
 type RuleKind = "policy" | "limit" | "env" | "egress"
 
@@ -20,6 +28,8 @@ export class Rules extends Context.Service<
     /** The environment variables that tools may read. */
     readonly env: Effect.Effect<ReadonlyArray<string>>
     readonly egress: Effect.Effect<EgressSection>
+    /** Rules for a name that nobody has, each as a sentence: they hold for nobody, until somebody of that name comes. */
+    readonly ofNobody: Effect.Effect<ReadonlyArray<string>>
     /** Replaces all rules of a kind; says whether that changed anything. */
     readonly replace: (kind: RuleKind, rules: ReadonlyArray<unknown>) => Effect.Effect<boolean, never, Transaction>
   }
@@ -45,9 +55,22 @@ export class Rules extends Context.Service<
         yield* changed
         return true
       }, Effect.orDie)
+      const policies = Effect.map(stored("policy"), (rules) => decodePolicies(rules))
+      const limits = Effect.map(stored("limit"), (rules) => decodeLimits(rules))
+      const ofNobody = Effect.gen(function* () {
+        const named = [...placed("policies", yield* policies), ...placed("limits", yield* limits)]
+        if (named.length === 0) return []
+        const keys = [...new Set(named.map(({ name }) => nameKey(name)))]
+        const rows = yield* sql<{ name: string }>`SELECT name FROM principals
+          WHERE retired_at IS NULL AND ${sql.in("name_key", keys)}`
+        return named
+          .filter(({ name }) => !rows.some((row) => concerns(name, { name: row.name, roles: [] })))
+          .map(({ name, path }) => `${path}: nobody is called "${name}", so the rule holds for nobody`)
+      }).pipe(Effect.orDie)
       return Rules.of({
-        policies: Effect.map(stored("policy"), (rules) => decodePolicies(rules)),
-        limits: Effect.map(stored("limit"), (rules) => decodeLimits(rules)),
+        policies,
+        limits,
+        ofNobody,
         env: Effect.map(stored("env"), (rules) => decodeEnv(rules)),
         // One section, so one row, or none.
         egress: Effect.map(stored("egress"), ([section = {}]) => decodeEgress(section)),

@@ -14,6 +14,7 @@ export class Upkeep extends Context.Service<
         readonly added: ReadonlyArray<string>
         readonly changed: ReadonlyArray<string>
         readonly retired: ReadonlyArray<string>
+        readonly warnings: ReadonlyArray<string>
       },
       ConfigFaulty
     >

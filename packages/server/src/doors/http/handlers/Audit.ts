@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Audit } from "../../../access/Audit.ts"
 import { Grants } from "../../../access/Grants.ts"
+import { Principals } from "../../../access/Principals.ts"
 import { Readers } from "../../../store/Readers.ts"
 
 export const auditHandlers = HttpApiBuilder.group(
@@ -11,11 +12,19 @@ export const auditHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
     const audit = yield* Audit
+    const principals = yield* Principals
     const readers = yield* Readers
     // Whoever has just done something finds it here: the trail is a reader's, and may be a step behind.
     const upToDate = Effect.timeoutOption(readers.receipt("audit"), "2 seconds")
-    return handlers.handle("list", ({ query }) =>
-      Effect.andThen(require("read", "audit"), Effect.andThen(upToDate, audit.list(query))),
+    return handlers.handle(
+      "list",
+      Effect.fnUntraced(function* ({ query: { principal, ...query } }) {
+        yield* require("read", "audit")
+        // Nobody of that name is a mistake, and not the same as somebody who has done nothing.
+        const whose = principal === undefined ? {} : { principal: (yield* principals.get(principal)).id }
+        yield* upToDate
+        return yield* audit.list({ ...query, ...whose })
+      }),
     )
   }),
 )
