@@ -6,9 +6,12 @@ import { Upstreams } from "../upstreams/Upstreams.ts"
 import { waitPurpose } from "./asking.ts"
 import { Calls } from "./Calls.ts"
 
-/** A paused server is disconnected, and the program behind it ended (G-12). */
-const stopServer = Effect.fnUntraced(function* (subject: string, verb: "stop" | "start") {
-  if (subject.startsWith("servers/")) yield* (yield* Upstreams)[verb](subject.slice("servers/".length))
+/** A paused server is disconnected, and the program behind it ended (G-12); as it stands now, whatever was told. */
+export const followPause = Effect.fnUntraced(function* (subject: string) {
+  if (!subject.startsWith("servers/")) return
+  const upstreams = yield* Upstreams
+  const isPaused = (yield* (yield* Pauses).now).has(subject.toLowerCase())
+  yield* upstreams[isPaused ? "stop" : "start"](subject.slice("servers/".length))
 })
 
 const reader = readerLayer({
@@ -30,9 +33,9 @@ const reader = readerLayer({
         return
       case "pause.set":
         yield* calls.halt(event.body.subject)
-        return yield* stopServer(event.body.subject, "stop")
+        return yield* followPause(event.body.subject)
       case "pause.lifted":
-        return yield* stopServer(event.body.subject, "start")
+        return yield* followPause(event.body.subject)
       default:
         return
     }
@@ -44,7 +47,7 @@ export const layerResume = Layer.unwrap(
   Effect.gen(function* () {
     const lost = yield* (yield* Calls).recover
     if (lost > 0) yield* Effect.logWarning(`${lost} calls were cut off when the house stopped; they are marked failed`)
-    for (const { subject } of (yield* (yield* Pauses).list).items) yield* stopServer(subject, "stop")
+    for (const { subject } of (yield* (yield* Pauses).list).items) yield* followPause(subject)
     return reader
   }),
 )

@@ -23,7 +23,7 @@ import { Notices } from "../store/Notices.ts"
 import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
 import type { Offering } from "./offerings.ts"
-import { stateOf, type UpstreamTool } from "./kept.ts"
+import { reached, stateOf, type UpstreamTool } from "./kept.ts"
 import { makePool, type Parked } from "./pool.ts"
 import { makeRows } from "./rows.ts"
 
@@ -67,6 +67,8 @@ export class Upstreams extends Context.Service<
     /** Disconnects until `start`: the kill switch. Not kept over a restart; whoever pauses keeps that. */
     readonly stop: (name: string) => Effect.Effect<void>
     readonly start: (name: string) => Effect.Effect<void>
+    /** Waits a while for a server of which nothing is known yet, so that what it has is there. */
+    readonly shown: (name: string) => Effect.Effect<void>
     /** Connects everything, in the background. Once, when the file is in force. */
     readonly open: Effect.Effect<void>
     /** What may be called now, in a stable order. The same array until something changes. */
@@ -211,6 +213,12 @@ export class Upstreams extends Context.Service<
           declared: Effect.map(rows.all, (all) => all.filter((one) => one.source === "file").length),
           stop: (name) => Effect.suspend(() => (pool.stopped.add(nameKey(name)), Effect.asVoid(pool.followed))),
           start: (name) => Effect.suspend(() => (pool.stopped.delete(nameKey(name)), pool.follow)),
+          shown: (name) =>
+            Effect.forEach(
+              [...pool.entries.values()].filter((one) => nameKey(one.server.name) === nameKey(name)),
+              (kept) => (kept.protocol === null ? reached(kept) : Effect.void),
+              { discard: true },
+            ),
           open: pool.open,
           tools: pool.tools,
           version: pool.version,

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { type Answers, Asked, type CallingClient } from "./Asked.ts"
 import type { makeConversations } from "./conversations.ts"
 import type { JsonObject, Lists, makeOfferings, Shelves } from "./offerings.ts"
-import type { Kept } from "./kept.ts"
+import { isStarting, type Kept, reached } from "./kept.ts"
 import { lowerLog } from "./loudness.ts"
 import { hide } from "./reach.ts"
 
@@ -53,12 +53,16 @@ const hidden = <A>(kept: Kept, value: A): A => hide(value, kept.revealed) as A
 const exchangeWith =
   (kept: Kept, shelves: Shelves): UpstreamServer["exchange"] =>
   (method, params, options) =>
-    Effect.suspend((): ReturnType<MCPConnection["exchange"]> => {
-      const { connection } = shelves
-      if (connection !== undefined) return connection.exchange(method, params, options)
-      const { name, transport } = kept.server
-      return new MCPConnectionError({ message: `"${name}" is not connected`, serverName: name, transport })
-    }).pipe(
+    Effect.andThen(
+      reached(kept),
+      Effect.suspend((): ReturnType<MCPConnection["exchange"]> => {
+        const { connection } = shelves
+        if (connection !== undefined) return connection.exchange(method, params, options)
+        const { name, transport } = kept.server
+        const why = isStarting(kept) ? "is starting. Try again in a moment" : "is not connected"
+        return new MCPConnectionError({ message: `"${name}" ${why}`, serverName: name, transport })
+      }),
+    ).pipe(
       Effect.map((reply) => hidden(kept, reply)),
       Effect.mapError((error) =>
         error._tag === "MCPRefused"

@@ -1,7 +1,7 @@
 /** A server as the pool keeps it: its row, its connection, what it lists and what is offered of that. */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import type { MCPConnection, MCPTool, Tool } from "@stoa/tools"
-import { Deferred, type Scope } from "effect"
+import { Deferred, Effect, type Scope } from "effect"
 import { Shelves } from "./offerings.ts"
 import type { Offer, Pin } from "./pins.ts"
 import { plainSecrets, shownUrl } from "./reach.ts"
@@ -21,8 +21,8 @@ export interface UpstreamTool {
 export interface Kept {
   readonly server: Server
   readonly revealed: Set<string>
-  /** Done once the first try has ended, either way. */
-  readonly first: Deferred.Deferred<void>
+  /** Done once the first try since it was started has ended, either way. */
+  first: Deferred.Deferred<void>
   status: MCPServerState["status"]
   version: string | null
   protocol: string | null
@@ -41,6 +41,16 @@ export interface Kept {
   /** Present while it is to be connected. */
   scope: Scope.Closeable | undefined
 }
+
+/** How long a request waits for a server that is being reached. */
+const patience = "5 seconds"
+
+/** Waits a while for a server that was started and is not there yet. */
+export const reached = (kept: Kept): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    isStarting(kept) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(kept.first), patience)) : Effect.void,
+  )
+export const isStarting = ({ first, scope }: Kept): boolean => scope !== undefined && !Deferred.isDoneUnsafe(first)
 
 export const nothing: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =

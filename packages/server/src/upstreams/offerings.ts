@@ -70,6 +70,12 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
     for (const hear of hearers) hear(offering)
   }
 
+  const tellAll = (server: string, { lists: { prompts, resources, templates } }: Shelves) => {
+    version++
+    if (resources.length + templates.length > 0) tell({ what: "resources", server })
+    if (prompts.length > 0) tell({ what: "prompts", server })
+  }
+
   const load = Effect.fnUntraced(function* (server: string, shelves: Shelves) {
     const { capabilities, connection } = shelves
     if (connection === undefined) return
@@ -138,13 +144,13 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
       const log = has(capabilities, "logging") && era === "legacy" ? beginLog(connection) : Effect.void
       yield* Effect.forkIn(Effect.all([loaded(server, shelves), applied(shelves, true), log]), scope)
     }),
+    /** It is not shown any more. What it had is kept, for it may be started again. */
     gone: (server: string, shelves: Shelves) => {
-      const { prompts, resources, templates } = shelves.lists
-      Object.assign(shelves, { connection: undefined, capabilities: {}, lists: nothing, loadedAt: -Infinity })
-      version++
-      if (resources.length + templates.length > 0) tell({ what: "resources", server })
-      if (prompts.length > 0) tell({ what: "prompts", server })
+      Object.assign(shelves, { connection: undefined, loadedAt: -Infinity })
+      tellAll(server, shelves)
     },
+    /** It is shown again, and is being reached. */
+    expected: tellAll,
     heard: (server: string, shelves: Shelves, { uri, what }: { readonly what: string; readonly uri?: string }) => {
       if (what !== "resource") return Effect.asVoid(loaded(server, shelves))
       return Effect.sync(() => {

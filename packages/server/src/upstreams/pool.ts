@@ -10,7 +10,7 @@ import { Correlation } from "../store/Correlation.ts"
 import { Journal } from "../store/Journal.ts"
 import { serverOf, type UpstreamServer } from "./gateway.ts"
 import { makeConversations } from "./conversations.ts"
-import { fresh, type Kept, nothing, type UpstreamTool } from "./kept.ts"
+import { fresh, isStarting, type Kept, nothing, reached, type UpstreamTool } from "./kept.ts"
 import { makeOfferings } from "./offerings.ts"
 import { isAllowed, offerOf, stepsOf } from "./pins.ts"
 import { hide, type Lookup, placeOf } from "./reach.ts"
@@ -77,6 +77,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
           const there = mayCall(kept, tool.name) && connection !== undefined && scope !== undefined
           return there ? { connection, scope } : undefined
         },
+        reached: reached(kept),
+        isStarting: () => isStarting(kept),
         hide: (value) => hide(value, kept.revealed),
         run,
       }),
@@ -134,8 +136,12 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       const server = yield* connection.server
       const { protocolVersion: protocol } = details.value
       const news = kept.status !== "connected"
-      Object.assign(kept, { connection, status: "connected", version: server.version, protocol, error: undefined })
+      const { scope: own } = kept
+      // Not called before what it lists was held against what it listed when it was there last.
       yield* adopt(kept, yield* connection.tools)
+      // Stopped meanwhile.
+      if (own === undefined || kept.scope !== own) return
+      Object.assign(kept, { connection, status: "connected", version: server.version, protocol, error: undefined })
       yield* offerings.connected(kept.server.id, kept.shelves, connection)
       if (news)
         yield* journal.transact(
@@ -171,6 +177,9 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     const { name, spec } = kept.server
     if (spec === undefined) return yield* Deferred.succeed(kept.first, undefined)
     kept.scope = yield* Scope.make()
+    kept.first = Deferred.makeUnsafe()
+    // One that was stopped is shown as it was, until it says otherwise.
+    offerings.expected(kept.server.id, kept.shelves)
     const staying = stayConnected({ name, spec, lookup, revealed: kept.revealed, eras }, earsOf(kept))
     return yield* Effect.forkIn(staying, kept.scope)
   })
@@ -182,7 +191,6 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     Object.assign(kept, {
       scope: undefined,
       connection: undefined,
-      listed: [],
       status: "disconnected",
       error: undefined,
     })
@@ -266,7 +274,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     tools: () => snapshot,
     servers: (): ReadonlyArray<UpstreamServer> =>
       [...entries.values()]
-        .filter((kept) => kept.scope !== undefined && kept.shelves.connection !== undefined)
+        .filter((kept) => kept.scope !== undefined && kept.protocol !== null)
         .map((kept) => serverOf(kept, offerings, conversations))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,

@@ -11,6 +11,9 @@ type JsonObject = Readonly<Record<string, unknown>>
 export interface Behind {
   /** The connection, if this very tool may be called now. */
   readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
+  /** Waits a while for a server that was started and is not there yet. */
+  readonly reached: Effect.Effect<void>
+  readonly isStarting: () => boolean
   /** Takes out of what the server says whatever it was told in confidence. */
   readonly hide: (value: unknown) => unknown
   readonly run: ReturnType<typeof makeToolCalls>["run"]
@@ -45,10 +48,13 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
           input: args,
           ...(cause === undefined ? {} : { cause: behind.hide(cause) }),
         })
+      yield* behind.reached
       const there = behind.connection()
       if (there === undefined)
         return yield* failed(
-          `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
+          behind.isStarting()
+            ? `"${toolName}" cannot be called yet: its server is starting. Try again in a moment`
+            : `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
         )
       const reply = yield* behind
         .run(there.connection, there.scope, {

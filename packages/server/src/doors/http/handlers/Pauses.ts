@@ -3,7 +3,13 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/Grants.ts"
 import { Pauses } from "../../../access/Pauses.ts"
+import { followPause } from "../../../calls/Resume.ts"
 import { Journal } from "../../../store/Journal.ts"
+import { Readers } from "../../../store/Readers.ts"
+import { Upstreams } from "../../../upstreams/Upstreams.ts"
+
+/** How long a lift waits until the pause it lifts has stopped what it stops. */
+const patience = "5 seconds"
 
 export const pausesHandlers = HttpApiBuilder.group(
   Api,
@@ -11,11 +17,25 @@ export const pausesHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
     const pauses = yield* Pauses
+    const readers = yield* Readers
+    const upstreams = yield* Upstreams
     const { transact } = yield* Journal
+
+    /** What is called after a lift is not stopped by what came before it, and a server's tools are there again. */
+    const lift = Effect.fnUntraced(function* (subject: string) {
+      yield* Effect.timeoutOption(readers.receipt("calls"), patience)
+      yield* transact(pauses.lift(subject))
+      yield* followPause(subject).pipe(
+        Effect.provideService(Pauses, pauses),
+        Effect.provideService(Upstreams, upstreams),
+      )
+      if (subject.startsWith("servers/")) yield* upstreams.shown(subject.slice("servers/".length))
+    })
+
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "pauses/*"), pauses.list),
       set: ({ payload }) => Effect.andThen(require("admin", "pauses/*"), transact(pauses.set(payload))),
-      lift: ({ params }) => Effect.andThen(require("admin", "pauses/*"), transact(pauses.lift(params.subject))),
+      lift: ({ params }) => Effect.andThen(require("admin", "pauses/*"), lift(params.subject)),
     })
   }),
 )
