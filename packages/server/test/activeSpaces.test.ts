@@ -59,6 +59,15 @@ for (const [name, place] of places)
       yield* Context.get(one, Journal).transact(here.enter(desk, lobby))
       assert.strictEqual(yield* here.of(phone), lobby)
       assert.strictEqual(yield* there.of(desk), lobby)
+      // Within a transaction it is as that transaction has made it.
+      const inside = Effect.andThen(here.enter(desk, annex), here.of(desk))
+      assert.strictEqual(yield* Context.get(one, Journal).transact(inside), annex)
+      // Many at once each have their own.
+      const many = Effect.all(
+        [desk, phone, callerWith(pam, "tok_none"), desk].map((who) => here.of(who)),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(yield* many, [annex, lobby, undefined, annex])
       if (name === "postgres") assert.strictEqual(yield* there.of(phone), lobby)
       // SQLite has one process: whoever has entered nothing costs no question.
       else assert.isDefined(atHand(here.of(callerWith(pam, "tok_never"))))

@@ -6,6 +6,7 @@ import type { Caller, PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/Journal.ts"
+import { shared } from "../store/Shared.ts"
 
 type Who = Caller["Service"]
 
@@ -27,18 +28,25 @@ export class ActiveSpaces extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       // Most callers have entered nothing: on SQLite they are known by that and not asked about at every call. On Postgres
-      // somebody may have entered through another process, so there the row is asked.
-      const readHolders = Effect.map(
-        Effect.orDie(sql<{ holder: string }>`SELECT holder FROM active_spaces`),
-        (rows) => new Set(rows.map((row) => row.holder)),
+      // somebody may have entered through another process, so there the rows are asked, for all at once who call at once.
+      const holdersOf = (rows: Effect.Effect<ReadonlyArray<{ readonly holder: string }>, unknown>) =>
+        Effect.map(Effect.orDie(rows), (found) => new Set(found.map((row) => row.holder)))
+      const entered = shared((those: ReadonlySet<string>) =>
+        holdersOf(sql`SELECT holder FROM active_spaces WHERE ${sql.in("holder", [...those])}`),
       )
       const holders = yield* sql.onDialectOrElse({
         pg: () => Effect.succeed(undefined),
-        orElse: () => readHolders,
+        orElse: () => holdersOf(sql`SELECT holder FROM active_spaces`),
       })
 
       const nowhere: Effect.Effect<SpaceId | undefined> = Effect.succeed(undefined)
-      const of: ActiveSpaces["Service"]["of"] = (who) => (holders?.has(holderOf(who)) === false ? nowhere : find(who))
+      const of: ActiveSpaces["Service"]["of"] = (who) => {
+        if (holders !== undefined) return holders.has(holderOf(who)) ? find(who) : nowhere
+        return Effect.withFiber((fiber) => {
+          if (Context.getOrUndefined(fiber.context, sql.transactionService) !== undefined) return find(who)
+          return Effect.flatMap(entered(holderOf(who)), (those) => (those.has(holderOf(who)) ? find(who) : nowhere))
+        })
+      }
       const find = Effect.fnUntraced(function* (who: Who) {
         const holder = holderOf(who)
         const { id }: { readonly id: PrincipalId } = who.principal
