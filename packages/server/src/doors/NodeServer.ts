@@ -2,9 +2,9 @@
  * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
  * everything else goes through effect/http by way of `NodeRequest.ts`.
  */
-// edge: node:http speaks callbacks.
+// edge: node:http speaks callbacks, and a closing house waits in real time.
 import * as http from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
@@ -14,6 +14,13 @@ import { sendResponse } from "./Response.ts"
 
 /** How long running requests may take to finish once the house is closing. */
 const drainLimit = "10 seconds"
+/**
+ * A client that was just answered may have its next request on the way: its connection is kept so long, and that request is
+ * told that the house is closing. Cut off, it would not know whether it had run.
+ */
+const lingerMs = 250
+/** So many may stand before the door, connected and not let in: node's own figure. */
+const backlog = 511
 
 export type Door = (request: http.IncomingMessage, response: http.ServerResponse) => void
 
@@ -40,15 +47,55 @@ export class NodeServer extends Context.Service<
     Layer.effectContext(
       Effect.gen(function* () {
         const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
-        let running = 0
+        /** Not answered yet, or not to the last byte. */
+        const running = new Set<http.ServerResponse>()
+        /** When each connection was made, or last answered on. */
+        const quietSince = new Map<Socket, number>()
         const taken: Array<{ readonly path: string; readonly door: Door }> = []
         const first: Array<Effect.Effect<void>> = []
         let closing = false
         let idle: Deferred.Deferred<void> | undefined
-        const finished = () => {
-          running--
-          if (running === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+        const begun = (socket: Socket, response: http.ServerResponse) => {
+          running.add(response)
+          if (closing) response.shouldKeepAlive = false
+          response.once("close", () => {
+            if (quietSince.has(socket)) quietSince.set(socket, performance.now())
+            finished(response)
+          })
         }
+        const finished = (response: http.ServerResponse) => {
+          running.delete(response)
+          if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+        }
+        /** From now on an answer is the last one on its connection. */
+        const beginClosing = () => {
+          closing = true
+          for (const response of running) response.shouldKeepAlive = false
+        }
+        let letIn = 0
+        server.on("connection", (socket) => {
+          letIn++
+          quietSince.set(socket, performance.now())
+          socket.once("close", () => quietSince.delete(socket))
+        })
+        const answered = Effect.suspend(() => {
+          if (running.size === 0) return Effect.void
+          idle = Deferred.makeUnsafe<void>()
+          return Deferred.await(idle)
+        })
+        /** Until nobody stands before the door: one is let in at each turn of the event loop, and may have asked already. */
+        const allIn = Effect.gen(function* () {
+          for (let turn = 0, before = -1; turn < backlog && before < letIn; turn++) {
+            before = letIn
+            yield* pause(0)
+          }
+        })
+        /** Until every connection has ended or been quiet for a while. */
+        const allQuiet: Effect.Effect<void> = Effect.flatMap(answered, () => {
+          const now = performance.now()
+          const wait = [...quietSince.values()].reduce((most, since) => Math.max(most, since + lingerMs - now), 0)
+          return wait === 0 && running.size === 0 ? Effect.void : Effect.andThen(pause(wait), allQuiet)
+        })
 
         // Between listening and serving the answer is "not yet", not silence.
         const notYet = (_: http.IncomingMessage, response: http.ServerResponse) => {
@@ -59,19 +106,30 @@ export class NodeServer extends Context.Service<
         yield* listen(server, options)
         const { address, port } = server.address() as AddressInfo
 
+        const closed = Deferred.makeUnsafe<void>()
+        // node:http's own `close` would cut off those who are between two requests.
+        const listenNoMore = () =>
+          server.listening
+            ? void NetServer.prototype.close.call(server, () => Deferred.doneUnsafe(closed, Effect.void))
+            : undefined
         yield* Effect.addFinalizer(() =>
           Effect.gen(function* () {
-            closing = true
+            beginClosing()
             yield* Effect.forEach(first, (step) => step, { discard: true })
-            // Still listening: whoever asks meanwhile is told that the house is closing.
-            if (running > 0) {
-              idle = Deferred.makeUnsafe<void>()
-              yield* Effect.timeoutOption(Deferred.await(idle), drainLimit)
-            }
-            const closed = Deferred.makeUnsafe<void>()
-            server.close(() => Deferred.doneUnsafe(closed, Effect.void))
+            yield* Effect.timeoutOption(
+              Effect.gen(function* () {
+                // Still listening: whoever asks meanwhile is told that the house is closing.
+                yield* answered
+                yield* allIn
+                listenNoMore()
+                yield* allQuiet
+              }),
+              drainLimit,
+            )
+            listenNoMore()
             server.closeAllConnections()
             yield* Deferred.await(closed)
+            server.close()
           }),
         )
 
@@ -84,17 +142,18 @@ export class NodeServer extends Context.Service<
               const { url = "/" } = request
               for (const { door, path } of taken) {
                 if (!url.startsWith(path) || !["", "/", "?"].includes(url.charAt(path.length))) continue
-                running++
-                response.once("close", finished)
+                begun(request.socket, response)
                 return door(request, response)
               }
+              begun(request.socket, response)
               const asked = new NodeRequest(request, response)
               const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
                 handled,
               )
-              if (fiber.pollUnsafe() !== undefined) return
-              running++
-              fiber.addObserver(finished)
+              // A feed goes on by itself, and says goodbye when the house closes.
+              const over = () => (response.writableEnded ? undefined : finished(response))
+              if (fiber.pollUnsafe() !== undefined) return over()
+              fiber.addObserver(over)
               response.on("close", () => {
                 if (!response.writableFinished) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
               })
@@ -102,7 +161,7 @@ export class NodeServer extends Context.Service<
             server.off("request", notYet)
             server.on("request", onRequest)
             // Still answered while the house closes: the guard says that it does. The socket goes last.
-            yield* Effect.addFinalizer(() => Effect.sync(() => void (closing = true)))
+            yield* Effect.addFinalizer(() => Effect.sync(beginClosing))
           }),
         })
 
@@ -119,6 +178,13 @@ export class NodeServer extends Context.Service<
       }),
     )
 }
+
+/** Lets the event loop turn, at least once: what has arrived meanwhile is heard. */
+const pause = (milliseconds: number) =>
+  Effect.callback<void>((resume) => {
+    const timer = setTimeout(() => setImmediate(() => resume(Effect.void)), milliseconds)
+    return Effect.sync(() => clearTimeout(timer))
+  })
 
 const listen = (server: http.Server, options: { readonly host: string; readonly port: number }) =>
   Effect.callback<void, StartError>((resume) => {

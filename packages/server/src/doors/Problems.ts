@@ -7,14 +7,24 @@ interface Failure {
   readonly message: string
 }
 
-export const problemOf = (failure: Failure): { readonly status: number; readonly body: unknown } => {
+interface Problem {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** When to come back to a house that is closing, or has lost its database for a moment. */
+const awayHeaders = { "retry-after": "2" }
+
+export const problemOf = (failure: Failure): Problem => {
   // An error is an instance of its schema, and that schema states its status.
   const status = statusOf(failure.constructor as never)
   const { _tag, ...fields } = failure
-  return { status, body: { ...fields, ...bodyOf(_tag, status, failure.message) } }
+  const headers = _tag === "Unavailable" ? awayHeaders : {}
+  return { status, body: { ...fields, ...bodyOf(_tag, status, failure.message) }, headers }
 }
 
 export const problemResponse = (failure: Failure): HttpServerResponse.HttpServerResponse => {
-  const { body, status } = problemOf(failure)
-  return HttpServerResponse.jsonUnsafe(body, { status, contentType: problemType })
+  const { body, headers, status } = problemOf(failure)
+  return HttpServerResponse.jsonUnsafe(body, { status, contentType: problemType, headers })
 }

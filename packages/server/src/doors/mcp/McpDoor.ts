@@ -70,14 +70,14 @@ export class McpDoor extends Context.Service<
         const house = { front, sessions, streams, limits }
 
         const problem = (reply: Reply, failure: { readonly _tag: string; readonly message: string }) => {
-          const { body, status } = problemOf(failure)
+          const { body, headers, status } = problemOf(failure)
           const extra =
             failure instanceof Unauthenticated
               ? { "www-authenticate": "Bearer" }
               : failure instanceof TooManyRequests
                 ? { "retry-after": String(failure.retryAfter) }
                 : {}
-          reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...extra })
+          reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...headers, ...extra })
         }
 
         /** Everything that needs the house, in one fiber: who asks, how often they may, what they see, and the rest. */
