@@ -1,5 +1,6 @@
 /** A house that is told to stop amid a burst: whoever has sent a request is answered, on connections that are kept alive too. */
 import { connect as dial } from "node:net"
+import { fileURLToPath } from "node:url"
 import { afterAll, describe, expect, it } from "vitest"
 import { Home, type House } from "./houseProcess.ts"
 
@@ -130,5 +131,39 @@ describe("SIGTERM amid a burst on connections that are kept alive", () => {
       wanted.map(([name]) => name).toSorted(),
     )
     await house.stop()
+  })
+
+  it("a question that a client of the old era left open keeps no house from closing, and its call is not given up", async () => {
+    const house = await home.start()
+    const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
+    await house.admin.mcpServers.add({ name: "every", command: process.execPath, args: [everything, "stdio"] })
+    const left = new AbortController()
+    const send = (message: object, more: Record<string, string> = {}) =>
+      fetch(`${house.url}/mcp/servers/every`, {
+        method: "POST",
+        signal: left.signal,
+        headers: {
+          authorization: `Bearer ${house.token}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...more,
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
+      })
+    const clientInfo = { name: "old", version: "1" }
+    const params = { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo }
+    const session = (await send({ method: "initialize", params })).headers.get("mcp-session-id")!
+    const asks = { method: "tools/call", params: { name: "trigger-elicitation-request", arguments: {} } }
+    const reader = (await send(asks, { "mcp-session-id": session })).body!.getReader()
+    for (let heard = ""; !heard.includes("elicitation/create");)
+      heard += new TextDecoder().decode((await reader.read()).value)
+    const [call] = (await house.admin.calls.list({ state: "waiting" })).items
+    left.abort()
+    expect(await house.stop()).toMatchObject({ code: 0, signal: null })
+    const next = await home.start()
+    // The server waited on a stream of that house: nobody has cancelled it, and nobody knows what it did.
+    const after = await next.admin.calls.get(call!.id)
+    expect(after).toMatchObject({ state: "failed", error: { tag: "ToolExecutionError" } })
+    await next.stop()
   })
 })

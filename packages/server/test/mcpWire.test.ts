@@ -1,4 +1,5 @@
 /** Every message we send, of every kind and revision, against the official schemas; and the rules of the transport. */
+import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { McpDoor } from "../src/doors/mcp/McpDoor.ts"
@@ -184,6 +185,33 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
       const session = yield* ask(() => initialized(at, token))
       const json = { ...bearer, "mcp-session-id": session, accept: "application/json" }
       assert.strictEqual((yield* ask(() => fetch(at, { headers: json }))).status, 406)
+    }),
+  )
+
+  it.effect("a large body is read from those the house knows, and from nobody else", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Guest
+      const token = yield* tokenOf("ann")
+      /** Says that a large body comes, and sends none of it. */
+      const announced = (path: string, authorization: string) =>
+        Effect.callback<string>((resume) => {
+          const { host, port } = new URL(url)
+          const socket = connect(Number(port), "127.0.0.1")
+          const head = [`POST ${path} HTTP/1.1`, `Host: ${host}`, "Content-Type: application/json"]
+          const length = ["Content-Length: 4000000", "Accept: application/json, text/event-stream"]
+          socket.write([...head, ...length, ...(authorization === "" ? [] : [authorization]), "", ""].join("\r\n"))
+          socket.once("data", (answer) => {
+            socket.destroy()
+            resume(Effect.succeed(answer.toString("latin1").slice(9, 12)))
+          })
+          return Effect.sync(() => socket.destroy())
+        })
+      assert.strictEqual(yield* announced("/mcp", ""), "401")
+      assert.strictEqual(yield* announced("/mcp", "Authorization: Bearer stoa_wrong"), "401")
+      assert.strictEqual(yield* announced("/mcp/jsonrpc", ""), "413")
+      const text = "x".repeat(100_000)
+      const echoed = yield* ask(() => oldRequest(`${url}/mcp`, token, "tools/call", { name: "whoami", text }))
+      assert.include(JSON.stringify(echoed.body.result), "ann")
     }),
   )
 

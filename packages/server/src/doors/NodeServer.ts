@@ -33,6 +33,8 @@ export class NodeServer extends Context.Service<
     readonly draining: () => boolean
     /** What must happen first when the house closes: streams say goodbye. */
     readonly beforeClose: (step: Effect.Effect<void>) => void
+    /** What must happen when running requests have had their time: whatever still runs is left. */
+    readonly afterDrain: (step: Effect.Effect<void>) => void
     /**
      * A door that reads node's requests itself, for a path and everything below it: it comes before the router, and guards
      * itself. A request counts as running until its response is closed.
@@ -53,6 +55,7 @@ export class NodeServer extends Context.Service<
         const quietSince = new Map<Socket, number>()
         const taken: Array<{ readonly path: string; readonly door: Door }> = []
         const first: Array<Effect.Effect<void>> = []
+        const last: Array<Effect.Effect<void>> = []
         let closing = false
         let idle: Deferred.Deferred<void> | undefined
         const begun = (socket: Socket, response: http.ServerResponse) => {
@@ -127,6 +130,7 @@ export class NodeServer extends Context.Service<
               drainLimit,
             )
             listenNoMore()
+            yield* Effect.forEach(last, (step) => step, { discard: true })
             server.closeAllConnections()
             yield* Deferred.await(closed)
             server.close()
@@ -172,6 +176,7 @@ export class NodeServer extends Context.Service<
             port,
             draining: () => closing,
             beforeClose: (step) => void first.push(step),
+            afterDrain: (step) => void last.push(step),
             take: (path, door) => void taken.push({ path, door }),
           }),
         )

@@ -93,6 +93,8 @@ export interface Line {
   readonly log: (entry: { readonly level: LogLevel; readonly logger?: string; readonly data: unknown }) => void
   /** The call goes on without holding the client's connection, where the client can come back for the result. */
   readonly letGo: (retryMs: number) => void
+  /** Whether it is the house that cuts the request off: then nobody has given up the call. */
+  readonly ending: () => boolean
   /** The client's answers to what was asked, and the state that was given with the question. */
   readonly answers: ClientAnswers
   readonly state: unknown

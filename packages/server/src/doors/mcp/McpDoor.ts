@@ -44,6 +44,9 @@ export interface McpOptions {
 
 type Needs = Desk | NodeServer | Tokens | Limits | Journal | SqlClient.SqlClient
 
+/** So much is read before it is known who sends it. */
+const strangersBody = 64 * 1024
+
 const bearer = /^bearer +(\S+) *$/i
 
 export class McpDoor extends Context.Service<
@@ -66,7 +69,12 @@ export class McpDoor extends Context.Service<
         const sessions = new Sessions()
         const streams = new OpenStreams()
         const waiting = new Crowd<Reply>()
-        const front = { stamp: stampOf(serverInfo(options.version)), seal: new StateSeal(options.key), now }
+        const front = {
+          stamp: stampOf(serverInfo(options.version)),
+          seal: new StateSeal(options.key),
+          now,
+          ending: server.draining,
+        }
         const house = { front, sessions, streams, limits }
 
         const problem = (reply: Reply, failure: { readonly _tag: string; readonly message: string }) => {
@@ -80,20 +88,27 @@ export class McpDoor extends Context.Service<
           reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...headers, ...extra })
         }
 
+        const whoAsks = (
+          place: Place,
+          request: IncomingMessage,
+        ): Effect.Effect<Caller["Service"] | null, Unauthenticated | TooManyRequests> => {
+          const { authorization = "" } = request.headers
+          const token = bearer.exec(authorization)?.[1]
+          if (authorization === "" && place.open)
+            return Effect.catchTag(options.identify(undefined, ""), "Unauthenticated", () => Effect.succeed(null))
+          if (authorization !== "" && token === undefined)
+            return Effect.fail(new Unauthenticated({ reason: "refused" }))
+          return options.identify(
+            token === undefined ? undefined : Redacted.make(token),
+            request.socket.remoteAddress ?? "unknown",
+          )
+        }
+
         /** Everything that needs the house, in one fiber: who asks, how often they may, what they see, and the rest. */
         const run = (place: Place, request: IncomingMessage, reply: Reply, body: string) => {
-          const { authorization = "", traceparent } = request.headers
+          const { traceparent } = request.headers
           const correlationId = correlationFrom(typeof traceparent === "string" ? traceparent : undefined)
-          const token = bearer.exec(authorization)?.[1]
-          const who =
-            authorization === "" && place.open
-              ? Effect.catchTag(options.identify(undefined, ""), "Unauthenticated", () => Effect.succeed(null))
-              : authorization !== "" && token === undefined
-                ? Effect.fail(new Unauthenticated({ reason: "refused" }))
-                : options.identify(
-                    token === undefined ? undefined : Redacted.make(token),
-                    request.socket.remoteAddress ?? "unknown",
-                  )
+          const who = whoAsks(place, request)
           const serveAs = (caller: Caller["Service"] | null): Effect.Effect<void, NoRoute | TooManyRequests> => {
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
             const cause = {
@@ -130,10 +145,13 @@ export class McpDoor extends Context.Service<
           const cancel = () => fiber.interruptUnsafe()
           if (fiber.pollUnsafe() !== undefined) return
           const leave = waiting.enter(reply)
+          reply.stop = cancel
           fiber.addObserver((exit) => {
             leave()
-            // Cancelled, for any other failure has been answered: there is no answer, only an end.
-            if (Exit.isFailure(exit)) reply.silence()
+            reply.stop = undefined
+            // Cancelled, for any other failure has been answered: there is no answer, only an end. A house that closes
+            // breaks the connection instead: whoever waits is to know.
+            if (Exit.isFailure(exit) && !server.draining()) reply.silence()
           })
           reply.response.on("close", () => {
             // Of the new era, hanging up is cancelling. Of the old one it is not: the client may come back.
@@ -151,11 +169,23 @@ export class McpDoor extends Context.Service<
           if (place === undefined) return problem(reply, new NoRoute({ method, path: url.split("?")[0]! }))
           if (method === "GET" || method === "DELETE") return run(place, request, reply, "")
           if (method !== "POST") return reply.empty(405, { allow: "GET, POST, DELETE" })
-          readBody(request, (body) =>
-            typeof body === "string"
-              ? run(place, request, reply, body)
-              : problem(reply, new TooLarge({ noun: "body", size: body.size, limit: largestBody })),
-          )
+          const read = () =>
+            readBody(request, (body) =>
+              typeof body === "string"
+                ? run(place, request, reply, body)
+                : problem(reply, new TooLarge({ noun: "body", size: body.size, limit: largestBody })),
+            )
+          // NaN, where it comes in parts.
+          if (Number(request.headers["content-length"]) <= strangersBody) return read()
+          // A large body is taken from those the house knows. Who it is, is asked again when it is there.
+          const known = Effect.match(whoAsks(place, request), {
+            onFailure: (failure) => problem(reply, failure),
+            onSuccess: (caller) =>
+              caller === null
+                ? problem(reply, new TooLarge({ noun: "body", size: null, limit: strangersBody }))
+                : read(),
+          })
+          Effect.runForkWith(context)(known)
         }
 
         const endDead = Effect.gen(function* () {
@@ -193,6 +223,11 @@ export class McpDoor extends Context.Service<
         )
         // Whoever only listens is told to go; what runs may finish.
         server.beforeClose(Effect.sync(() => streams.endAll()))
+        server.afterDrain(
+          Effect.sync(() => {
+            for (const reply of [...waiting]) reply.stop?.()
+          }),
+        )
         server.take("/mcp", onRequest)
         return McpDoor.of({
           sessions: () => sessions.size,

@@ -127,7 +127,7 @@ const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<Heard,
         return Effect.succeed(true)
       },
     }),
-    Effect.onInterrupt(() => asks.dropped ?? Effect.void),
+    Effect.onInterrupt(() => (talk.front.ending() ? Effect.void : (asks.dropped ?? Effect.void))),
     Effect.map((late) => ({ answers: given, late })),
   )
 }

@@ -31,6 +31,8 @@ export class Reply {
   session: Session | undefined
   /** Whether hanging up cancels the request. */
   diesWithConnection = false
+  /** Ends the work on it, while there is any. */
+  stop: (() => void) | undefined
   /** A GET that waits for whatever comes. */
   standing = false
   #stream: EventStream | undefined

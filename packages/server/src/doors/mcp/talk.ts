@@ -13,6 +13,8 @@ export interface Front {
   readonly stamp: Stamp
   readonly seal: StateSeal
   readonly now: () => number
+  /** The house ends: whoever is cut off now has not given up what they asked for. */
+  readonly ending: () => boolean
 }
 
 export interface Talk {
@@ -45,6 +47,7 @@ export const lineOf = (talk: Talk, params: JsonObject, answers: ClientAnswers, s
     answers,
     state,
     letGo: talk.letGo,
+    ending: talk.front.ending,
     progress: ({ message, progress, total }) => {
       // It only ever rises, whatever the tool says.
       if (!isToken(token) || !(progress > last)) return

@@ -195,7 +195,9 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
         Effect.provideService(CallingClient, client),
         Effect.provideService(Begun, (call: string) => void (begun = call)),
         Effect.onInterrupt(() =>
-          begun === undefined ? Effect.void : Effect.ignore(calls.cancel(begun, "The client cancelled it")),
+          begun === undefined || line.ending()
+            ? Effect.void
+            : Effect.ignore(calls.cancel(begun, "The client cancelled it")),
         ),
         Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, line)),
       )
