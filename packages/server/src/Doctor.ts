@@ -2,10 +2,10 @@
 // edge: looks at the data folder's mode, and at the database file.
 import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { type Finding, Report } from "@stoa/contract"
+import { type AllowList, type Finding, Report } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { AllowLists } from "./access/AllowLists.ts"
+import { AllowLists, wholeServer } from "./access/AllowLists.ts"
 import { Audit } from "./access/Audit.ts"
 import { Rules } from "./access/Rules.ts"
 import { Secrets } from "./access/Secrets.ts"
@@ -94,9 +94,19 @@ const secrets = Effect.gen(function* () {
       )
 })
 
+// Asked of the tables too: a server that is away may have the tool all the same.
 const allowLists = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
   const { items } = yield* (yield* AllowLists).list
-  const unknown = items.flatMap((list) => list.unknown.map((name) => `${list.toolset}/${list.context}: ${name}`))
+  const servers = yield* Effect.orDie(sql<{ name: string }>`SELECT name FROM mcp_servers`)
+  const tools = yield* Effect.orDie(
+    sql<{ name: string; tool: string }>`SELECT s.name, t.tool FROM mcp_tools t JOIN mcp_servers s ON s.id = t.server`,
+  )
+  const served = new Set(["*", ...servers.map(({ name }) => wholeServer(name))])
+  for (const { name, tool } of tools) served.add(`${name}/${tool}`)
+  const unknownIn = ({ tools, toolset, unknown }: AllowList) =>
+    toolset === "upstream" ? tools.filter((name) => !served.has(name)) : unknown
+  const unknown = items.flatMap((list) => unknownIn(list).map((name) => `${list.toolset}/${list.context}: ${name}`))
   return unknown.length === 0
     ? ok("allow lists", `${items.length} lists, every name is known`)
     : warn("allow lists", `names that nothing serves: ${unknown.join(", ")}`)

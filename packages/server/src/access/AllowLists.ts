@@ -28,7 +28,17 @@ const defaultList = (toolset: ListedSet, context: AccessContext): ReadonlyArray<
 export const unknownNames = (toolset: ListedSet, tools: ReadonlyArray<string>): ReadonlyArray<string> =>
   toolset in toolNames ? tools.filter((tool) => tool !== "*" && !toolNames[toolset as ToolsetName].includes(tool)) : []
 
-const allowsTool = (tools: ReadonlyArray<string>, tool: string): boolean => tools.includes("*") || tools.includes(tool)
+/** All of an MCP server: its tools, and what it has beside them. */
+export const wholeServer = (server: string): string => `${server}/*`
+
+/** Whether a list of `upstream` gives a server as a whole. A name of one of its tools gives that tool and nothing else. */
+export const listsServer = (tools: ReadonlySet<string>, server: string): boolean =>
+  tools.has("*") || tools.has(wholeServer(server))
+
+export const listsTool = (toolset: ListedSet, tools: ReadonlySet<string>, tool: string): boolean =>
+  tools.has("*") ||
+  tools.has(tool) ||
+  (toolset === "upstream" && tools.has(wholeServer(tool.slice(0, Math.max(0, tool.indexOf("/"))))))
 
 const { unknown: _unknown, ...stored } = AllowList.fields
 const Row = Schema.Struct({ ...stored, tools: json(AllowList.fields.tools) })
@@ -131,7 +141,7 @@ export class AllowLists extends Context.Service<
         })
 
         const allows: AllowLists["Service"]["allows"] = (toolset, context, tool) =>
-          Effect.map(get(toolset, context), ({ tools }) => allowsTool(tools, tool))
+          Effect.map(get(toolset, context), ({ tools }) => listsTool(toolset, new Set(tools), tool))
 
         return AllowLists.of({ get, list, set, reset, allows })
       }),

@@ -15,7 +15,7 @@ import type {
 import { toolNames } from "@stoa/contract"
 import { CurrentToolsConfig, type RegisteredTool, Registry, type Road, type Tool } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
-import { AllowLists } from "../access/AllowLists.ts"
+import { AllowLists, listsTool, wholeServer } from "../access/AllowLists.ts"
 import { Grants } from "../access/Grants.ts"
 import { Upstreams } from "../upstreams/Upstreams.ts"
 import type { Listed, Traits } from "./Traits.ts"
@@ -62,6 +62,8 @@ export class Catalogue extends Context.Service<
     readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
     /** What the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Listed>>
+    /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
+    readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
     /** May the caller run it: the grants alone. */
     readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
     /** Rises with every tool that comes, goes or changes. */
@@ -198,7 +200,7 @@ export class Catalogue extends Context.Service<
           set: listOf(shelf.set),
         })
         const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
-          (tools.has("*") || tools.has(name)) &&
+          listsTool(listOf(shelf.set), tools, name) &&
           (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
         const seen: View = {
           get: (name) => {
@@ -223,6 +225,15 @@ export class Catalogue extends Context.Service<
         return seen
       })
 
+      const serves: Catalogue["Service"]["serves"] = Effect.fnUntraced(function* (set, name) {
+        yield* upToDate.bring
+        if (set === "upstream" && name.endsWith("/*"))
+          return (yield* upstreams.list).items.some((server) => wholeServer(server.name) === name)
+        return [...shelves.values()].some(
+          (shelf) => listOf(shelf.set) === set && shelf.registry.find(name)?.definition.name === name,
+        )
+      })
+
       const judge: Catalogue["Service"]["judge"] = (caller, name) => grants.judge(caller, "execute", `tools/${name}`)
 
       const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, face) {
@@ -237,6 +248,7 @@ export class Catalogue extends Context.Service<
         withdraw,
         view,
         list,
+        serves,
         judge,
         version: () => version,
         onChange: (hear) => {

@@ -152,7 +152,8 @@ export const layerHouseDesk = Layer.effect(
           : named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
       )
       const servers = yield* upstreamFaces.known(caller, endpoint)
-      const away = yield* pausing.stopped(caller, servers)
+      const away = yield* pausing.stopped(caller, servers.some)
+      const wholeAway = yield* pausing.stopped(caller, servers.whole)
       const tasks = upstreamCalls.tasks(caller, endpoint)
       const face: Face = {
         instructions,
@@ -177,8 +178,8 @@ export const layerHouseDesk = Layer.effect(
         )),
       }
       const whole = withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
-      const isThere = face.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
-      return isThere ? pausing.face(caller, endpoint, away, whole) : undefined
+      const isThere = face.tools.length > 0 || endpoint.kind !== "server" || servers.some.length > 0
+      return isThere ? pausing.face(caller, endpoint, wholeAway, whole) : undefined
     })
 
     // By token and not by principal alone: a face acts as the caller it was made for, and two tokens of one agent may

@@ -1,12 +1,20 @@
 /**
  * What servers have beside tools, as a part of a face: their resources, prompts and completions, for whoever may use the
- * server at all. Requests go to the server as the house, with nothing of the caller's but what it asks for.
+ * server as a whole. Requests go to the server as the house, with nothing of the caller's but what it asks for.
  */
 import { randomUUID } from "node:crypto"
 import type { Caller } from "@stoa/contract"
-import { type MCPConnectionError, type MCPLine, MCPRefused, type MCPReply } from "@stoa/tools"
+import {
+  areMCPIcons,
+  faultOfMCPResult,
+  type MCPConnectionError,
+  type MCPLine,
+  MCPRefused,
+  type MCPReply,
+  mendMCPCompletion,
+} from "@stoa/tools"
 import { Effect } from "effect"
-import { AllowLists } from "../../access/AllowLists.ts"
+import { AllowLists, listsServer } from "../../access/AllowLists.ts"
 import { Grants } from "../../access/Grants.ts"
 import { Asked, type CallingClient } from "../../upstreams/Asked.ts"
 import { Upstreams, type UpstreamServer } from "../../upstreams/Upstreams.ts"
@@ -60,11 +68,20 @@ const faultOf = (error: MCPConnectionError | MCPRefused): Fault =>
       new Fault(error.code <= -32_020 && error.code > -32_100 ? codes.internal : error.code, error.message, error.data)
     : new Fault(codes.internal, error.message)
 
-const outcomeOf = (reply: MCPReply | Asked, naming: Naming, held: string): Effect.Effect<Content | Asks, Fault> => {
+const outcomeOf = (
+  method: string,
+  reply: MCPReply | Asked,
+  naming: Naming,
+  held: string,
+): Effect.Effect<Content | Asks, Fault> => {
   if (reply instanceof Asked) return Effect.succeed({ _tag: "Asks", requests: reply.questions, state: { held } })
   switch (reply._tag) {
-    case "Done":
+    case "Done": {
+      const fault = faultOfMCPResult(method, reply.result)
+      if (fault !== undefined)
+        return Effect.fail(new Fault(codes.internal, `The server's answer cannot be read: ${fault}`))
       return Effect.succeed({ _tag: "Content", result: resultOutward(reply.result, naming) })
+    }
     case "Asks":
       return Effect.succeed({ _tag: "Asks", requests: reply.questions, state: { upstream: reply.state ?? null } })
     case "Task":
@@ -105,7 +122,7 @@ const passOn = ({ naming, server }: Reached, method: string, params: JsonObject,
       before !== undefined,
     )
     .pipe(
-      Effect.flatMap((reply): Effect.Effect<Content | Asks | Lacks, Fault> => outcomeOf(reply, naming, name)),
+      Effect.flatMap((reply): Effect.Effect<Content | Asks | Lacks, Fault> => outcomeOf(method, reply, naming, name)),
       Effect.catchTag("MCPRefused", (error) => {
         const lacks = lacksOf(error)
         return lacks === undefined ? Effect.fail(error) : Effect.succeed(lacks)
@@ -174,7 +191,7 @@ const completeOf =
     const own = typeof name === "string" ? { name: found.name } : { uri: found.name }
     const params = { ref: { ...(ref as object), ...own }, argument, ...(context === undefined ? {} : { context }) }
     return found.server.exchange("completion/complete", params).pipe(
-      Effect.map((reply) => (reply._tag === "Done" ? reply.result : { completion: { values: [] } })),
+      Effect.map((reply) => (reply._tag === "Done" ? mendMCPCompletion(reply.result) : { completion: { values: [] } })),
       Effect.mapError(faultOf),
     )
   }
@@ -187,7 +204,7 @@ const extraOf = (tool: JsonObject, naming: Naming): Extra["shown"] => {
   const { _meta, icons, title } = metaOutward(tool, naming)
   return {
     ...(typeof title === "string" ? { title } : {}),
-    ...(Array.isArray(icons) ? { icons: icons.filter(isObject) } : {}),
+    ...(Array.isArray(icons) && areMCPIcons(icons) ? { icons: icons.filter(isObject) } : {}),
     ...(isObject(_meta) ? { meta: _meta } : {}),
   }
 }
@@ -199,18 +216,23 @@ export const makeUpstreamFaces = Effect.fnUntraced(function* (pausing: Effect.Su
   const allowLists = yield* AllowLists
   const grants = yield* Grants
 
-  /** Of these, the servers this caller may use as a whole: a right to single tools of a server is none to what else it has. */
+  /**
+   * Of these, the servers this caller may use as a whole: a right to single tools of a server is none to what else it has.
+   * `anyOf`: also those it is given single tools of.
+   */
   const usable = Effect.fnUntraced(function* <S extends Pick<UpstreamServer, "name" | "owner">>(
     servers: ReadonlyArray<S>,
     caller: Caller["Service"],
     endpoint: Endpoint,
+    anyOf = false,
   ) {
-    const { tools } = yield* allowLists.get("upstream", caller.context)
+    const tools = new Set((yield* allowLists.get("upstream", caller.context)).tools)
+    const listed = (name: string): boolean =>
+      listsServer(tools, name) || (anyOf && [...tools].some((tool) => tool.startsWith(`${name}/`)))
     const found: Array<S> = []
     for (const one of servers) {
       const { name, owner } = one
-      if ((owner !== null && owner !== caller.principal.id) || !isNamed(endpoint, name)) continue
-      if (!tools.includes("*") && !tools.some((tool) => tool.startsWith(`${name}/`))) continue
+      if ((owner !== null && owner !== caller.principal.id) || !isNamed(endpoint, name) || !listed(name)) continue
       const { verdict } = yield* grants.judge(caller, "execute", `tools/${name}/`)
       if (verdict === "allow") found.push(one)
     }
@@ -228,11 +250,11 @@ export const makeUpstreamFaces = Effect.fnUntraced(function* (pausing: Effect.Su
   })
   const watching = yield* makeUpstreamWatch(reached)
 
-  /** All servers that are not hidden from this caller here, those that are away too. */
+  /** All servers that are not hidden from this caller here, those that are away too; and those it may use as a whole. */
   const known = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
-    if (endpoint.kind === "toolset") return []
-    const { items } = yield* upstreams.list
-    return yield* usable(items, caller, endpoint)
+    const { items } = endpoint.kind === "toolset" ? { items: [] } : yield* upstreams.list
+    const some = yield* usable(items, caller, endpoint, true)
+    return { some, whole: yield* usable(some, caller, endpoint) }
   })
 
   const part = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint, base: Face["watch"]) {

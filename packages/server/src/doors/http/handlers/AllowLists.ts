@@ -1,8 +1,9 @@
-import { Api } from "@stoa/contract"
+import { AllowList, Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AllowLists } from "../../../access/AllowLists.ts"
 import { Grants } from "../../../access/Grants.ts"
+import { Catalogue } from "../../../calls/Catalogue.ts"
 import { Journal } from "../../../store/Journal.ts"
 
 export const allowListsHandlers = HttpApiBuilder.group(
@@ -12,14 +13,31 @@ export const allowListsHandlers = HttpApiBuilder.group(
     const { require } = yield* Grants
     const lists = yield* AllowLists
     const { transact } = yield* Journal
+    const { serves } = yield* Catalogue
+    /** Configured tools and servers come and go: a name that nobody has is kept, and said. */
+    const noted = Effect.fnUntraced(function* (list: AllowList) {
+      if (list.toolset !== "configured" && list.toolset !== "upstream") return list
+      const unknown: Array<string> = []
+      for (const name of list.tools) if (name !== "*" && !(yield* serves(list.toolset, name))) unknown.push(name)
+      return new AllowList({ ...list, unknown })
+    })
     return handlers.handleAll({
-      list: () => Effect.andThen(require("read", "allow-lists/*"), lists.list),
+      list: () =>
+        Effect.andThen(
+          require("read", "allow-lists/*"),
+          Effect.flatMap(lists.list, (page) =>
+            Effect.map(Effect.forEach(page.items, noted), (items) => ({ ...page, items })),
+          ),
+        ),
       get: ({ params: { context, toolset } }) =>
-        Effect.andThen(require("read", `allow-lists/${toolset}/${context}`), lists.get(toolset, context)),
+        Effect.andThen(
+          require("read", `allow-lists/${toolset}/${context}`),
+          Effect.flatMap(lists.get(toolset, context), noted),
+        ),
       set: ({ params: { context, toolset }, payload }) =>
         Effect.andThen(
           require("write", `allow-lists/${toolset}/${context}`),
-          transact(lists.set(toolset, context, payload.tools)),
+          Effect.flatMap(transact(lists.set(toolset, context, payload.tools)), noted),
         ),
     })
   }),
