@@ -55,13 +55,38 @@ it("a tool that changed while the house was away is shown and accepted, just as 
   writeFileSync(file, JSON.stringify({ mail: "sends mail to me" }))
   house = await home.start()
   while ((await house.admin.mcpServers.get("post")).held.length === 0);
+  const [{ held }] = json(await stoa("servers", "tools", "post", "--json")) as [{ held: { digest: string } }]
   expect(await stoa("servers", "tools", "post")).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/\nmail +held +sends mail +sends mail to me\n$/),
+    stdout: expect.stringMatching(
+      new RegExp(`\nmail +held +sends mail +sends mail to me +${held.digest.slice(0, 16)}\n$`),
+    ),
   })
-  const accepted = await stoa("servers", "accept", "post", "mail", "--json")
+  // Looking accepts nothing, and says how to.
+  const looked = await stoa("servers", "accept", "post", "mail")
+  expect(looked).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(
+      /It said:[^]*\n- +"description": "sends mail"[^]*It says now:[^]*\n\+ +"description": "sends mail to me"/,
+    ),
+    stderr: expect.stringContaining(`stoa servers accept post mail --digest ${held.digest}`),
+  })
+  expect((await house.admin.mcpServers.get("post")).held).toEqual(["mail"])
+  for (const wrong of ["0".repeat(64), "0".repeat(16), held.digest.slice(0, 15)])
+    expect(await stoa("servers", "accept", "post", "mail", "--digest", wrong)).toMatchObject({ code: 2, stdout: "" })
+  expect((await house.admin.mcpServers.get("post")).held).toEqual(["mail"])
+  // It changes after it was looked at: what was shown is not what would be accepted.
+  await house.stop()
+  writeFileSync(file, JSON.stringify({ mail: "sends mail to me and to her" }))
+  house = await home.start()
+  const heldNow = async () => (await house.admin.mcpServers.tools("post")).items[0]!.held!.digest
+  while ((await heldNow()) === held.digest);
+  expect(await stoa("servers", "accept", "post", "mail", "--digest", held.digest)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/changed again/),
+  })
+  const accepted = await stoa("servers", "accept", "post", "mail", "--digest", (await heldNow()).slice(0, 16), "--json")
   expect(json(accepted)).toMatchObject({ name: "post", tools: ["mail"], held: [] })
-  expect(accepted.stderr).toMatch(/it said: .*"sends mail".*\nit says now: .*"sends mail to me"/)
   await stoa("servers", "rm", "post")
 })
 

@@ -157,7 +157,9 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
       yield* ask(() => it.callTool({ name: "reload", arguments: {} }))
       yield* until(() => told === 1)
       assert.deepStrictEqual(yield* names, ["other", "reload"])
-      yield* ask(() => admin.mcpServers.accept("holds", "mail"))
+      const { items } = yield* ask(() => admin.mcpServers.tools("holds"))
+      const { digest } = items.find(({ name }) => name === "mail")!.held!
+      yield* ask(() => admin.mcpServers.accept("holds", "mail", { digest }))
       yield* until(() => told === 2)
       assert.deepStrictEqual(yield* names, ["mail", "other", "reload"])
       yield* ask(() => admin.mcpServers.remove("holds"))

@@ -154,7 +154,7 @@ for (const store of ["sqlite", "postgres"] as const)
 
     it.effect("G-31 a tool that changes is held, shown and not callable until somebody accepts it", () =>
       Effect.gen(function* () {
-        const { admin } = yield* Guest
+        const { admin, adminToken, raw } = yield* Guest
         const upstreams = yield* Upstreams
         const server = changing({ mail: "sends mail", note: "takes a note" })
         const first = yield* ask(() => admin.mcpServers.add({ name: "post", ...server.spec }))
@@ -177,12 +177,25 @@ for (const store of ["sqlite", "postgres"] as const)
         const digest = pinned!.held!.digest
         const other = yield* refusal(() => admin.mcpServers.accept("post", "mail", { digest: pinned!.digest }))
         assert.deepStrictEqual([other.status, other.tag], [409, "WrongState"])
+        assert.match(other.message, /changed again/)
+        // Whoever does not say what was looked at has looked at nothing.
+        const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" }
+        const path = "/api/v1/mcp-servers/post/tools/mail/accept"
+        for (const body of ["{}", '{"digest":"0000"}', JSON.stringify({ digest })]) {
+          const answer = yield* ask(() => raw(path, { method: "POST", headers, body }))
+          assert.strictEqual(answer.status, 400)
+          assert.match(
+            yield* ask(() => answer.text()),
+            /"path":"query\.digest","message":"[^"]*mcp-servers\/:server\/tools/,
+          )
+        }
+        assert.deepStrictEqual((yield* ask(() => admin.mcpServers.get("post"))).held, ["mail"])
         const accepted = yield* ask(() => admin.mcpServers.accept("post", "mail", { digest }))
         assert.deepStrictEqual([accepted.tools, accepted.held], [["mail", "note", "reload"], []])
         const now = upstreams.tools().find(({ tool }) => tool.definition.name === "post/mail")!
         assert.strictEqual(now.tool.definition.description, "sends mail, and a copy to me")
         assert.strictEqual(textOf(yield* callTool("post/mail")), "mail")
-        const twice = yield* refusal(() => admin.mcpServers.accept("post", "mail"))
+        const twice = yield* refusal(() => admin.mcpServers.accept("post", "mail", { digest }))
         assert.deepStrictEqual([twice.status, twice.tag], [409, "WrongState"])
         // What was accepted before is another thing by now; and what says again what was accepted needs no review.
         server.write({ mail: "sends mail", note: "takes a note" })

@@ -63,7 +63,9 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* callTool("post/reload")
           yield* offers((names) => !names.includes("post/mail"))
           unknownTool(yield* refusal(() => admin.tools.call("post/mail", { input: {} })))
-          yield* ask(() => admin.mcpServers.accept("post", "mail"))
+          const { items } = yield* ask(() => admin.mcpServers.tools("post"))
+          const { digest } = items.find(({ name }) => name === "mail")!.held!
+          yield* ask(() => admin.mcpServers.accept("post", "mail", { digest }))
           assert.strictEqual((yield* call(admin, "post/mail")).state, "done")
           yield* ask(() => admin.mcpServers.remove("post"))
         }),

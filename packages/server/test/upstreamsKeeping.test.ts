@@ -123,7 +123,9 @@ describe.each(places)("a restart on %s", (_name, place) => {
             yield* offers((names) => names.includes("post/note") && names.includes("quiet/echo"))
             const { held, tools } = yield* upstreams.get("post")
             assert.deepStrictEqual([tools, held], [["note", "reload"], ["mail"]])
-            assert.deepStrictEqual((yield* upstreams.accept("post", "mail")).tools, ["mail", "note", "reload"])
+            const [mail] = (yield* upstreams.pinned("post")).items
+            const accepted = yield* upstreams.accept("post", "mail", mail!.held!.digest)
+            assert.deepStrictEqual(accepted.tools, ["mail", "note", "reload"])
           }),
           after,
         )
@@ -436,7 +438,7 @@ for (const store of ["sqlite", "postgres"] as const)
             () => bob.mcpServers.list(),
             () => bob.mcpServers.get("vault"),
             () => bob.mcpServers.add({ name: "own", command: "cat" }),
-            () => bob.mcpServers.accept("vault", "echo"),
+            () => bob.mcpServers.accept("vault", "echo", { digest: "0" }),
             () => bob.mcpServers.remove("vault"),
           ])
             assert.strictEqual((yield* refusal(attempt)).status, 403)

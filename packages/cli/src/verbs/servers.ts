@@ -118,6 +118,9 @@ const rm = Command.make(
   }),
 ).pipe(Command.withDescription("Disconnect an MCP server and forget it"))
 
+/** So much of a digest cannot be met by another definition on purpose; less could. */
+const shortest = 16
+
 const pinned = Command.make(
   "tools",
   { server },
@@ -128,28 +131,64 @@ const pinned = Command.make(
       ...one,
       says: wordsOf(one.definition),
       "would say": wordsOf(one.held?.definition),
+      digest: one.held?.digest.slice(0, shortest),
     }))
-    yield* list(json ? items : rows, ["name", "state", "says", "would say"])
+    yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest"])
+    if (!json && items.some(({ held }) => held !== null))
+      yield* talk(`Look at a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
   }),
 ).pipe(Command.withDescription("What its tools were when they were first seen, and what waits for review"))
 
+/** Line by line. What a terminal would not show, or would show elsewhere, is written out. */
+const linesOf = (definition: unknown): ReadonlyArray<string> =>
+  JSON.stringify(definition, null, 2)
+    .split("\n")
+    .map((line) =>
+      line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`),
+    )
+const marked = (words: string, mark: string, lines: ReadonlyArray<string>, others: ReadonlyArray<string>) => [
+  words,
+  ...lines.map((line) => `${others.includes(line) ? " " : mark} ${line}`),
+]
+/** Both whole, with a mark at the lines that the other has not. */
+const changeOf = (before: unknown, now: unknown): string => {
+  const [old, young] = [linesOf(before), linesOf(now)]
+  return [...marked("It said:", "-", old, young), ...marked("It says now:", "+", young, old)].join("\n")
+}
+
+const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
 const accept = Command.make(
   "accept",
-  { server, tool: Argument.String("tool").pipe(Argument.withDescription("A tool of it that is held")) },
-  Effect.fn(function* ({ server, tool }) {
-    // What is shown here is what is accepted, and not what the server may have made of it meanwhile.
+  {
+    server,
+    tool: Argument.String("tool").pipe(Argument.withDescription("A tool of it that is held")),
+    digest: Flag.String("digest").pipe(
+      Flag.withDescription(
+        "The digest of what you have looked at; without it the change is shown and nothing is accepted",
+      ),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ digest, server, tool }) {
     const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
     const found = items.find((one) => one.name === tool)
-    if (found?.held) {
-      yield* talk(`it said:      ${JSON.stringify(found.definition)}`)
-      yield* talk(`it says now:  ${JSON.stringify(found.held.definition)}`)
+    if (!found?.held) return yield* refused(`${server} has no tool "${tool}" that waits for review.`)
+    const { held } = found
+    if (Option.isNone(digest)) {
+      yield* show(found, changeOf(found.definition, held.definition))
+      return yield* refused(
+        `Nothing is accepted yet. To accept what it says now: stoa servers accept ${quoted(server)} ${quoted(tool)} --digest ${held.digest}`,
+      )
     }
-    const now = yield* ask((stoa) =>
-      stoa.mcpServers.accept(server, tool, found?.held ? { digest: found.held.digest } : {}),
-    )
+    const seen = digest.value.toLowerCase()
+    if (seen.length < shortest) return yield* refused(`--digest has at least ${shortest} characters.`)
+    // What was looked at, and not what the server may have made of it meanwhile: the house compares the whole of it.
+    const whole = held.digest.startsWith(seen) ? held.digest : seen
+    const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool, { digest: whole }))
     yield* show(now, `${server}/${tool} may be called again`)
   }),
-).pipe(Command.withDescription("Accept what a changed tool says of itself now"))
+).pipe(Command.withDescription("Show how a tool has changed; with --digest, accept what it says now"))
 
 export const servers = Command.make("servers").pipe(
   Command.withDescription("MCP servers whose tools the house offers"),

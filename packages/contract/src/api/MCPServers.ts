@@ -10,6 +10,10 @@ import { made } from "./guards.ts"
 
 const server = { server: MCPServerRef }
 
+const Digest = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)).annotateKey({
+  messageMissingKey: "say what was looked at: the digest under `held` of GET /mcp-servers/:server/tools, in the query",
+})
+
 export class MCPServersApi extends HttpApiGroup.make("mcpServers")
   .add(
     HttpApiEndpoint.get("list", "/mcp-servers", { success: pageOfMany(MCPServerState) }),
@@ -38,7 +42,7 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
     HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {
       params: { ...server, tool: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) },
       // What was looked at: what has changed since then is not accepted with it.
-      query: { digest: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))) },
+      query: { digest: Digest },
       success: MCPServerState,
       error: [problem(Missing), problem(WrongState)],
     }),

@@ -55,7 +55,7 @@ export class Upstreams extends Context.Service<
     readonly get: (ref: string) => Effect.Effect<MCPServerState, Missing>
     readonly list: Effect.Effect<Page<MCPServerState>>
     /** Somebody has looked at what a changed tool says now, and lets it go on. */
-    readonly accept: (ref: string, tool: string, seen?: string) => Effect.Effect<MCPServerState, Missing | WrongState>
+    readonly accept: (ref: string, tool: string, seen: string) => Effect.Effect<MCPServerState, Missing | WrongState>
     /** What its tools were pinned as, those it lists no longer among them, and what is held. */
     readonly pinned: (ref: string) => Effect.Effect<Page<MCPServerTool>, Missing>
     /** What the configuration file declares, all of it: what is no longer in it goes. */
@@ -177,7 +177,7 @@ export class Upstreams extends Context.Service<
               const digest = yield* rows.accept(id, tool, seen)
               if (digest === undefined)
                 return yield* new WrongState({
-                  detail: `${name} has no tool "${tool}" that waits for review${seen === undefined ? "" : " as it was seen"}.`,
+                  detail: `${name} has no tool "${tool}" that waits for review as it was seen: it may have changed again, or been accepted. Look at its tools again.`,
                 })
               yield* journal.append({ kind: "server.tool-accepted", body: { server: name, owner, tool, digest } })
               yield* noticed

@@ -140,11 +140,10 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   }, Effect.orDie)
 
   /** What is held becomes what is accepted; says its digest, or nothing where that is not what is held. */
-  const accept = Effect.fnUntraced(function* (server: string, tool: string, seen: string | undefined) {
-    const same = seen === undefined ? sql`1 = 1` : sql`held_digest = ${seen}`
+  const accept = Effect.fnUntraced(function* (server: string, tool: string, seen: string) {
     const rows = yield* sql<{ digest: string }>`UPDATE mcp_tools SET state = 'active', definition = held_definition,
       digest = held_digest, held_definition = NULL, held_digest = NULL
-      WHERE server = ${server} AND tool = ${tool} AND state = 'held' AND ${same} RETURNING digest`
+      WHERE server = ${server} AND tool = ${tool} AND state = 'held' AND held_digest = ${seen} RETURNING digest`
     return rows[0]?.digest
   }, Effect.orDie)
 
