@@ -39,6 +39,8 @@ const tells = (capabilities: JsonObject, key: string): boolean =>
 /** One server's. Made when it is added, filled when it is there. */
 export class Shelves {
   lists: Lists = nothing
+  /** What it lists that no client could read, and why. */
+  dropped: Readonly<Record<keyof Lists, ReadonlyArray<string>>> = { resources: [], templates: [], prompts: [] }
   capabilities: JsonObject = {}
   instructions: string | undefined
   era: "legacy" | "modern" = "modern"
@@ -80,26 +82,36 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
     const { capabilities, connection } = shelves
     if (connection === undefined) return
     // A list that cannot be had leaves the last one standing.
-    const list = (method: Parameters<MCPConnection["listAll"]>[0], wanted: boolean, last: ReadonlyArray<JsonObject>) =>
-      wanted
-        ? Effect.match(connection.listAll(method), {
-            onSuccess: (items) => hide(shelves, items) as ReadonlyArray<JsonObject>,
-            onFailure: () => last,
-          })
-        : Effect.succeed([])
     const before = shelves.lists
+    const said = shelves.dropped
+    const list = (method: Parameters<MCPConnection["listAll"]>[0], capability: string, key: keyof Lists) =>
+      has(capabilities, capability)
+        ? Effect.match(connection.listAll(method), {
+            onSuccess: (listed) => hide(shelves, listed) as typeof listed,
+            onFailure: () => ({ items: before[key], dropped: said[key] }),
+          })
+        : Effect.succeed({ items: [], dropped: [] })
     const [resources, templates, prompts] = yield* Effect.all(
       [
-        list("resources/list", has(capabilities, "resources"), before.resources),
-        list("resources/templates/list", has(capabilities, "resources"), before.templates),
-        list("prompts/list", has(capabilities, "prompts"), before.prompts),
+        list("resources/list", "resources", "resources"),
+        list("resources/templates/list", "resources", "templates"),
+        list("prompts/list", "prompts", "prompts"),
       ],
       { concurrency: "unbounded" },
     )
     // Gone, or another one, meanwhile.
     if (shelves.connection !== connection) return
     shelves.loadedAt = yield* Clock.currentTimeMillis
-    shelves.lists = { resources, templates, prompts }
+    shelves.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
+    shelves.dropped = { resources: resources.dropped, templates: templates.dropped, prompts: prompts.dropped }
+    const known = new Set(Object.values(said).flat())
+    const news = Object.values(shelves.dropped)
+      .flat()
+      .filter((it) => !known.has(it))
+    if (news.length > 0)
+      yield* Effect.logWarning(
+        `MCP server "${connection.name}" lists what is left out: ${news.join("; ").slice(0, 500)}`,
+      )
     const differs = (...keys: ReadonlyArray<keyof Lists>) =>
       keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(shelves.lists[key]))
     if (differs("resources", "templates")) tell({ what: "resources", server })

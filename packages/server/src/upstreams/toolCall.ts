@@ -3,7 +3,7 @@
  * again, or in a task. However it is, what comes out is a result or `Asked`.
  */
 import type { MCPConnectionError } from "@stoa/contract"
-import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
+import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
 import { Answered, Asked, CallingClient, Keeping, type Questions } from "./Asked.ts"
 import { type makeConversations, unaskable } from "./conversations.ts"
@@ -97,6 +97,14 @@ const how = (connection: MCPConnection, taskId: string, options?: MCPExchange) =
 
 const ended = new MCPRefused(-32_603, "The server cancelled it")
 
+/** The SDK looks at results of calls, and not at those that came as a task's. */
+const taskResult = (result: unknown): Effect.Effect<MCPReply, MCPRefused> => {
+  const fault = faultOfMCPResult("tools/call", result)
+  return fault === undefined
+    ? Effect.succeed({ _tag: "Done", result: result as JsonObject })
+    : Effect.fail(new MCPRefused(-32_603, `its result cannot be read: ${fault}`))
+}
+
 /** Looks after a task of the new era until it ends, or wants something. */
 const follow = Effect.fnUntraced(function* (
   connection: MCPConnection,
@@ -111,7 +119,7 @@ const follow = Effect.fnUntraced(function* (
     const now = reply._tag === "Done" ? reply.result : {}
     switch (now["status"]) {
       case "completed":
-        return { _tag: "Done", result: now["result"] as JsonObject }
+        return yield* taskResult(now["result"])
       case "failed": {
         const { code, data, message } = now["error"] as { code: number; message: string; data?: unknown }
         return yield* Effect.fail(new MCPRefused(code, message, data))
@@ -143,7 +151,8 @@ const followOld = Effect.fnUntraced(function* (
     if (now["status"] === "cancelled") return yield* Effect.fail(ended)
     if (now["status"] !== "working") {
       const result = yield* Effect.result(connection.exchange("tasks/result", { taskId: task }, options))
-      if (Result.isSuccess(result)) return result.success
+      if (Result.isSuccess(result))
+        return result.success._tag === "Done" ? yield* taskResult(result.success.result) : result.success
       // It had its answer and goes on for longer than a request may take.
       if (result.failure._tag === "MCPRefused" || now["status"] !== "input_required")
         return yield* Effect.fail(result.failure)

@@ -68,10 +68,13 @@ export interface MCPConnection {
     params: Readonly<Record<string, unknown>>,
     options?: MCPExchange,
   ) => Effect.Effect<MCPReply, MCPConnectionError | MCPRefused>
-  /** Everything of a list, page by page. */
+  /** Everything of a list that a client can read, page by page; and what was left out of it, and why. */
   readonly listAll: (
     method: "resources/list" | "resources/templates/list" | "prompts/list",
-  ) => Effect.Effect<ReadonlyArray<Readonly<Record<string, unknown>>>, MCPConnectionError | MCPRefused>
+  ) => Effect.Effect<
+    { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>; readonly dropped: ReadonlyArray<string> },
+    MCPConnectionError | MCPRefused
+  >
   /** `onChange` of the ports hears of these resources from now on and of no others, as long as this connection lasts; says which. */
   readonly watch: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, MCPConnectionError | MCPRefused>
 }

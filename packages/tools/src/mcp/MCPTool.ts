@@ -6,11 +6,15 @@ import { headerFaultOf } from "./toolHeaders.ts"
 /** Only what must hold for a tool to be callable at all. */
 const Wire = Schema.Struct({
   name: Schema.NonEmptyString,
-  title: Schema.optionalKey(Schema.String),
-  description: Schema.optionalKey(Schema.String),
   inputSchema: JsonSchema,
-  outputSchema: Schema.optionalKey(JsonSchema),
 })
+const isSchema = Schema.is(JsonSchema)
+/** What clients read of a schema before they use it. */
+const readable = ({ properties = {}, required = [] }: JsonSchema): boolean =>
+  isSchema(properties) &&
+  Object.values(properties).every((it) => typeof it === "boolean" || isSchema(it)) &&
+  Array.isArray(required) &&
+  required.every((it) => typeof it === "string")
 const Hints = Schema.decodeUnknownOption(ToolAnnotations)
 const decode = Schema.decodeUnknownOption(Wire)
 
@@ -44,22 +48,28 @@ export const readMCPTools = (
       dropped.push(`tool ${at}: it has no name or no input schema`)
       continue
     }
-    const { description, inputSchema, name, outputSchema, title } = wire.value
+    const { inputSchema, name } = wire.value
     if (rules.allowed !== undefined && !rules.allowed.includes(name)) continue
-    const fault = rules.headers ? headerFaultOf(inputSchema) : undefined
+    const fault = !readable(inputSchema)
+      ? "its input schema is none"
+      : rules.headers
+        ? headerFaultOf(inputSchema)
+        : undefined
     if (fault !== undefined) dropped.push(`${name}: ${fault}`)
     else if (tools.has(name)) dropped.push(`${name}: listed twice; the first one counts`)
     else if (tools.size >= rules.most) dropped.push(`${name}: more than ${rules.most} tools`)
     else {
       const source = one as Readonly<Record<string, unknown>>
+      const { description, outputSchema, title } = source
       const annotations = Option.getOrUndefined(Hints(source["annotations"]))
       tools.set(name, {
         name,
-        description: description ?? "",
+        // What is malformed and not needed is as if it were not there.
+        description: typeof description === "string" ? description : "",
         // The decoded copies are equal but new; whoever compares or signs a schema wants the one that came.
         inputSchema: source["inputSchema"] as typeof inputSchema,
-        ...(title === undefined ? {} : { title }),
-        ...(outputSchema === undefined ? {} : { outputSchema: source["outputSchema"] as typeof outputSchema }),
+        ...(typeof title === "string" ? { title } : {}),
+        ...(isSchema(outputSchema) && readable(outputSchema) ? { outputSchema } : {}),
         ...(annotations === undefined ? {} : { annotations }),
         raw: source,
       })

@@ -10,6 +10,7 @@ import { connectionError, type Fault } from "./faults.ts"
 import { lineKey, taskKey } from "./lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
+import { droppedFrom } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import { RequestTime } from "./requestTime.ts"
 import type { Session } from "./session.ts"
@@ -167,16 +168,17 @@ const keys = {
 export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["listAll"] =>
   Effect.fn("MCPConnection.listAll")(function* (method) {
     const items: Array<JsonObject> = []
+    const dropped: Array<string> = []
     const seen = new Set<string>()
     for (let cursor: string | undefined; ;) {
       const reply = yield* exchange(method, cursor === undefined ? {} : { cursor })
       const page: JsonObject = reply._tag === "Done" ? reply.result : {}
       const listed: unknown = page[keys[method]]
-      if (Array.isArray(listed))
-        items.push(...listed.filter((it): it is JsonObject => typeof it === "object" && it !== null))
+      if (Array.isArray(listed)) items.push(...(listed as ReadonlyArray<JsonObject>))
+      dropped.push(...droppedFrom(page))
       const next = page["nextCursor"]
       if (typeof next !== "string" || seen.has(next) || seen.size >= maxPages || items.length >= maxItems)
-        return items.slice(0, maxItems)
+        return { items: items.slice(0, maxItems), dropped: dropped.slice(0, maxItems) }
       seen.add((cursor = next))
     }
   })

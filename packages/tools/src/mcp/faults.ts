@@ -86,7 +86,9 @@ export const faultOf = (error: unknown): Fault => {
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout) return as("timeout")
     if (lostCodes.includes(error.code)) return as("lost")
-    if (error.code === SdkErrorCode.InvalidResult) return as("unreadable")
+    // Behind the method it lists every way in which nothing fits.
+    if (error.code === SdkErrorCode.InvalidResult)
+      return as("unreadable", { message: message.replace(/: \[\s*\{[\s\S]*$/, "") })
     if (error.code === SdkErrorCode.ClientHttpUnexpectedContent) return as("unreadable")
     if (error.code === SdkErrorCode.EraNegotiationFailed)
       return as(/pinned|no modern overlap/.test(message) ? "version" : "lost")

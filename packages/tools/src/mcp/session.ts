@@ -17,6 +17,7 @@ import { type Fault, faultOf } from "./faults.ts"
 import { Lines, taskKey, untagged } from "./lines.ts"
 import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
+import { droppedFrom, mendMCPResult } from "./MCPResult.ts"
 import { MCPToolPage, readMCPTools } from "./MCPTool.ts"
 import { clientInfo, clientOptions } from "./protocol.ts"
 import { asItCame, type SessionRequest } from "./sessionRequest.ts"
@@ -126,6 +127,7 @@ const endClient = (client: Client, way: Way) =>
 const listTools = (request: SessionRequest, client: Client, config: MCPServerConfig) =>
   Effect.gen(function* () {
     const raw: Array<unknown> = []
+    const lost: Array<string> = []
     const seen = new Set<string>()
     let cursor: string | undefined
     while (client.getServerCapabilities()?.tools !== undefined) {
@@ -135,6 +137,7 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
         Effect.mapError((cause): Fault => ({ kind: "unreadable", message: `tools/list: ${cause.message}`, cause })),
       )
       raw.push(...page.tools)
+      lost.push(...droppedFrom(answer as Readonly<Record<string, unknown>>))
       cursor = page.nextCursor
       if (cursor === undefined) break
       if (seen.has(cursor) || seen.size >= maxPages)
@@ -145,11 +148,12 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
         })
       seen.add(cursor)
     }
-    return readMCPTools(raw, {
+    const { dropped, tools } = readMCPTools(raw, {
       allowed: config.allowedTools,
       headers: client.getProtocolEra() === "modern" && config.transport === "streamable-http",
       most: maxTools,
     })
+    return { tools, dropped: [...lost, ...dropped] }
   })
 
 /** A person's consent, where the server wants it and somebody waits for the answer. */
@@ -179,6 +183,7 @@ const forgive = (message: JSONRPCMessage) => {
     const { _meta, ...task } = result
     Object.assign(result, { resultType: "complete", content: [], _meta: { ...(_meta as object), [taskKey]: task } })
   }
+  if (result !== undefined && result !== null) mendMCPResult(result)
   if (typeof result?.["protocolVersion"] !== "string") return
   result["serverInfo"] = { name: "unknown", version: "unknown", ...(result["serverInfo"] as object | undefined) }
   result["capabilities"] ??= {}

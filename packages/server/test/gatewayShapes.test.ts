@@ -1,0 +1,190 @@
+/** Servers that say what the protocol does not have: it costs them their own malformed items, and nobody else anything. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, house, roomy } from "./house.ts"
+import { joined, newClient, oldClient } from "./gatewayKit.ts"
+import { made, served, taskIs, text } from "./gatewayServer.ts"
+import { newRequest, oldRequest } from "./mcpKit.ts"
+
+const config = { ...roomy, agents: [{ name: "ada" }] }
+const eras = ["old", "new"] as const
+const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} }
+
+const lists = {
+  "tools/list": {
+    tools: [
+      { name: "fine", description: "is fine", inputSchema: { type: "object" } },
+      {
+        name: "odd",
+        description: 5,
+        title: 7,
+        inputSchema: { type: "object", properties: { a: true } },
+        outputSchema: "none",
+        icons: [{ src: 5 }],
+        annotations: { readOnlyHint: "yes" },
+        execution: 3,
+        _meta: "x",
+      },
+      { name: "unreadable", inputSchema: { type: "object", required: "a" } },
+      { name: 5, inputSchema: { type: "object" } },
+    ],
+  },
+  "resources/list": {
+    resources: [
+      5,
+      { uri: 5 },
+      { name: "no" },
+      { uri: "mem://2", name: 5 },
+      { uri: "mem://ok", name: "ok", icons: [{ src: "https://icons.example/a.png" }] },
+      {
+        uri: "mem://3",
+        name: "x",
+        size: "big",
+        annotations: { priority: 5 },
+        mimeType: 6,
+        title: 7,
+        icons: [{ src: 5 }],
+        _meta: 5,
+      },
+      { uri: "mem://4", name: "half a byte", size: 0.5 },
+    ],
+  },
+  "resources/templates/list": {
+    resourceTemplates: [{ uriTemplate: 5 }, { name: "x" }, { uriTemplate: "a://{x}", name: "ok", description: 5 }],
+  },
+  "prompts/list": {
+    prompts: [{ name: 5 }, {}, { name: "p", arguments: "x" }, { name: "q", arguments: [{ name: 5 }], title: "Q" }],
+  },
+}
+
+const answers: Readonly<Record<string, (params: { readonly name?: string; readonly uri?: string }) => object>> = {
+  "resources/read": ({ uri }) => ({
+    contents: [uri === "mem://ok" ? { uri: 5 } : uri === "mem://3" ? { uri: "mem://3" } : { uri: uri!, text: "read" }],
+  }),
+  "prompts/get": ({ name }) => ({
+    messages: name === "p" ? "x" : [{ role: "user", content: { type: "hologram" } }],
+  }),
+  "completion/complete": () => ({ completion: { values: [5, "five", null], total: "many", hasMore: false } }),
+}
+
+/** A server of an era that is wrong wherever it can be. */
+const poison = (era: "old" | "new") =>
+  served(
+    era,
+    { fine: () => text("fine"), odd: () => text("odd") },
+    {
+      initialize: () => ({
+        protocolVersion: "2025-11-25",
+        capabilities,
+        serverInfo: { name: "poison", version: "1" },
+      }),
+      "server/discover": () => ({
+        supportedVersions: ["2026-07-28"],
+        capabilities,
+        ttlMs: 0,
+        cacheScope: "private",
+      }),
+      ...Object.fromEntries(
+        Object.entries(lists).map(([method, list]) => [
+          method,
+          () => ({ ...list, ...(era === "new" ? { ttlMs: 0, cacheScope: "private" } : {}) }),
+        ]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(answers).map(([method, answer]) => [
+          method,
+          ({ params }: { readonly params: object }) => ({ ...answer(params), ttlMs: 0, cacheScope: "private" }),
+        ]),
+      ),
+    },
+  )
+
+layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 60_000 })("malformed servers", (it) => {
+  for (const upstream of eras)
+    for (const client of eras)
+      it.effect(`${client} client, ${upstream} server: malformed items are left out, malformed parts too`, () =>
+        Effect.gen(function* () {
+          const { name, token, url } = yield* joined((yield* poison(upstream)).url)
+          const it = yield* ((client === "old" ? oldClient : newClient) as typeof newClient)(`${url}/mcp`, token)
+          const { resources } = yield* ask(() => it.listResources())
+          const prefix = `stoa-mcp://${name}/`
+          assert.deepStrictEqual(resources, [
+            { uri: `${prefix}mem://ok`, name: "ok", icons: [{ src: "https://icons.example/a.png" }] },
+            { uri: `${prefix}mem://3`, name: "x" },
+            { uri: `${prefix}mem://4`, name: "half a byte" },
+          ])
+          const { resourceTemplates } = yield* ask(() => it.listResourceTemplates())
+          assert.deepStrictEqual(resourceTemplates, [{ uriTemplate: `${prefix}a://{x}`, name: "ok" }])
+          const { prompts } = yield* ask(() => it.listPrompts())
+          assert.deepStrictEqual(prompts, [{ name: `${name}__p` }, { name: `${name}__q`, title: "Q" }])
+          const { tools } = yield* ask(() => it.listTools())
+          const mine = tools.filter((one) => one.name.startsWith(`${name}__`))
+          assert.deepStrictEqual(
+            mine.map((one) => one.name),
+            [`${name}__fine`, `${name}__odd`],
+          )
+          const odd = mine[1]!
+          assert.strictEqual(odd.description, "")
+          assert.isUndefined(odd.title ?? odd.icons ?? odd.outputSchema ?? odd._meta)
+        }),
+      )
+
+  for (const upstream of eras)
+    it.effect(`${upstream} server: its lists and answers are what the official schemas say`, () =>
+      Effect.gen(function* () {
+        const { place, token } = yield* joined((yield* poison(upstream)).url)
+        const hello = yield* ask(() =>
+          oldRequest(place, token, "initialize", {
+            protocolVersion: "2025-11-25",
+            capabilities: {},
+            clientInfo: { name: "raw", version: "1" },
+          }),
+        )
+        const session = hello.headers.get("mcp-session-id")!
+        // Each answer is held against the schema as it comes.
+        for (const method of Object.keys(lists)) {
+          yield* ask(() => oldRequest(place, token, method, {}, session))
+          yield* ask(() => newRequest(place, token, method, {}))
+        }
+        for (const [method, params] of [
+          ["resources/read", { uri: "mem://ok" }],
+          ["resources/read", { uri: "mem://3" }],
+          ["prompts/get", { name: "p" }],
+          ["prompts/get", { name: "q" }],
+        ] as const)
+          for (const { body } of [
+            yield* ask(() => oldRequest(place, token, method, params, session)),
+            yield* ask(() => newRequest(place, token, method, params)),
+          ]) {
+            assert.strictEqual(body.error.code, -32_603)
+            assert.match(
+              body.error.message,
+              /cannot be read: (contents|messages)|Invalid result for (resources.read|prompts.get)$/,
+            )
+          }
+        const read = yield* ask(() => newRequest(place, token, "resources/read", { uri: "mem://4" }))
+        assert.strictEqual(read.body.result.contents[0].text, "read")
+        const completed = yield* ask(() =>
+          newRequest(place, token, "completion/complete", {
+            ref: { type: "ref/prompt", name: "p" },
+            argument: { name: "a", value: "b" },
+          }),
+        )
+        assert.deepStrictEqual(completed.body.result.completion, { values: ["five"], hasMore: false })
+      }),
+    )
+
+  it.effect("a task whose result is none fails, and says why", () =>
+    Effect.gen(function* () {
+      const server = yield* served(
+        "new",
+        { later: () => made("t1") },
+        { "tasks/get": () => taskIs("t1", "completed", { result: { content: [{ type: "text" }] } }) },
+      )
+      const { place, token } = yield* joined(server.url)
+      const { body } = yield* ask(() => newRequest(place, token, "tools/call", { name: "later", arguments: {} }))
+      assert.strictEqual(body.result.isError, true)
+      assert.match(body.result.content[0].text, /its result cannot be read: content/)
+    }),
+  )
+})

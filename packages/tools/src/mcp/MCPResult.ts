@@ -1,0 +1,117 @@
+/**
+ * What a server lists and answers, held against the protocol before it is passed on: a client that cannot read one item of a
+ * list reads none of it. The SDK's own schemas are the measure, since they are what clients read with.
+ */
+import { isSpecType, specTypeSchemas } from "@modelcontextprotocol/client"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+type Shape = "Tool" | "Resource" | "ResourceTemplate" | "Prompt"
+
+const needed: Readonly<Record<Shape, ReadonlyArray<string>>> = {
+  Tool: ["name", "inputSchema"],
+  Resource: ["uri", "name"],
+  ResourceTemplate: ["uriTemplate", "name"],
+  Prompt: ["name"],
+}
+const words = { Tool: "tool", Resource: "resource", ResourceTemplate: "resource template", Prompt: "prompt" } as const
+const lists = {
+  tools: "Tool",
+  resources: "Resource",
+  resourceTemplates: "ResourceTemplate",
+  prompts: "Prompt",
+} as const
+
+interface Issue {
+  readonly message: string
+  readonly path?: ReadonlyArray<unknown> | undefined
+}
+
+const issuesOf = (shape: keyof typeof specTypeSchemas, value: unknown): ReadonlyArray<Issue> => {
+  const judged = specTypeSchemas[shape]["~standard"].validate(value)
+  return "issues" in judged && judged.issues !== undefined ? judged.issues : []
+}
+
+/** Parts of an item that no client could read; `undefined` is the item itself. */
+const faultyParts = (shape: Shape, item: JsonObject): ReadonlySet<unknown> => {
+  const parts = new Set(issuesOf(shape, item).map(({ path = [] }) => path[0]))
+  // A size is a number of bytes; older schemas say so, the SDK does not.
+  if (item["size"] !== undefined && !Number.isSafeInteger(item["size"])) parts.add("size")
+  return parts
+}
+
+const nameOf = (item: unknown): string | undefined => {
+  const { name, uri, uriTemplate } = (item ?? {}) as JsonObject
+  return [name, uri, uriTemplate].find((it): it is string => typeof it === "string")?.slice(0, 100)
+}
+
+/** What is left of a list, and what is not, each in a few words. `strict`: also tools an older era would let pass. */
+const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) => {
+  const dropped: Array<string> = []
+  const kept = items.flatMap((item, at): ReadonlyArray<unknown> => {
+    const parts = faultyParts(shape, (item ?? {}) as JsonObject)
+    if (parts.size === 0) return [item]
+    const lacks = parts.has(undefined) ? needed[shape] : needed[shape].filter((key) => parts.has(key))
+    if (lacks.length > 0 && (shape !== "Tool" || strict)) {
+      dropped.push(`${words[shape]} ${nameOf(item) ?? at}: it has no ${lacks.join(" or no ")} that can be read`)
+      return []
+    }
+    if (parts.has(undefined)) return [item]
+    const good = Object.entries(item as JsonObject).filter(([key]) => lacks.includes(key) || !parts.has(key))
+    return [Object.fromEntries(good)]
+  })
+  return { kept, dropped }
+}
+
+/** Where what was left out of a list stands in its result. */
+const droppedKey = "stoa/dropped"
+export const droppedFrom = (result: JsonObject): ReadonlyArray<string> =>
+  ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<string> | undefined) ?? []
+
+/** Puts the lists of a result right, in their place: an item that cannot be read goes, a part that cannot goes from its item. */
+export const mendMCPResult = (result: Record<string, unknown>): void => {
+  if (typeof result["completion"] === "object") Object.assign(result, mendMCPCompletion(result))
+  for (const [key, shape] of Object.entries(lists)) {
+    const items: unknown = result[key]
+    if (!Array.isArray(items)) continue
+    const { dropped, kept } = mended(shape, items, result["resultType"] !== undefined)
+    result[key] = kept
+    const meta = { ...(result["_meta"] as object | undefined) } as Record<string, unknown>
+    delete meta[droppedKey]
+    if (dropped.length > 0) meta[droppedKey] = dropped
+    if (dropped.length > 0 || result["_meta"] !== undefined) result["_meta"] = meta
+  }
+}
+
+/** Whether a client can read these icons. */
+export const areMCPIcons = (icons: unknown): boolean => isSpecType.Icons({ icons })
+
+const results = {
+  "tools/call": "CallToolResult",
+  "resources/read": "ReadResourceResult",
+  "prompts/get": "GetPromptResult",
+} as const
+
+/** What a client could not read in the answer to this method, in words. */
+export const faultOfMCPResult = (method: string, result: unknown): string | undefined => {
+  const shape = method in results ? results[method as keyof typeof results] : undefined
+  const issue = shape === undefined ? undefined : issuesOf(shape, result)[0]
+  return issue && `${(issue.path ?? []).map(String).join(".") || "it"} is not what MCP has there (${issue.message})`
+}
+
+/** The most a client takes at once. */
+const mostCompletions = 100
+
+/** Completions as a client can read them: what is no text is no completion. */
+export const mendMCPCompletion = (result: JsonObject): JsonObject => {
+  if (issuesOf("CompleteResult", result).length === 0) return result
+  const { hasMore, total, values } = (result["completion"] ?? {}) as JsonObject
+  const texts = (Array.isArray(values) ? values : []).filter((it) => typeof it === "string")
+  return {
+    completion: {
+      values: texts.slice(0, mostCompletions),
+      ...(Number.isSafeInteger(total) ? { total } : {}),
+      ...(typeof hasMore === "boolean" ? { hasMore } : {}),
+    },
+  }
+}
