@@ -6,6 +6,7 @@
 import type { Caller, ToolAnnotations, WaitsOn } from "@stoa/contract"
 import { Context, type Effect } from "effect"
 import type { Fault } from "./Fault.ts"
+import type { Revision } from "./revision.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -87,6 +88,8 @@ export interface Task {
 /** What a call may say to its client while it runs, and what it may know about that client. */
 export interface Line {
   readonly capabilities: JsonObject
+  /** What the client can be told and asked. */
+  readonly revision: Revision
   /** The least it wants to hear of the log; undefined: nothing. What is below is dropped here in any case. */
   readonly logLevel?: LogLevel | undefined
   readonly progress: (step: { readonly progress: number; readonly total?: number; readonly message?: string }) => void

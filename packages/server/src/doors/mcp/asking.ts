@@ -8,6 +8,7 @@ import { isAnswer, missingFor } from "./capabilities.ts"
 import type { Asks, ClientAnswers, ClientRequests, JsonObject, Lacks, Line } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject, type Request } from "./message.ts"
+import { formFor } from "./oldForms.ts"
 import { inputRequiredText, outcomeText } from "./results.ts"
 import { featuresOf } from "./revision.ts"
 import type { Binding } from "./sealedState.ts"
@@ -73,7 +74,8 @@ const askClient = (talk: Talk, session: Session, { method, params }: ClientReque
   Effect.callback<Answer>((resume) => {
     const id = session.ask((answer) => resume(Effect.succeed(answer)))
     const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
-    if (!talk.tell(told(method, { ...params, ...url }, id)))
+    const asked = method === "elicitation/create" ? formFor(params ?? {}, talk.revision) : params
+    if (!talk.tell(told(method, { ...asked, ...url }, id)))
       session.hear(id, { error: "the client cannot be asked here" })
     return Effect.sync(() => {
       session.forget(id)
@@ -89,7 +91,7 @@ const answerOf = (method: string, answer: Answer): JsonObject | undefined => {
 
 /** Old clients do not know the code: a model is told in words, anything else is a fault of ours. */
 const oldLacks = (talk: Talk, { method }: Request, capabilities: JsonObject): Effect.Effect<string, Fault> => {
-  const message = `This needs a client that declares ${JSON.stringify(capabilities)} when it initializes`
+  const message = `This needs a client that declares ${JSON.stringify(capabilities)} in a revision that knows all of it`
   if (method !== "tools/call") return Effect.fail(new Fault(codes.internal, message))
   const error = { tag: "ToolExecutionError", message }
   return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, talk.revision, talk.front.stamp))

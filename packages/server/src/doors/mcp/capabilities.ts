@@ -2,6 +2,7 @@
 import type { Asks, ClientRequests, Face, JsonObject } from "./Desk.ts"
 import { metaKeys } from "./envelope.ts"
 import { isObject } from "./message.ts"
+import { formFor } from "./oldForms.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 
 /** Only what is served: a capability that is not here answers "method not found". */
@@ -51,7 +52,9 @@ const lacking = (
       const plain = inside(capabilities, "elicitation") && !inside(capabilities, "elicitation", "url")
       const able = url
         ? urlElicitation && inside(capabilities, "elicitation", "url")
-        : elicitation && (plain || inside(capabilities, "elicitation", "form"))
+        : elicitation &&
+          (plain || inside(capabilities, "elicitation", "form")) &&
+          formFor(params ?? {}, revision) !== undefined
       return able ? undefined : { elicitation: url ? { url: {} } : { form: {} } }
     }
     default:

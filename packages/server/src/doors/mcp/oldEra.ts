@@ -5,6 +5,7 @@ import type { JsonObject } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isId, isObject, type Message, type Request } from "./message.ts"
 import { oldMethods, served } from "./methods.ts"
+import { knownCapabilities } from "./oldForms.ts"
 import { errorText, responseText } from "./results.ts"
 import { assumedRevision, featuresOf, isOldRevision, negotiate, type OldRevision } from "./revision.ts"
 import type { Reply } from "./reply.ts"
@@ -38,7 +39,7 @@ export const initialize = (talk: Talk, { id, params }: Request, sessions: Sessio
   if (typeof protocolVersion !== "string")
     return reply.answer(errorText(id, invalidParams("protocolVersion is a revision of the protocol")))
   const revision = negotiate(protocolVersion)
-  const said = isObject(capabilities) ? capabilities : {}
+  const said = isObject(capabilities) ? knownCapabilities(capabilities, revision) : {}
   const session = sessions.open(ownerOf(talk), talk.place.key, revision, said, talk.front.now())
   reply.answer(responseText(id, greeting(talk, revision)), { "mcp-session-id": session.id })
 }

@@ -105,7 +105,9 @@ describe("results", () => {
     })
     const ask = (method: string, params = {}) => ({ _tag: "Asks", requests: { k: { method, params } } }) as const
     const url = ask("elicitation/create", { mode: "url" })
-    assert.isUndefined(missingFor({ elicitation: {} }, ask("elicitation/create"), "2025-06-18"))
+    const form = ask("elicitation/create", { requestedSchema: { type: "object", properties: {} } })
+    assert.isUndefined(missingFor({ elicitation: {} }, form, "2025-06-18"))
+    assert.isDefined(missingFor({ elicitation: {} }, ask("elicitation/create"), "2025-06-18"))
     assert.isUndefined(missingFor({ elicitation: { url: {} } }, url, "2026-07-28"))
     assert.deepStrictEqual(missingFor({ elicitation: {} }, url, "2026-07-28"), { elicitation: { url: {} } })
     assert.isDefined(missingFor({ elicitation: {} }, ask("elicitation/create"), "2025-03-26"))

@@ -31,6 +31,8 @@ const understands = (revision: Revision) => ({
   elicitation: revision >= "2025-06-18",
   icons: revision >= "2025-11-25",
   urlElicitation: revision >= "2025-11-25",
+  /** Forms with several choices, titled choices, and values to begin with. */
+  richForms: revision >= "2025-11-25",
   /** A stream begins with an empty event to resume from. Older clients stumble over it. */
   priming: revision === "2025-11-25",
   /** `resultType`, any JSON as structured content, cache hints. */

@@ -43,6 +43,7 @@ export const lineOf = (talk: Talk, params: JsonObject, answers: ClientAnswers, s
   let last = -Infinity
   return {
     capabilities: talk.capabilities,
+    revision: talk.revision,
     logLevel: talk.logLevel,
     answers,
     state,

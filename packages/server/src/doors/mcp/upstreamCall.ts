@@ -17,7 +17,7 @@ import { missingFor } from "./capabilities.ts"
 import type { Asks, ClientRequests, Endpoint, Face, JsonObject, Line, LogLevel, Outcome, Task, Use } from "./Desk.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject } from "./message.ts"
-import { newRevision } from "./revision.ts"
+import { newRevision, type Revision } from "./revision.ts"
 import { namesOf, ownNames, resultOutward } from "./upstreamNames.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
@@ -33,10 +33,10 @@ type Asked = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
 const questionOf = ({ decision, questions, state }: Asked): string => digestOf([decision, questions, state])
 
 /** Those of the questions that this client can be asked. */
-const askable = (questions: ClientRequests, capabilities: JsonObject): ClientRequests =>
+const askable = (questions: ClientRequests, capabilities: JsonObject, revision: Revision): ClientRequests =>
   Object.fromEntries(
     Object.entries(questions).filter(
-      ([, one]) => missingFor(capabilities, { _tag: "Asks", requests: { one } }, newRevision) === undefined,
+      ([, one]) => missingFor(capabilities, { _tag: "Asks", requests: { one } }, revision) === undefined,
     ),
   )
 
@@ -102,7 +102,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
     }
     const asked = yield* askedOf(row)
     if (asked === undefined || asked.client === null) return task
-    const requests = askable(asked.open, asked.client)
+    const requests = askable(asked.open, asked.client, newRevision)
     return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
   })
 
@@ -135,7 +135,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
     if (row.state === "waiting") {
       const asked = yield* askedOf(row)
       const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
-      const requests = asked === undefined ? {} : askable(asked.open, line.capabilities)
+      const requests = asked === undefined ? {} : askable(asked.open, line.capabilities, line.revision)
       // What its tool has made a task of is one to the client too, where it knows what that is.
       const parked = asked !== undefined && asked.isTask
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
