@@ -27,6 +27,8 @@ interface Request {
   readonly tell: (method: string, params: JsonObject) => void
   /** Asks whoever called, on the call's own stream, as the old era does. */
   readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>
+  /** For an answer that is none of MCP: whoever ends it has answered. */
+  readonly response: ServerResponse
 }
 type Answering = (request: Request) => JsonObject | Promise<JsonObject>
 
@@ -126,6 +128,7 @@ export const served = (
         }
         const result = await answering({
           params: message.params ?? {},
+          response,
           tell: (method, params) => write({ method, params }),
           ask: (method, params) =>
             new Promise((resolve) => {
@@ -134,6 +137,7 @@ export const served = (
               write({ id, method, params })
             }),
         })
+        if (response.writableEnded) return undefined
         if (result["refused"] !== undefined) {
           write({ id: message.id, error: result["refused"] })
           return response.end()

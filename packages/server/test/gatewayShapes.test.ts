@@ -1,8 +1,9 @@
 /** Servers that say what the protocol does not have: it costs them their own malformed items, and nobody else anything. */
+import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { ask, house, roomy } from "./house.ts"
-import { joined, newClient, oldClient } from "./gatewayKit.ts"
+import { joined, newClient, oldClient, until } from "./gatewayKit.ts"
 import { made, served, taskIs, text } from "./gatewayServer.ts"
 import { newRequest, oldRequest } from "./mcpKit.ts"
 
@@ -171,6 +172,47 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
           }),
         )
         assert.deepStrictEqual(completed.body.result.completion, { values: ["five"], hasMore: false })
+      }),
+    )
+
+  const faulty: Readonly<Record<string, (response: ServerResponse) => void>> = {
+    "an error of HTTP": (response) => response.writeHead(500).end("no"),
+    "a redirect to elsewhere": (response) => response.writeHead(307, { location: "http://127.0.0.1:9/" }).end(),
+    "a redirect that changes the method": (response) => response.writeHead(302, { location: "/other" }).end(),
+    "more than anybody reads": (response) =>
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id: 1, result: text("z".repeat(11 * 1024 * 1024)) })),
+    "something else than JSON": (response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+  }
+  for (const era of eras)
+    it.effect(`${era} server: a call that fails on HTTP is one call, and those of others go on`, () =>
+      Effect.gen(function* () {
+        const done: { with?: (result: Record<string, unknown>) => void } = {}
+        const server = yield* served(era, {
+          slow: () => new Promise((resolve) => void (done.with = resolve)),
+          bad: ({ params, response }) => {
+            faulty[params.arguments.how]!(response)
+            return {}
+          },
+        })
+        const { admin, name, place, token } = yield* joined(server.url)
+        const call = (tool: string, given: object) =>
+          ask(() => newRequest(place, token, "tools/call", { name: tool, arguments: given }))
+        const slow = yield* Effect.forkScoped(call("slow", {}))
+        yield* until(() => done.with !== undefined)
+        // More of them than a server that hangs would be given.
+        for (const how of [...Object.keys(faulty), ...Object.keys(faulty)]) {
+          const { body } = yield* call("bad", { how })
+          assert.strictEqual(body.result.isError, true, how)
+          assert.match(body.result.content[0].text, /Whether it acted is unknown/, how)
+        }
+        assert.strictEqual((yield* ask(() => admin.mcpServers.get(name))).status, "connected")
+        assert.isNull(slow.pollUnsafe() ?? null)
+        done.with!(text("slow and steady"))
+        const { body } = yield* Fiber.join(slow)
+        assert.strictEqual(body.result.content[0].text, "slow and steady")
+        assert.lengthOf(server.sent(era === "old" ? "initialize" : "tools/list"), 1)
       }),
     )
 

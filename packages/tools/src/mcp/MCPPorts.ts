@@ -16,6 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import type { JsonSchema, MCPServer } from "@stoa/contract"
 import { Context, Effect } from "effect"
+import { saidOf } from "../schemaCompile.ts"
 import { checkAgainst, prepareSchema } from "../validateSchema.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
@@ -68,9 +69,7 @@ const validate: MCPPorts["validate"] = (toolName, schema, value) =>
   prepareSchema(toolName, "outputSchema", schema).pipe(
     Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
     Effect.map((fault) =>
-      fault === undefined
-        ? undefined
-        : `${fault.path === "" ? "it" : `"${fault.path}"`} should be ${fault.expected}, and ${fault.received} came`,
+      fault === undefined ? undefined : `${fault.path === "" ? "it" : `"${fault.path}"`} ${saidOf(fault)}`,
     ),
     Effect.catch((refused) => Effect.succeed(refused.message)),
   )

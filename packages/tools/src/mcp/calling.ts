@@ -6,7 +6,7 @@ import type { CallToolRequestOptions, CallToolResult } from "@modelcontextprotoc
 import { type MCPConnectionError, ToolExecutionError } from "@stoa/contract"
 import { Clock, Deferred, Effect, Exit, Schedule, type Semaphore } from "effect"
 import { abandoned, admit, closed, failed } from "./breaker.ts"
-import { connectionError, type Fault, short } from "./faults.ts"
+import { connectionError, type Fault, isFinal, short } from "./faults.ts"
 import type { MCPCallOptions, MCPConnection } from "./MCPConnection.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import type { Session } from "./session.ts"
@@ -53,9 +53,9 @@ export const guarded = <A>(
           Effect.fnUntraced(function* (exit) {
             const now = yield* Clock.currentTimeMillis
             const fault = Exit.isFailure(exit) ? exit.cause.reasons.find((it) => it._tag === "Fail")?.error : undefined
-            if (Exit.isSuccess(exit) || (fault !== undefined && fault.kind !== "timeout" && fault.kind !== "lost"))
-              kept.breaker = closed
-            else if (fault === undefined) kept.breaker = abandoned(kept.breaker)
+            if (Exit.isSuccess(exit) || (fault !== undefined && isFinal(fault))) kept.breaker = closed
+            // What one caller's call did to itself does not shut out the others.
+            else if (fault === undefined || fault.kind === "failed") kept.breaker = abandoned(kept.breaker)
             else kept.breaker = failed(kept.breaker, settings.breaker, now)
             // Over HTTP nothing tells us that a server has gone but a request that fails.
             if (fault?.kind === "lost") lose(kept, opened, fault)
@@ -70,7 +70,7 @@ export const isFault = (error: Fault | MCPConnectionError): error is Fault => !(
 const failure = (kept: Kept, tool: string, args: unknown, error: Fault | MCPConnectionError) => {
   if (!isFault(error)) return error
   const { config } = kept.opening
-  if (error.kind === "lost" || error.kind === "unauthorized")
+  if (error.kind === "lost" || error.kind === "failed" || error.kind === "unauthorized")
     return connectionError(
       config,
       `MCP tool "${tool}" was not answered: ${error.message}. ${error.unheard ? "It was not executed" : "Whether it acted is unknown, so it is not repeated"}`,
@@ -163,7 +163,7 @@ export const readerOf =
       Effect.retry({
         times: Math.max(0, limits.maxRetries - 1),
         schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),
-        while: (error) => isFault(error) && (error.kind === "timeout" || error.kind === "lost"),
+        while: (error) => isFault(error) && !isFinal(error),
       }),
       Effect.mapError((error) =>
         isFault(error)

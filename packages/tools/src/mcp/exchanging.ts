@@ -6,7 +6,7 @@ import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions }
 import type { MCPConnectionError } from "@stoa/contract"
 import { Deferred, Effect, Schedule, type Semaphore } from "effect"
 import { back, guarded, isFault } from "./calling.ts"
-import { connectionError, type Fault } from "./faults.ts"
+import { connectionError, type Fault, isFinal } from "./faults.ts"
 import { lineKey, taskKey } from "./lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
@@ -124,8 +124,7 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
   })
 
 const unheard = (error: Fault | MCPConnectionError) => isFault(error) && error.unheard === true
-const passing = (error: Fault | MCPConnectionError) =>
-  isFault(error) && (error.kind === "timeout" || error.kind === "lost")
+const passing = (error: Fault | MCPConnectionError) => isFault(error) && !isFinal(error)
 
 const refusal = (kept: Kept, method: string, error: Fault | MCPConnectionError): MCPConnectionError | MCPRefused => {
   if (!isFault(error)) return error

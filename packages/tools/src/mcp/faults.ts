@@ -20,6 +20,7 @@ export interface Fault {
     | "answered" // The server said no, in the protocol's own form.
     | "timeout"
     | "lost" // The connection is gone, or never was.
+    | "failed" // This request came to nothing; it says nothing of the others on the connection.
     | "unauthorized"
     | "refused" // HTTP said no: trying again changes nothing.
     | "unreadable" // An answer came that is none.
@@ -72,7 +73,7 @@ const ofHttp = (error: SdkHttpError, as: As): Fault => {
   if ((status === 404 && inner?.code !== -32601) || (status === 400 && /session/i.test(inner?.message ?? "")))
     return as("lost", { status, unheard: true })
   if (inner !== undefined) return as("answered", { ...inner, status, message: short(inner.message) })
-  if (status === undefined || status >= 500) return as("lost", { status })
+  if (status === undefined || status >= 500) return as("failed", { status })
   return as(status === 401 || status === 403 ? "unauthorized" : "refused", { status })
 }
 
@@ -103,10 +104,20 @@ export const faultOf = (error: unknown): Fault => {
     return as("unreadable")
   if (/OAuth|authorization|issuer|client registration/i.test(error instanceof Error ? error.name : ""))
     return as("unauthorized")
-  return as("lost")
+  return as(isOfNetwork(error) ? "lost" : "failed")
 }
 
-const cured: ReadonlyArray<Fault["kind"]> = ["timeout", "lost"]
+const unreached = ["fetch failed", "terminated", "Not connected"]
+/** The platform's own word, with a code of its own, and not that of what came over the network. */
+const isOfNetwork = (error: unknown): boolean => {
+  // Whoever keeps the way to the server says that there is none.
+  if (error instanceof MCPConnectionError) return true
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++)
+    if (("code" in at && typeof at.code === "string") || unreached.includes(at.message)) return true
+  return false
+}
+
+const cured: ReadonlyArray<Fault["kind"]> = ["timeout", "lost", "failed"]
 
 /** Nothing else is cured by trying again. */
 export const isFinal = (fault: Fault): boolean => !cured.includes(fault.kind)
