@@ -72,6 +72,7 @@ export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 export * as Road from "./road.ts"
 export { isTooDeep } from "./extent.ts"
 export { digestOf } from "./schemaGuard.ts"
+export { saidOf, type SchemaFault } from "./schemaCompile.ts"
 export { checkValue, validateWithSchema } from "./validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
 export {

@@ -31,6 +31,7 @@ import { RecordPort } from "./RecordMemory.ts"
 import { notFound, type RegisteredTool, type Registry } from "./Registry.ts"
 import { runInTime } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schemaGuard.ts"
+import { saidOf } from "./schemaCompile.ts"
 import { checkAgainst, prepareSchema, validateWithSchema } from "./validateSchema.ts"
 import { CurrentToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
 
@@ -232,7 +233,7 @@ export const execute = Effect.fnUntraced(function* (tool: RegisteredTool, call: 
   const fault = yield* checkAgainst(schema, result, tool.reviewed)
   if (fault === undefined) return result
   return yield* new ToolExecutionError({
-    message: `${definition.name} gave a result that does not fit its own schema: ${fault.path || "the result"} should be ${fault.expected}, and is ${fault.received}`,
+    message: `${definition.name} gave a result that does not fit its own schema: ${fault.path === "" ? "the result" : `"${fault.path}"`} ${saidOf(fault)}`,
     toolName: definition.name,
     input: call.arguments,
   })

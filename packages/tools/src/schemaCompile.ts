@@ -21,6 +21,23 @@ export interface SchemaFault {
   readonly path: string
   readonly expected: string
   readonly received: string
+  /** What is wrong, where "should be …, and is …" would not say it. */
+  readonly says?: string
+}
+
+/** What is wrong, behind the name of what it is wrong with. */
+export const saidOf = ({ expected, received, says }: SchemaFault): string =>
+  says ?? `should be ${expected}, and is ${received}`
+
+/** Nobody can fit a schema that cannot be read. */
+export const brokenSchema = (cause: unknown): SchemaFault => {
+  const received = String(cause).replace(/^Error: /, "")
+  return {
+    path: "",
+    expected: "a schema that can be checked",
+    received,
+    says: `cannot be checked, because the schema is broken: ${received}`,
+  }
 }
 
 export type Checker = (value: unknown) => SchemaFault | undefined
@@ -57,7 +74,12 @@ const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefine
   } catch (cause) {
     // Data nested deeper than the stack: it does not fit, and nothing has broken.
     if (cause instanceof RangeError)
-      return { path: "", expected: "arguments that are not nested so deeply", received: "a stack overflow" }
+      return {
+        path: "",
+        expected: "arguments that are not nested so deeply",
+        received: "a stack overflow",
+        says: "cannot be checked, because it is nested too deeply",
+      }
     throw cause
   }
   return faultOf(validate.errors![0]!, value)
@@ -71,11 +93,14 @@ const faultOf = (error: ErrorObject, root: unknown): SchemaFault => {
   const params = error.params as Record<string, unknown>
   if (error.keyword === "required") {
     const missing = String(params["missingProperty"])
-    return { path: [...steps, missing].join("."), expected: typeAt(error, missing), received: "undefined" }
+    const expected = typeAt(error, missing)
+    const says = expected === "a value" ? "is missing" : `is missing; it should be ${expected}`
+    return { path: [...steps, missing].join("."), expected, received: "undefined", says }
   }
   if (error.keyword === "additionalProperties" || error.keyword === "unevaluatedProperties") {
     const extra = String(params["additionalProperty"] ?? params["unevaluatedProperty"])
-    return { path: [...steps, extra].join("."), expected: "no such property", received: "a value" }
+    const says = "should not be there: there is no such property"
+    return { path: [...steps, extra].join("."), expected: "no such property", received: "a value", says }
   }
   return { path: steps.join("."), expected: wordsOf(error, params), received: shown(at(root, steps)) }
 }
@@ -87,6 +112,7 @@ const typeAt = (error: ErrorObject, name: string): string => {
 }
 
 const wordsOf = (error: ErrorObject, params: Record<string, unknown>): string => {
+  const { limit } = params
   switch (error.keyword) {
     case "type":
       return String(params["type"])
@@ -94,12 +120,49 @@ const wordsOf = (error: ErrorObject, params: Record<string, unknown>): string =>
       return (params["allowedValues"] as ReadonlyArray<unknown>).map((value) => JSON.stringify(value)).join(" | ")
     case "const":
       return JSON.stringify(params["allowedValue"])
+    case "minLength":
+      return `at least ${counted(limit, "character")} long`
+    case "maxLength":
+      return `at most ${counted(limit, "character")} long`
+    case "minItems":
+      return `a list of at least ${counted(limit, "item")}`
+    case "maxItems":
+      return `a list of at most ${counted(limit, "item")}`
+    case "minProperties":
+      return `an object of at least ${counted(limit, "property", "properties")}`
+    case "maxProperties":
+      return `an object of at most ${counted(limit, "property", "properties")}`
+    case "multipleOf":
+      return `a multiple of ${String(params["multipleOf"])}`
+    case "pattern":
+      return `a text that matches ${String(params["pattern"])}`
+    case "format":
+      return `a text of the format "${String(params["format"])}"`
+    case "oneOf":
+      return "what exactly one of its alternatives says"
+    case "anyOf":
+      return "what one of its alternatives says"
+    case "not":
+      return "something else"
+    case "false schema":
+      return "left out"
+    case "contains":
+      return "a list that has what it must contain"
+    case "dependentRequired":
+      return `an object with "${String(params["missingProperty"])}", which "${String(params["property"])}" asks for`
+    case "propertyNames":
+      return "an object with other names"
+    case "if":
+      return "what its schema says for this case"
+    case "uniqueItems":
+      return "a list of items that are all different"
     default:
-      return (error.message ?? error.keyword).replace(/^must (be |have |match |NOT )?/, (must) =>
-        must.includes("NOT") ? "not " : "",
-      )
+      return (error.message ?? error.keyword).replace(/^must (be |have |match )?/, "")
   }
 }
+
+const counted = (count: unknown, one: string, more = `${one}s`): string =>
+  `${String(count)} ${count === 1 ? one : more}`
 
 const at = (value: unknown, steps: ReadonlyArray<string>): unknown =>
   steps.reduce<unknown>(

@@ -2,7 +2,7 @@
 // edge: a worker thread and a timer; what is lost with them is a check, which is simply asked again.
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { SchemaFault } from "./schemaCompile.ts"
+import { brokenSchema, type SchemaFault } from "./schemaCompile.ts"
 import type { Answer, Question } from "./schemaWorker.ts"
 
 /** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
@@ -63,14 +63,15 @@ class SchemaThread {
         return
       }
       const asked = this.#forget(answer.id)
-      asked?.answer(
-        "broken" in answer
-          ? { path: "", expected: "a schema that can be checked", received: answer.broken }
-          : answer.fault,
-      )
+      asked?.answer("broken" in answer ? brokenSchema(answer.broken) : answer.fault)
     })
     worker.on("error", (cause) =>
-      this.#replace({ path: "", expected: "arguments that can be checked", received: String(cause) }),
+      this.#replace({
+        path: "",
+        expected: "arguments that can be checked",
+        received: String(cause),
+        says: `cannot be checked: ${String(cause)}`,
+      }),
     )
     // Listening would keep the process alive; only a question that waits for its answer may.
     worker.unref()
@@ -85,6 +86,7 @@ class SchemaThread {
       path: "",
       expected: `arguments that can be checked within ${deadlineMillis} ms`,
       received: "more work than that",
+      says: `cannot be checked within ${deadlineMillis} ms`,
     })
     this.#replace(undefined)
   }

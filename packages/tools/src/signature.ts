@@ -1,4 +1,7 @@
-/** A tool's parameters in one line that a model can imitate: `web-search(query: string, maxResults?: number = 5)`. */
+/**
+ * A tool's parameters in one line that a model can imitate: `(query: string, maxResults?: number = 5)`. Without its name:
+ * that is another one at each door.
+ */
 import type { ToolDefinition } from "@stoa/contract"
 
 const fromList = (definition: ToolDefinition): ReadonlyArray<string> =>
@@ -21,4 +24,4 @@ const fromSchema = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<st
 }
 
 export const signatureOf = (definition: ToolDefinition): string =>
-  `${definition.name}(${(definition.inputSchema === undefined ? fromList(definition) : fromSchema(definition.inputSchema)).join(", ")})`
+  `(${(definition.inputSchema === undefined ? fromList(definition) : fromSchema(definition.inputSchema)).join(", ")})`

@@ -38,7 +38,7 @@ const refuse = (definition: ToolDefinition, parameter: string, fault: Fault) =>
     parameter,
     expected: fault.expected,
     received: fault.received,
-    message: `${fault.message}. Call it as ${signatureOf(definition)}`,
+    message: `${fault.message}. It takes ${signatureOf(definition)}`,
   })
 
 /** Own keys only: `__proto__` and `constructor` are names like any other (S4-54). */

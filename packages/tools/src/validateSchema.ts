@@ -4,7 +4,7 @@
  */
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
-import { type Checker, compileSchema, type SchemaFault } from "./schemaCompile.ts"
+import { brokenSchema, type Checker, compileSchema, saidOf, type SchemaFault } from "./schemaCompile.ts"
 import { type Extent, extentOf } from "./extent.ts"
 import { digestOf, type Guarded, guardSchema } from "./schemaGuard.ts"
 import { Recent } from "./recent.ts"
@@ -51,7 +51,7 @@ const here = (schema: Guarded, value: unknown): SchemaFault | undefined => {
   try {
     return checkers.get(schema.digest, () => compileSchema(schema.schema))(value)
   } catch (cause) {
-    return { path: "", expected: "a schema that can be compiled", received: String(cause) }
+    return brokenSchema(cause)
   }
 }
 
@@ -72,7 +72,14 @@ export const checkAgainst = (
 export const checkValue = (schema: JsonSchema, value: unknown): Effect.Effect<SchemaFault | undefined> =>
   prepareSchema("", "inputSchema", schema).pipe(
     Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
-    Effect.catch((error) => Effect.succeed({ path: "", expected: error.expected, received: error.received })),
+    Effect.catch((error) =>
+      Effect.succeed({
+        path: "",
+        expected: error.expected,
+        received: error.received,
+        says: `cannot be checked: ${error.message}`,
+      }),
+    ),
   )
 
 /** Arguments as the schema's author wants them: nothing is dropped or filled in (X-57). */
@@ -100,7 +107,7 @@ type Arguments = Readonly<Record<string, unknown>>
 
 const misfit = (definition: ToolDefinition, fault: SchemaFault): ToolValidationError =>
   new ToolValidationError({
-    message: `${fault.path === "" ? "The arguments" : `"${fault.path}"`} should be ${fault.expected}, and ${fault.received} came. Call it as ${signatureOf(definition)}`,
+    message: `${fault.path === "" ? "The input" : `"${fault.path}"`} ${saidOf(fault)}. It takes ${signatureOf(definition)}`,
     toolName: definition.name,
     parameter: fault.path,
     expected: fault.expected,

@@ -119,7 +119,7 @@ describe("flat parameters", () => {
       const { message } = yield* refused({})
       assert.include(
         message,
-        't(text: string, count?: number = 5, flag?: boolean, object?: object, list?: array, kind?: "a" | "b")',
+        'It takes (text: string, count?: number = 5, flag?: boolean, object?: object, list?: array, kind?: "a" | "b")',
       )
     }),
   )
@@ -186,6 +186,47 @@ describe("JSON Schema", () => {
         assert.strictEqual(yield* check(schema, { items: [], extra: 1 }, reviewed), "extra: no such property / a value")
       }
       assert.strictEqual(yield* check({ type: "object" }, { anything: 1 }), "ok")
+    }),
+  )
+
+  it.effect("G-32 what does not fit is said in a sentence, with what the tool takes and without a name of it", () =>
+    Effect.gen(function* () {
+      const message = (inputSchema: Record<string, unknown>, args: Record<string, unknown>, reviewed = true) =>
+        Effect.map(Effect.flip(validateWithSchema(withSchema(inputSchema), args, reviewed)), (error) => error.message)
+      const object = (properties: Record<string, unknown>, more = {}) => ({ type: "object", properties, ...more })
+      for (const reviewed of [true, false])
+        for (const [schema, args, said] of [
+          [
+            object({ n: { type: "string", minLength: 2 } }),
+            { n: "x" },
+            '"n" should be at least 2 characters long, and is "x"',
+          ],
+          [
+            object({ n: { type: "string", maxLength: 1 } }),
+            { n: "xy" },
+            '"n" should be at most 1 character long, and is "xy"',
+          ],
+          [
+            object({ n: { type: "array", minItems: 1 } }),
+            { n: [] },
+            '"n" should be a list of at least 1 item, and is array',
+          ],
+          [object({ n: { minimum: 1 } }), { n: 0 }, '"n" should be >= 1, and is 0'],
+          [object({ n: { pattern: "^a$" } }), { n: "b" }, '"n" should be a text that matches ^a$, and is "b"'],
+          [object({ n: { format: "email" } }), { n: "b" }, '"n" should be a text of the format "email", and is "b"'],
+          [object({ n: { not: { const: 1 } } }), { n: 1 }, '"n" should be something else, and is 1'],
+          [object({}, { additionalProperties: false }), { x: 1 }, '"x" should not be there: there is no such property'],
+          [object({ n: { type: "number" } }, { required: ["n"] }), {}, '"n" is missing; it should be number'],
+        ] as const) {
+          const words = yield* message(schema, args, reviewed)
+          assert.strictEqual(words.slice(0, words.indexOf(". It takes (")), said)
+        }
+      const broken = object({ n: { $ref: "#/$defs/none" } })
+      for (const reviewed of [true, false])
+        assert.match(
+          yield* message(broken, { n: 1 }, reviewed),
+          /^The input cannot be checked, because the schema is broken: can't resolve reference #\/\$defs\/none/,
+        )
     }),
   )
 

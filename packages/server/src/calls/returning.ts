@@ -10,7 +10,7 @@ import {
   type SpaceId,
   WrongState,
 } from "@stoa/contract"
-import { type Call as Begun, checkValue, Road } from "@stoa/tools"
+import { type Call as Begun, checkValue, Road, saidOf } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { Tokens } from "../access/Tokens.ts"
@@ -178,7 +178,7 @@ export const makeReturning = Effect.fnUntraced(function* (
         issues: [
           {
             path: fault.path === "" ? "output" : `output.${fault.path}`,
-            message: `should be ${fault.expected}, and is ${fault.received}`,
+            message: saidOf(fault),
           },
         ],
       })

@@ -22,7 +22,7 @@ import {
   type SpaceId,
   WrongState,
 } from "@stoa/contract"
-import { checkValue } from "@stoa/tools"
+import { checkValue, saidOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/Grants.ts"
@@ -270,11 +270,7 @@ export class Decisions extends Context.Service<
         if (schema === null || given === undefined) return
         const path = answer.verdict === "submit" ? "value" : "input"
         const fault = yield* checkValue(JSON.parse(schema) as JsonSchema, given)
-        if (fault !== undefined)
-          return yield* bad(
-            fault.path === "" ? path : `${path}.${fault.path}`,
-            `should be ${fault.expected}, and is ${fault.received}`,
-          )
+        if (fault !== undefined) return yield* bad(fault.path === "" ? path : `${path}.${fault.path}`, saidOf(fault))
       })
 
       const close = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, answer: NewAnswer) {
