@@ -80,6 +80,28 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("rights to servers",
     }),
   )
 
+  it.effect("a subscription to nothing, and to what the caller may not see, is refused as reading it is", () =>
+    Effect.gen(function* () {
+      const { lists, name, token, url } = yield* scene
+      const session = yield* ask(() => initialized(`${url}/mcp`, token))
+      const send = (method: string, uri: string) =>
+        Effect.map(
+          ask(() => oldRequest(`${url}/mcp`, token, method, { uri }, session)),
+          ({ body }) => body.error?.code ?? "fine",
+        )
+      const mine = `stoa-mcp://${name}/test://static-text`
+      assert.strictEqual(yield* send("resources/subscribe", mine), "fine")
+      for (const uri of ["stoa-mcp://nobody/test://static-text", "stoa://spaces/spc_none", "test://static-text"]) {
+        assert.strictEqual(yield* send("resources/subscribe", uri), -32_002, uri)
+        assert.strictEqual(yield* send("resources/read", uri), -32_002, uri)
+      }
+      assert.strictEqual(yield* send("resources/subscribe", ""), -32_602)
+      yield* lists([`${name}/test_simple_text`])
+      assert.strictEqual(yield* send("resources/subscribe", mine), -32_002)
+      assert.strictEqual(yield* send("resources/unsubscribe", mine), "fine")
+    }),
+  )
+
   it.effect("X-60 a name that nobody has is kept and noted: of a tool, of a server, of a configured tool", () =>
     Effect.gen(function* () {
       const { admin } = yield* Guest

@@ -139,7 +139,10 @@ for (const store of ["sqlite", "postgres"] as const)
         const rebound = yield* rawHost(url, "evil.example")
         assert.strictEqual(rebound, 403)
         assert.strictEqual(yield* rawHost(url, new URL(url).host), 200)
-        assert.strictEqual((yield* call("/api/v1/me", { token: null })).headers.get("www-authenticate"), "Bearer")
+        const challenge = (token: string | null) =>
+          Effect.map(call("/api/v1/me", { token }), ({ headers }) => headers.get("www-authenticate"))
+        assert.strictEqual(yield* challenge(null), "Bearer")
+        assert.strictEqual(yield* challenge("stoa_wrong"), 'Bearer error="invalid_token"')
       }),
     )
 

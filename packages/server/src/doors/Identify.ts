@@ -12,6 +12,10 @@ export type Identify = (
   address: string,
 ) => Effect.Effect<Caller["Service"], Unauthenticated | TooManyRequests>
 
+/** What `WWW-Authenticate` says: a token that was sent and refused is named so, one that was not sent is no error. */
+export const challengeOf = ({ reason }: Unauthenticated): string =>
+  reason === "missing" ? "Bearer" : 'Bearer error="invalid_token"'
+
 export const makeIdentify = (anonymous: Option.Option<string>) =>
   Effect.gen(function* () {
     const tokens = yield* Tokens

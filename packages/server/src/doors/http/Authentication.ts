@@ -5,7 +5,7 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/Grants.ts"
 import { Limits } from "../../access/Limits.ts"
 import { Correlation, causedBy } from "../../store/Correlation.ts"
-import { makeIdentify } from "../Identify.ts"
+import { challengeOf, makeIdentify } from "../Identify.ts"
 
 const withHeader = (name: string, value: string) =>
   HttpEffect.appendPreResponseHandler((_, response) =>
@@ -50,7 +50,7 @@ const layerActing = (anonymous: Option.Option<string>) =>
         const address = Option.getOrElse(remoteAddress, () => "unknown")
         const given = Redacted.value(credential) === "" ? undefined : credential
         const caller = yield* identify(given, address).pipe(
-          Effect.tapErrorTag("Unauthenticated", () => withHeader("www-authenticate", "Bearer")),
+          Effect.tapErrorTag("Unauthenticated", (error) => withHeader("www-authenticate", challengeOf(error))),
           Effect.tapErrorTag("TooManyRequests", (error) => withHeader("retry-after", String(error.retryAfter))),
         )
         yield* limits

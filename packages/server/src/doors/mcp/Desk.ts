@@ -155,6 +155,8 @@ export interface Face {
     /** Undefined: there is no such resource for this caller. */
     readonly read: (uri: string, line: Line) => Effect.Effect<Content | Asks | Lacks | undefined, Fault>
     readonly subscribable: boolean
+    /** Whether there is anybody to tell of changes of it. Whether it is there now, its server knows. */
+    readonly watchable: (uri: string) => Effect.Effect<boolean>
   }
   readonly prompts?: {
     readonly list: (cursor: string | undefined) => Effect.Effect<Listed, Fault>

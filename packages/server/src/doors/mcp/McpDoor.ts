@@ -14,7 +14,7 @@ import { goOn } from "../../store/AtHand.ts"
 import { lean } from "../../store/Lean.ts"
 import { causedBy, Correlation } from "../../store/Correlation.ts"
 import { Journal } from "../../store/Journal.ts"
-import type { Identify } from "../Identify.ts"
+import { challengeOf, type Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { Crowd } from "./crowd.ts"
 import { NodeServer } from "../NodeServer.ts"
@@ -81,7 +81,7 @@ export class McpDoor extends Context.Service<
           const { body, headers, status } = problemOf(failure)
           const extra =
             failure instanceof Unauthenticated
-              ? { "www-authenticate": "Bearer" }
+              ? { "www-authenticate": challengeOf(failure) }
               : failure instanceof TooManyRequests
                 ? { "retry-after": String(failure.retryAfter) }
                 : {}

@@ -225,14 +225,19 @@ const setLevel: Method = (talk, { method, params }) => {
 }
 
 const subscribing =
-  (act: (talk: Talk, uri: string) => void): Method =>
+  (act: (talk: Talk, uri: string) => Effect.Effect<void, Fault>): Method =>
   (talk, { method, params }) => {
     if (talk.face.resources?.subscribable !== true) return notServed(method)
     const uri = textParam(params, "uri")
-    if (uri === undefined) return fail(invalidParams("uri is the address of a resource"))
-    act(talk, uri)
-    return Effect.succeed("{}")
+    if (uri === undefined || uri === "") return fail(invalidParams("uri is the address of a resource"))
+    return Effect.as(act(talk, uri), "{}")
   }
+const subscribe = subscribing((talk, uri) =>
+  Effect.flatMap(talk.face.resources!.watchable(uri), (is) =>
+    is ? Effect.sync(() => talk.session?.subscribe(uri)) : fail(noResource(talk, uri)),
+  ),
+)
+const unsubscribe = subscribing((talk, uri) => Effect.sync(() => talk.session?.unsubscribe(uri)))
 
 const shared: ReadonlyArray<readonly [string, Method]> = [
   ["tools/list", toolsList],
@@ -257,6 +262,6 @@ export const oldMethods: ReadonlyMap<string, Method> = new Map([
   ...shared,
   ["ping", () => Effect.succeed("{}")],
   ["logging/setLevel", setLevel],
-  ["resources/subscribe", subscribing((talk, uri) => talk.session?.subscribe(uri))],
-  ["resources/unsubscribe", subscribing((talk, uri) => talk.session?.unsubscribe(uri))],
+  ["resources/subscribe", subscribe],
+  ["resources/unsubscribe", unsubscribe],
 ])

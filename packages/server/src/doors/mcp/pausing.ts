@@ -16,6 +16,7 @@ import { namesOf } from "./upstreamNames.ts"
 const nothing: Required<Pick<Face, "resources" | "prompts" | "complete">> = {
   resources: {
     subscribable: false,
+    watchable: () => Effect.succeed(false),
     list: () => Effect.succeed({ items: [] }),
     templates: () => Effect.succeed({ items: [] }),
     read: () => Effect.succeed(undefined),

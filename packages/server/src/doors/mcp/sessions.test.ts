@@ -29,6 +29,23 @@ describe("sessions", () => {
     assert.strictEqual(sessions.size, sessionLimits.mostOfPrincipal + 1)
   })
 
+  it("what has an open stream or a call stays before what rests, and goes only where nothing else is left", () => {
+    const sessions = new Sessions()
+    const standing = open(sessions)
+    standing.hangUp = () => {}
+    const calling = open(sessions)
+    calling.begin(1, () => {})
+    for (let n = 0; n < 2 * sessionLimits.mostOfPrincipal; n++) open(sessions)
+    for (let n = 0; n < sessionLimits.most; n++) open(sessions, `p${n}`)
+    for (const one of [standing, calling]) assert.isDefined(sessions.find(one.id, "ann", "all", 1))
+    assert.strictEqual(sessions.size, sessionLimits.most)
+    const full = new Sessions()
+    const oldest = open(full)
+    oldest.hangUp = () => {}
+    for (let n = 0; n < sessionLimits.mostOfPrincipal; n++) open(full).hangUp = () => {}
+    assert.isUndefined(full.find(oldest.id, "ann", "all", 1))
+  })
+
   it("however many principals there are, the house keeps only so many", () => {
     const sessions = new Sessions()
     for (let n = 0; n < sessionLimits.most + 500; n++) open(sessions, `p${n}`)

@@ -10,7 +10,7 @@ import type { Id } from "./message.ts"
 import type { OldRevision } from "./revision.ts"
 
 export const sessionLimits = {
-  /** Least recently used first, those of a principal before those of others. */
+  /** Least recently used first and those in use last, those of a principal before those of others. */
   most: 10_000,
   mostOfPrincipal: 1000,
   idleMs: 30 * 60_000,
@@ -117,6 +117,12 @@ export class Session {
 
 export type Answer = { readonly result: JsonObject } | { readonly error: unknown }
 
+/** Of those in the order of their last use. One with a stream or a call is in use, and goes only where all are. */
+const longestIdle = (sessions: ReadonlyMap<string, Session>): Session => {
+  for (const session of sessions.values()) if (!session.busy) return session
+  return sessions.values().next().value!
+}
+
 export class Sessions {
   /** In the order of their last use. */
   readonly #all = new Map<string, Session>()
@@ -130,8 +136,8 @@ export class Sessions {
     const session = new Session(owner, place, revision, capabilities, now)
     let own = this.#byOwner.get(owner)
     if (own === undefined) this.#byOwner.set(owner, (own = new Map()))
-    if (own.size >= sessionLimits.mostOfPrincipal) this.drop(own.values().next().value!)
-    if (this.#all.size >= sessionLimits.most) this.drop(this.#all.values().next().value!)
+    if (own.size >= sessionLimits.mostOfPrincipal) this.drop(longestIdle(own))
+    if (this.#all.size >= sessionLimits.most) this.drop(longestIdle(this.#all))
     if (own.size === 0) this.#byOwner.set(owner, own)
     own.set(session.id, session)
     this.#all.set(session.id, session)

@@ -135,6 +135,14 @@ export const withBesides = (
                     : Effect.succeed(found),
               ),
             subscribable: true,
+            watchable: Effect.fnUntraced(function* (uri) {
+              for (const { watch } of resources) {
+                const { honoured, stop } = yield* as(watch([uri], () => {}))
+                stop()
+                if (honoured.length > 0) return true
+              }
+              return face.resources === undefined ? false : yield* face.resources.watchable(uri)
+            }),
           },
         }),
     ...(prompts.length === 0

@@ -158,6 +158,7 @@ const find = (reached: ReadonlyArray<Reached>, own: (naming: Naming) => string |
 
 const resourcesOf = (reached: ReadonlyArray<Reached>): NonNullable<Face["resources"]> => ({
   subscribable: true,
+  watchable: (uri) => Effect.succeed(find(reached, (naming) => naming.ownUri(uri)) !== undefined),
   list: listOf(reached, ({ naming, server }) => server.lists().resources.map((it) => resourceOutward(it, naming))),
   templates: listOf(reached, ({ naming, server }) => server.lists().templates.map((it) => resourceOutward(it, naming))),
   read: (uri, line) => {
