@@ -52,7 +52,7 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
     if (running.get(key) === it) running.delete(key)
   }
 
-  const refuse = (id: Id | null, cause: unknown): Promise<void> => {
+  const refuse = (id: Id | undefined, cause: unknown): Promise<void> => {
     const message = cause instanceof Error ? cause.message : String(cause)
     if (!(cause instanceof HouseAway)) say(message)
     return write(errorLine(id, internal, message))
@@ -98,17 +98,19 @@ export const bridge = async ({ house, input, output, path, say }: BridgeOptions)
 
   const take = (line: string | undefined): Promise<void> | void => {
     if (line === undefined)
-      return write(errorLine(null, invalidRequest, `A message has at most ${longestLine} bytes; this line had more.`))
+      return write(
+        errorLine(undefined, invalidRequest, `A message has at most ${longestLine} bytes; this line had more.`),
+      )
     if (line.trim() === "") return
     const message = read(line)
     if (Array.isArray(message)) {
       const before = said
-      const sent = before.then(() => courier.batch(line)).catch((cause: unknown) => refuse(null, cause))
+      const sent = before.then(() => courier.batch(line)).catch((cause: unknown) => refuse(undefined, cause))
       pending.add(sent)
       void sent.then(() => pending.delete(sent))
       return
     }
-    if (!isFields(message)) return write(errorLine(null, parseError, "This line is not a JSON-RPC message."))
+    if (!isFields(message)) return write(errorLine(undefined, parseError, "This line is not a JSON-RPC message."))
     return isRequest(message) ? request(message, line.length) : tell(message)
   }
 

@@ -35,6 +35,7 @@ export class House {
   /** Ours, or another bridge's: when it ends, somebody has to go on. */
   #mayEmbed = true
   #own: Promise<void> | undefined
+  #saidAway = false
 
   constructor(around: Surroundings) {
     this.#around = around
@@ -44,6 +45,12 @@ export class House {
   find(patienceMs: number): Promise<Here> {
     if (this.#here !== undefined) return Promise.resolve(this.#here)
     return (this.#finding ??= this.#search(patienceMs).finally(() => (this.#finding = undefined)))
+  }
+
+  /** Says at once if nobody is there: whoever mistyped an address need not wait for the first request to learn of it. */
+  async look(): Promise<void> {
+    const { url } = this.#around.target()
+    if (!(await this.#answers(url)) && !this.#closing.signal.aborted) this.#sayAway(url)
   }
 
   /** It did not answer. */
@@ -62,6 +69,7 @@ export class House {
       const target = this.#around.target()
       const runs = target.given || target.running
       if (runs && (await this.#answers(target.url))) return this.#found(target)
+      if (runs) this.#sayAway(target.url)
       if (!runs && this.#mayEmbed && (await this.#embedded())) return this.#found(this.#around.target())
       if (this.#closing.signal.aborted) throw new HouseAway("The bridge is closing.")
       if (performance.now() > until) throw new HouseAway(`No house answers at ${target.url}.`)
@@ -69,7 +77,14 @@ export class House {
     }
   }
 
+  /** Once, until one is found. */
+  #sayAway(url: string): void {
+    if (!this.#saidAway) this.#around.say(`No house answers at ${url} yet; it is tried again.`)
+    this.#saidAway = true
+  }
+
   #found({ folder, given, token, url }: Target): Here {
+    this.#saidAway = false
     const text = (name: string) => {
       try {
         return readFileSync(join(folder, name), "utf8").trim()

@@ -31,8 +31,13 @@ export const isRequest = (it: Message): it is Message & { readonly id: Id; reado
 /** No line has a line in it. */
 export const lineOf = (text: string, message: unknown): string => (/[\r\n]/.test(text) ? JSON.stringify(message) : text)
 
-export const errorLine = (id: Id | null, code: number, message: string, data?: unknown): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } })
+/** Without an id where nobody knows which request it answers: no revision knows one that is null. */
+export const errorLine = (id: Id | undefined, code: number, message: string, data?: unknown): string =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    ...(id === undefined ? {} : { id }),
+    error: { code, message, ...(data === undefined ? {} : { data }) },
+  })
 
 export const notice = (method: string, params: Fields = {}): string =>
   JSON.stringify({ jsonrpc: "2.0", method, params })

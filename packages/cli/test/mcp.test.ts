@@ -1,5 +1,6 @@
 /** `stoa mcp`: the official clients on its stdin and stdout, as real processes, with houses that run, die and come back. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -216,7 +217,7 @@ describe("a house that runs", () => {
     expect(await lines.answer(1)).toEqual({ jsonrpc: "2.0", id: 1, result: {} })
     expect(await lines.answer("1")).toMatchObject({ result: { tools: expect.anything() } })
     expect(await lines.answer(2)).toMatchObject({ error: { code: -32601 } })
-    const faults = lines.heard.filter(({ id }) => id === null).map(({ error }) => (error as { code: number }).code)
+    const faults = lines.heard.filter((one) => !("id" in one)).map(({ error }) => (error as { code: number }).code)
     expect(faults).toEqual([-32700, -32600, -32700])
     expect(await lines.end()).toBe(0)
     expect(lines.heard.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
@@ -254,6 +255,11 @@ describe("a house that runs", () => {
     nowhere.send({ id: 1, method: "tools/list", params: envelope() })
     expect(await nowhere.answer(1)).toMatchObject({ error: { data: { status: 404 } } })
     expect(await nowhere.end()).toBe(0)
+    // Said at once, and not when the first request has waited for long.
+    const away = new Lines(home, [], { STOA_URL: "http://127.0.0.1:9" })
+    const [said] = (await once(away.child.stderr!, "data")) as [Buffer]
+    expect(said.toString()).toBe("stoa: No house answers at http://127.0.0.1:9 yet; it is tried again.\n")
+    expect(await away.end()).toBe(0)
     const both = await home.stoa("mcp", "--toolset", "office", "--server", "x")
     expect(both).toMatchObject({ code: 2, stdout: "", stderr: "stoa: Give --toolset or --server, not both.\n" })
   })

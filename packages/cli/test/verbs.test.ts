@@ -1,4 +1,6 @@
 /** Each verb as a person or a script gives it, against a real house: data on stdout, talk on stderr, and the exit code. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { Api } from "@stoa/contract"
 import { connect } from "@stoa/sdk"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -227,6 +229,18 @@ describe("reload", () => {
     home.configure({ agents: [{ name: "Declared" }] })
     expect(await stoa("reload")).toMatchObject({ code: 0, stdout: `${home.config}: nothing has changed\n` })
     expect(await stoa("agents", "rm", "Declared")).toMatchObject(refused(/declared in .*stoa\.config\.json/))
+  })
+
+  it("of a house of an earlier version, which has no warnings, too", async () => {
+    const earlier = createServer((_, response) => {
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ file: "old.json", added: ["a"], changed: [], retired: [] }))
+    })
+    await new Promise<void>((up) => void earlier.listen(0, "127.0.0.1", up))
+    const url = `http://127.0.0.1:${(earlier.address() as AddressInfo).port}`
+    const ended = await stoa("reload", "--url", url, "--token", "any")
+    earlier.close()
+    expect(ended).toMatchObject({ code: 0, stdout: "old.json: added a\n", stderr: "" })
   })
 })
 

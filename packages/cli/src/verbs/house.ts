@@ -29,7 +29,8 @@ export const reload = Command.make(
     const done = yield* ask((stoa) => stoa.house.reload())
     const count = done.added.length + done.changed.length + done.retired.length
     yield* show(done, count === 0 ? `${done.file}: nothing has changed` : `${done.file}: ${said(done)}`)
-    yield* Effect.forEach(done.warnings, talk, { discard: true })
+    // A house of an earlier version has none.
+    yield* Effect.forEach((done.warnings as typeof done.warnings | undefined) ?? [], talk, { discard: true })
   }),
 ).pipe(Command.withDescription("Apply the configuration file, all of it or nothing"))
 

@@ -43,7 +43,8 @@ export const mcp = Command.make(
     yield* Effect.tryPromise({
       try: async () => {
         // Whoever mistyped an address in a client's settings reads it in the client's log.
-        if (!target().given) await house.find(patienceMs)
+        if (target().given) void house.look()
+        else await house.find(patienceMs)
         await bridge({ house, path, input: process.stdin, output: process.stdout, say })
       },
       catch: failureOf,
