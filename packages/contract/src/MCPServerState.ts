@@ -20,6 +20,14 @@ export class MCPServerState extends Schema.Class<MCPServerState>("MCPServerState
   held: Names,
   /** In `allowedTools`, but not among its tools. */
   missing: Names,
+  /** What it lists that cannot be offered, and why: the first of it. */
+  leftOut: Schema.Array(
+    Schema.Struct({
+      what: Schema.Literals(["tool", "resource", "resource template", "prompt"]),
+      name: Schema.String,
+      why: Schema.String,
+    }),
+  ),
   /** Why it is not connected. */
   error: Schema.optionalKey(Schema.String),
   transport: MCPTransport,

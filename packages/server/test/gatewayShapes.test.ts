@@ -216,6 +216,86 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
       }),
     )
 
+  it.effect("what is left out of a server's tools is said, with the reason, and crowds out nobody", () =>
+    Effect.gen(function* () {
+      const one = (name: string, more: object = {}) => ({ name, inputSchema: { type: "object" }, ...more })
+      const many = Array.from({ length: 1002 }, (_, at) => one(`t${at}`))
+      const odd = [one("a b"), one("list", { inputSchema: { type: "array" } }), { name: "none" }]
+      const server = yield* served("old", {}, { "tools/list": () => ({ tools: [...odd, ...many] }) })
+      const { admin, name, token, url } = yield* joined(server.url)
+      const second = yield* joined((yield* served("old", { fine: () => text("fine") })).url)
+      const { leftOut, tools } = yield* ask(() => admin.mcpServers.get(name))
+      const why = {
+        "a b": /name should be 1 to 128 characters without spaces/,
+        list: /inputSchema should be a schema of type object/,
+        "number 3": /no name or no input schema/,
+        t998: /more than 1000 tools of one server/,
+        t1001: /more than 1000 tools of one server/,
+      }
+      assert.lengthOf(tools, 998)
+      assert.lengthOf(leftOut, 7)
+      const pinned = (yield* ask(() => admin.mcpServers.tools(name))).items
+      for (const [tool, reason] of Object.entries(why)) {
+        assert.match(leftOut.find((it) => it.name === tool)?.why ?? "", reason)
+        const shown = pinned.find((it) => it.name === tool)
+        assert.strictEqual(shown?.state, "left-out")
+        assert.match(shown?.why ?? "", reason)
+      }
+      assert.strictEqual(pinned.find((it) => it.name === "t7")?.state, "active")
+      const { body } = yield* ask(() => newRequest(`${url}/mcp`, token, "tools/list"))
+      const names = (body.result.tools as ReadonlyArray<{ readonly name: string }>).map((it) => it.name)
+      assert.lengthOf(
+        names.filter((it) => it.startsWith(`${name}__`)),
+        998,
+      )
+      assert.include(names, `${second.name}__fine`)
+      const poisoned = yield* joined((yield* poison("new")).url)
+      yield* ask(() => newRequest(poisoned.place, token, "resources/list"))
+      const said = (yield* ask(() => admin.mcpServers.get(poisoned.name))).leftOut
+      assert.sameMembers(
+        said.map((it) => it.what),
+        [
+          "tool",
+          "tool",
+          ...Array(4).fill("resource"),
+          ...Array(2).fill("resource template"),
+          ...Array(2).fill("prompt"),
+        ],
+      )
+    }),
+  )
+
+  for (const client of eras)
+    it.effect(`${client} client: a tool whose result is no object can be called`, () =>
+      Effect.gen(function* () {
+        const numbers = { type: "array", items: { type: "number" } }
+        const tools = [
+          { name: "list", description: "gives numbers", inputSchema: { type: "object" }, outputSchema: numbers },
+        ]
+        const server = yield* served(
+          "new",
+          {
+            list: ({ params }) => ({
+              content: [],
+              structuredContent: params.arguments.bad === true ? ["one"] : [1, 2],
+            }),
+          },
+          { "tools/list": () => ({ tools, ttlMs: 0, cacheScope: "private" }) },
+        )
+        const { place, token } = yield* joined(server.url)
+        const it = yield* ((client === "old" ? oldClient : newClient) as typeof newClient)(place, token)
+        const listed = (yield* ask(() => it.listTools())).tools[0]!
+        assert.deepStrictEqual(listed.outputSchema, client === "old" ? undefined : numbers)
+        const result = yield* ask(() => it.callTool({ name: "list", arguments: {} }))
+        assert.deepStrictEqual(result.structuredContent, client === "old" ? undefined : [1, 2])
+        // Who cannot be given the structure is given its text.
+        assert.deepStrictEqual(result.content, client === "old" ? [{ type: "text", text: "[1,2]" }] : [])
+        const bad = yield* ask(() => it.callTool({ name: "list", arguments: { bad: true } }))
+        assert.strictEqual(bad.isError, true)
+        assert.include(JSON.stringify(bad.content), "not what its output schema says")
+      }),
+    )
+
   it.effect("a task whose result is none fails, and says why", () =>
     Effect.gen(function* () {
       const server = yield* served(

@@ -45,7 +45,7 @@ export { WholeResponse } from "./mcp/WholeResponse.ts"
 export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/MCPPorts.ts"
 export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
-export { areMCPIcons, faultOfMCPResult, mendMCPCompletion } from "./mcp/MCPResult.ts"
+export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/MCPResult.ts"
 export type { MCPTool } from "./mcp/MCPTool.ts"
 export { mcpTool, mcpToolDefinition } from "./mcp/MCPToolDefinition.ts"
 export {

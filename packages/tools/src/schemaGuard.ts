@@ -86,16 +86,17 @@ const tame = (value: unknown, path: string, unchecked: Array<string>): unknown =
   return out
 }
 
+/** Arguments have names; a result may be anything. */
+export const inputFault = ({ type }: Readonly<Record<string, unknown>>): Refused | undefined =>
+  type === undefined || type === "object"
+    ? undefined
+    : { refused: `type ${JSON.stringify(type)}`, expected: "a schema of type object: arguments have names" }
+
 export const guardSchema = (schema: Readonly<Record<string, unknown>>): Guarded | Refused => {
   const tooBig = measure(schema)
   if (tooBig !== undefined) return tooBig
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   if (bytes > caps.bytes) return { refused: `${bytes} bytes`, expected: `a schema of at most ${caps.bytes} bytes` }
-  if (schema["type"] !== undefined && schema["type"] !== "object")
-    return {
-      refused: `type ${JSON.stringify(schema["type"])}`,
-      expected: "a schema of type object: arguments have names",
-    }
   const unchecked: Array<string> = []
   const tamed = tame(schema, "", unchecked) as Record<string, unknown>
   // A $schema we do not have, or an $id, would only make the compiler look for others.

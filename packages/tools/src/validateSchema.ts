@@ -6,7 +6,7 @@ import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa
 import { Effect } from "effect"
 import { brokenSchema, type Checker, compileSchema, saidOf, type SchemaFault } from "./schemaCompile.ts"
 import { type Extent, extentOf } from "./extent.ts"
-import { digestOf, type Guarded, guardSchema } from "./schemaGuard.ts"
+import { digestOf, type Guarded, guardSchema, inputFault } from "./schemaGuard.ts"
 import { Recent } from "./recent.ts"
 import { plainlyFits } from "./schemaPlain.ts"
 import { schemaThread } from "./schemaThread.ts"
@@ -23,9 +23,10 @@ export const prepareSchema = (
   schema: JsonSchema,
 ): Effect.Effect<Guarded, ToolValidationError> =>
   Effect.suspend(() => {
-    const known = knownOf(schema)
+    const nameless = field === "inputSchema" ? inputFault(schema) : undefined
+    const known = nameless === undefined ? knownOf(schema) : undefined
     if (known !== undefined) return Effect.succeed(known)
-    const made = guardSchema(schema)
+    const made = nameless ?? guardSchema(schema)
     if ("refused" in made)
       return new ToolValidationError({
         message: `The ${field} of "${toolName}" was refused: it has ${made.refused}; ${made.expected} is taken`,
@@ -70,7 +71,7 @@ export const checkAgainst = (
 
 /** Any value against any schema, under a deadline; a schema that cannot be used fits nothing. */
 export const checkValue = (schema: JsonSchema, value: unknown): Effect.Effect<SchemaFault | undefined> =>
-  prepareSchema("", "inputSchema", schema).pipe(
+  prepareSchema("", "outputSchema", schema).pipe(
     Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
     Effect.catch((error) =>
       Effect.succeed({

@@ -274,8 +274,11 @@ describe("JSON Schema", () => {
         const error = yield* Effect.flip(register({ inputSchema: schema }))
         assert.strictEqual(error.parameter, "inputSchema")
         assert.include(error.expected, words)
-        assert.strictEqual((yield* Effect.flip(register({ outputSchema: schema }))).parameter, "outputSchema")
+        // Arguments have names; a result may be anything, and may have been so before it was asked of arguments.
+        if (words === "type object") yield* register({ outputSchema: schema })
+        else assert.strictEqual((yield* Effect.flip(register({ outputSchema: schema }))).parameter, "outputSchema")
       }
+      assert.strictEqual((yield* Effect.flip(register({ inputSchema: { type: "array" } }))).parameter, "inputSchema")
     }),
   )
 

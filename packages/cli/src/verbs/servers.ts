@@ -133,11 +133,14 @@ const pinned = Command.make(
       "would say": wordsOf(one.held?.definition),
       digest: one.held?.digest.slice(0, shortest),
     }))
-    yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest"])
+    const why = items.some((one) => one.why !== undefined) ? ["why"] : []
+    yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest", ...why])
     if (!json && items.some(({ held }) => held !== null))
       yield* talk(`Look at a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
   }),
-).pipe(Command.withDescription("What its tools were when they were first seen, and what waits for review"))
+).pipe(
+  Command.withDescription("What its tools were when they were first seen, what waits for review, and what is left out"),
+)
 
 /** Line by line. What a terminal would not show, or would show elsewhere, is written out. */
 const linesOf = (definition: unknown): ReadonlyArray<string> =>

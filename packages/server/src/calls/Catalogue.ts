@@ -89,12 +89,19 @@ export class Catalogue extends Context.Service<
         for (const hear of listeners) hear()
       }
 
+      // Each server has a limit of its own; another one's tools do not crowd them out.
+      const boundless = { ...config, registry: { ...config.registry, maxTools: Infinity } }
       const shelfKey = (set: SetName, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
       const shelfOf = (set: SetName, owner: PrincipalId | undefined): Shelf => {
         const key = shelfKey(set, owner)
         const known = shelves.get(key)
         if (known !== undefined) return known
-        const made: Shelf = { set, owner, registry: new Registry(config), traits: new Map() }
+        const made: Shelf = {
+          set,
+          owner,
+          registry: new Registry(set === "upstream" ? boundless : config),
+          traits: new Map(),
+        }
         shelves.set(key, made)
         return made
       }

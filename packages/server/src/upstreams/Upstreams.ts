@@ -24,6 +24,7 @@ import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
 import type { Offering } from "./offerings.ts"
 import { reached, stateOf, type UpstreamTool } from "./kept.ts"
+import { withLeftOut } from "./leftOut.ts"
 import { makePool, type Parked } from "./pool.ts"
 import { makeRows } from "./rows.ts"
 
@@ -56,7 +57,7 @@ export class Upstreams extends Context.Service<
     readonly list: Effect.Effect<Page<MCPServerState>>
     /** Somebody has looked at what a changed tool says now, and lets it go on. */
     readonly accept: (ref: string, tool: string, seen: string) => Effect.Effect<MCPServerState, Missing | WrongState>
-    /** What its tools were pinned as, those it lists no longer among them, and what is held. */
+    /** What its tools were pinned as, those it lists no longer among them, what is held, and what is left out. */
     readonly pinned: (ref: string) => Effect.Effect<Page<MCPServerTool>, Missing>
     /** What the configuration file declares, all of it: what is no longer in it goes. */
     readonly declare: (
@@ -205,8 +206,8 @@ export class Upstreams extends Context.Service<
           })),
           accept,
           pinned: Effect.fn("Upstreams.pinned")((ref) =>
-            Effect.flatMap(find(ref), ({ server }) =>
-              Effect.map(rows.tools(server.id), (items) => ({ items, next: null })),
+            Effect.flatMap(find(ref), ({ leftOut, server }) =>
+              Effect.map(rows.tools(server.id), (items) => ({ items: withLeftOut(items, leftOut), next: null })),
             ),
           ),
           declare,

@@ -2,6 +2,7 @@
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import type { MCPConnection, MCPTool, Tool } from "@stoa/tools"
 import { Deferred, Effect, type Scope } from "effect"
+import { type LeftOut, nothingLeftOut, shownLeftOut } from "./leftOut.ts"
 import { Shelves } from "./offerings.ts"
 import type { Offer, Pin } from "./pins.ts"
 import { plainSecrets, shownUrl } from "./reach.ts"
@@ -29,6 +30,7 @@ export interface Kept {
   error: string | undefined
   connection: MCPConnection | undefined
   listed: ReadonlyArray<MCPTool>
+  leftOut: LeftOut
   pins: Map<string, Pin>
   offer: Offer
   callable: ReadonlySet<string>
@@ -66,6 +68,7 @@ export const fresh = (server: Server): Kept => ({
   error: server.spec === undefined ? sealedElsewhere : undefined,
   connection: undefined,
   listed: [],
+  leftOut: nothingLeftOut,
   pins: new Map(),
   offer: nothing,
   callable: new Set(),
@@ -87,6 +90,7 @@ export const stateOf = (kept: Kept): MCPServerState => {
     tools: kept.tools.map(({ tool }) => tool.definition.name.slice(name.length + 1)),
     held: kept.offer.held,
     missing: kept.status === "connected" ? kept.offer.missing : [],
+    leftOut: kept.scope === undefined ? [] : shownLeftOut(kept.leftOut, Object.values(kept.shelves.dropped).flat()),
     ...(kept.error === undefined ? {} : { error: kept.error }),
     transport,
     ...(spec?.command === undefined ? {} : { command: spec.command }),

@@ -2,8 +2,9 @@
  * What a server has beside tools: resources, templates, prompts. Its lists are kept here, so that listing waits for no
  * server; who watches which resource is counted here, so that a shared connection watches the union and tells each its own.
  */
-import type { MCPConnection } from "@stoa/tools"
+import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
 import { Clock, Context, Deferred, Effect, Scope } from "effect"
+import { tellLeftOut } from "./leftOut.ts"
 import { beginLog } from "./loudness.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -40,7 +41,7 @@ const tells = (capabilities: JsonObject, key: string): boolean =>
 export class Shelves {
   lists: Lists = nothing
   /** What it lists that no client could read, and why. */
-  dropped: Readonly<Record<keyof Lists, ReadonlyArray<string>>> = { resources: [], templates: [], prompts: [] }
+  dropped: Readonly<Record<keyof Lists, ReadonlyArray<MCPLeftOut>>> = { resources: [], templates: [], prompts: [] }
   capabilities: JsonObject = {}
   instructions: string | undefined
   era: "legacy" | "modern" = "modern"
@@ -104,14 +105,7 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
     shelves.loadedAt = yield* Clock.currentTimeMillis
     shelves.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
     shelves.dropped = { resources: resources.dropped, templates: templates.dropped, prompts: prompts.dropped }
-    const known = new Set(Object.values(said).flat())
-    const news = Object.values(shelves.dropped)
-      .flat()
-      .filter((it) => !known.has(it))
-    if (news.length > 0)
-      yield* Effect.logWarning(
-        `MCP server "${connection.name}" lists what is left out: ${news.join("; ").slice(0, 500)}`,
-      )
+    yield* tellLeftOut(connection.name, Object.values(said).flat(), Object.values(shelves.dropped).flat())
     const differs = (...keys: ReadonlyArray<keyof Lists>) =>
       keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(shelves.lists[key]))
     if (differs("resources", "templates")) tell({ what: "resources", server })

@@ -69,8 +69,9 @@ export const offerOf = (
   listed: ReadonlyArray<MCPTool>,
   pins: ReadonlyMap<string, Pin>,
   allowed: ReadonlyArray<string> | undefined,
+  refused: ReadonlyMap<string, unknown>,
 ): Offer => {
-  const mine = listed.filter((tool) => isAllowed(allowed, tool.name)).toSorted(byName)
+  const mine = listed.filter((tool) => isAllowed(allowed, tool.name) && !refused.has(tool.name)).toSorted(byName)
   const tools = mine.filter((tool) => {
     const pin = pins.get(tool.name)
     return pin?.state === "active" && pin.digest === digest(tool)

@@ -11,6 +11,7 @@ import { Journal } from "../store/Journal.ts"
 import { serverOf, type UpstreamServer } from "./gateway.ts"
 import { makeConversations } from "./conversations.ts"
 import { fresh, isStarting, type Kept, nothing, reached, type UpstreamTool } from "./kept.ts"
+import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "./leftOut.ts"
 import { makeOfferings } from "./offerings.ts"
 import { isAllowed, offerOf, stepsOf } from "./pins.ts"
 import { hide, type Lookup, placeOf } from "./reach.ts"
@@ -61,7 +62,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const refresh = (kept: Kept) => {
     const { id, name, owner, spec } = kept.server
     const shut = kept.scope === undefined || entries.get(id) !== kept
-    kept.offer = shut ? nothing : offerOf(kept.listed, kept.pins, spec?.allowedTools)
+    kept.offer = shut ? nothing : offerOf(kept.listed, kept.pins, spec?.allowedTools, kept.leftOut.refused)
     kept.callable = new Set(kept.offer.tools.map((tool) => tool.name))
     const signature = kept.offer.tools.map((tool) => `${tool.name} ${kept.pins.get(tool.name)!.digest}`).join("\n")
     if (signature === kept.signature) return
@@ -93,7 +94,11 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     isAllowed(kept.server.spec?.allowedTools, tool) &&
     kept.callable.has(tool)
 
-  const adopt = Effect.fnUntraced(function* (kept: Kept, listed: ReadonlyArray<MCPTool>) {
+  const adopt = Effect.fnUntraced(function* (
+    kept: Kept,
+    listed: ReadonlyArray<MCPTool>,
+    connection: MCPConnection | undefined,
+  ) {
     const { id, name, owner, spec } = kept.server
     // Removed while it told us.
     if (entries.get(id) !== kept) return
@@ -113,6 +118,11 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       )
     kept.pins = (yield* rows.pins).get(id) ?? new Map()
     kept.listed = listed
+    const before = kept.leftOut
+    const said =
+      connection === undefined ? [] : (yield* Effect.orElseSucceed(connection.details, () => nothingLeftOut)).dropped
+    kept.leftOut = { refused: yield* refusedOf(name, listed), dropped: hide(said, kept.revealed) as typeof said }
+    yield* tellLeftOut(name, allOf(before), allOf(kept.leftOut))
     refresh(kept)
   }, alone)
 
@@ -138,7 +148,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       const news = kept.status !== "connected"
       const { scope: own } = kept
       // Not called before what it lists was held against what it listed when it was there last.
-      yield* adopt(kept, yield* connection.tools)
+      yield* adopt(kept, yield* connection.tools, connection)
       // Stopped meanwhile.
       if (own === undefined || kept.scope !== own) return
       Object.assign(kept, { connection, status: "connected", version: server.version, protocol, error: undefined })
@@ -157,7 +167,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       const waitMs = kept.toldAt + busyMs - (yield* Clock.currentTimeMillis)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
       kept.toldAt = yield* Clock.currentTimeMillis
-      yield* adopt(kept, tools)
+      yield* adopt(kept, tools, kept.connection)
     })
     // A fault of ours in here must not end the keeping of the connection; and nobody asked for what it tells.
     const safely = (telling: Effect.Effect<unknown>) =>

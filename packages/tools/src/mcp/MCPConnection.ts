@@ -17,6 +17,7 @@ import type {
 import type { MCPConnectionError, MCPServer, ToolExecutionError } from "@stoa/contract"
 import type { Effect } from "effect"
 import type { MCPExchange, MCPRefused, MCPReply } from "./MCPExchange.ts"
+import type { MCPLeftOut } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 
 export interface MCPCallOptions {
@@ -37,7 +38,7 @@ interface MCPConnectionDetails {
   /** The process, where we started one. */
   readonly pid: number | undefined
   /** Tools the server lists but that cannot be offered, and why. */
-  readonly dropped: ReadonlyArray<string>
+  readonly dropped: ReadonlyArray<MCPLeftOut>
 }
 
 type Read<A> = Effect.Effect<A, MCPConnectionError>
@@ -72,7 +73,7 @@ export interface MCPConnection {
   readonly listAll: (
     method: "resources/list" | "resources/templates/list" | "prompts/list",
   ) => Effect.Effect<
-    { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>; readonly dropped: ReadonlyArray<string> },
+    { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>>; readonly dropped: ReadonlyArray<MCPLeftOut> },
     MCPConnectionError | MCPRefused
   >
   /** `onChange` of the ports hears of these resources from now on and of no others, as long as this connection lasts; says which. */

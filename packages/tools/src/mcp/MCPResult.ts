@@ -4,6 +4,13 @@
  */
 import { isSpecType, specTypeSchemas } from "@modelcontextprotocol/client"
 
+/** What a server lists and nobody is shown. */
+export interface MCPLeftOut {
+  readonly what: "tool" | "resource" | "resource template" | "prompt"
+  readonly name: string
+  readonly why: string
+}
+
 type JsonObject = Readonly<Record<string, unknown>>
 
 type Shape = "Tool" | "Resource" | "ResourceTemplate" | "Prompt"
@@ -47,13 +54,14 @@ const nameOf = (item: unknown): string | undefined => {
 
 /** What is left of a list, and what is not, each in a few words. `strict`: also tools an older era would let pass. */
 const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) => {
-  const dropped: Array<string> = []
+  const dropped: Array<MCPLeftOut> = []
   const kept = items.flatMap((item, at): ReadonlyArray<unknown> => {
     const parts = faultyParts(shape, (item ?? {}) as JsonObject)
     if (parts.size === 0) return [item]
     const lacks = parts.has(undefined) ? needed[shape] : needed[shape].filter((key) => parts.has(key))
     if (lacks.length > 0 && (shape !== "Tool" || strict)) {
-      dropped.push(`${words[shape]} ${nameOf(item) ?? at}: it has no ${lacks.join(" or no ")} that can be read`)
+      const why = `it has no ${lacks.join(" or no ")} that can be read`
+      dropped.push({ what: words[shape], name: nameOf(item) ?? `number ${at + 1}`, why })
       return []
     }
     if (parts.has(undefined)) return [item]
@@ -65,8 +73,8 @@ const mended = (shape: Shape, items: ReadonlyArray<unknown>, strict: boolean) =>
 
 /** Where what was left out of a list stands in its result. */
 const droppedKey = "stoa/dropped"
-export const droppedFrom = (result: JsonObject): ReadonlyArray<string> =>
-  ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<string> | undefined) ?? []
+export const droppedFrom = (result: JsonObject): ReadonlyArray<MCPLeftOut> =>
+  ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<MCPLeftOut> | undefined) ?? []
 
 /** Puts the lists of a result right, in their place: an item that cannot be read goes, a part that cannot goes from its item. */
 export const mendMCPResult = (result: Record<string, unknown>): void => {

@@ -1,6 +1,7 @@
 /** A tool as its server describes it, kept as it came: schemas, hints and what we do not know yet (S4-38). */
 import { JsonSchema, ToolAnnotations } from "@stoa/contract"
 import { Option, Schema } from "effect"
+import type { MCPLeftOut } from "./MCPResult.ts"
 import { headerFaultOf } from "./toolHeaders.ts"
 
 /** Only what must hold for a tool to be callable at all. */
@@ -39,13 +40,14 @@ export const MCPToolPage = Schema.Struct({
 export const readMCPTools = (
   raw: ReadonlyArray<unknown>,
   rules: { readonly allowed: ReadonlyArray<string> | undefined; readonly headers: boolean; readonly most: number },
-): { readonly tools: ReadonlyArray<MCPTool>; readonly dropped: ReadonlyArray<string> } => {
+): { readonly tools: ReadonlyArray<MCPTool>; readonly dropped: ReadonlyArray<MCPLeftOut> } => {
   const tools = new Map<string, MCPTool>()
-  const dropped: Array<string> = []
+  const dropped: Array<MCPLeftOut> = []
+  const drop = (name: string, why: string) => void dropped.push({ what: "tool", name, why })
   for (const [at, one] of raw.entries()) {
     const wire = decode(one)
     if (Option.isNone(wire)) {
-      dropped.push(`tool ${at}: it has no name or no input schema`)
+      drop(`number ${at + 1}`, "it has no name or no input schema")
       continue
     }
     const { inputSchema, name } = wire.value
@@ -55,9 +57,9 @@ export const readMCPTools = (
       : rules.headers
         ? headerFaultOf(inputSchema)
         : undefined
-    if (fault !== undefined) dropped.push(`${name}: ${fault}`)
-    else if (tools.has(name)) dropped.push(`${name}: listed twice; the first one counts`)
-    else if (tools.size >= rules.most) dropped.push(`${name}: more than ${rules.most} tools`)
+    if (fault !== undefined) drop(name, fault)
+    else if (tools.has(name)) drop(name, "listed twice; the first one counts")
+    else if (tools.size >= rules.most) drop(name, `more than ${rules.most} tools of one server`)
     else {
       const source = one as Readonly<Record<string, unknown>>
       const { description, outputSchema, title } = source

@@ -10,7 +10,7 @@ import { connectionError, type Fault, isFinal } from "./faults.ts"
 import { lineKey, taskKey } from "./lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
-import { droppedFrom } from "./MCPResult.ts"
+import { droppedFrom, type MCPLeftOut } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import { RequestTime } from "./requestTime.ts"
 import type { Session } from "./session.ts"
@@ -131,11 +131,8 @@ const refusal = (kept: Kept, method: string, error: Fault | MCPConnectionError):
   if (error.kind === "answered") return new MCPRefused(error.code ?? -32_603, error.message, error.data)
   const { config } = kept.opening
   const acted = method !== "tools/call" ? "" : error.unheard === true ? ". It was not executed" : unknown
-  return connectionError(
-    config,
-    `MCP server "${config.name}" did not answer ${method}: ${error.message}${acted}`,
-    error.cause,
-  )
+  const came = error.kind === "unreadable" ? `answered ${method} with what cannot be read` : `did not answer ${method}`
+  return connectionError(config, `MCP server "${config.name}" ${came}: ${error.message}${acted}`, error.cause)
 }
 const unknown = ". Whether it acted is unknown, so it is not repeated"
 
@@ -167,7 +164,7 @@ const keys = {
 export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["listAll"] =>
   Effect.fn("MCPConnection.listAll")(function* (method) {
     const items: Array<JsonObject> = []
-    const dropped: Array<string> = []
+    const dropped: Array<MCPLeftOut> = []
     const seen = new Set<string>()
     for (let cursor: string | undefined; ;) {
       const reply = yield* exchange(method, cursor === undefined ? {} : { cursor })

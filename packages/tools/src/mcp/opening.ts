@@ -6,13 +6,14 @@ import { type Fault, isFinal } from "./faults.ts"
 import type { MCPPorts } from "./MCPPorts.ts"
 import { keyOfMCPServer, type MCPServerConfig } from "./MCPServerConfig.ts"
 import type { MCPSettings } from "./MCPSettings.ts"
+import type { MCPLeftOut } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import { openSession, type Session } from "./session.ts"
 
 export interface Opened {
   readonly session: Session
   readonly tools: ReadonlyArray<MCPTool>
-  readonly dropped: ReadonlyArray<string>
+  readonly dropped: ReadonlyArray<MCPLeftOut>
   /** Ends the session, and the process behind it. */
   readonly close: Effect.Effect<void>
 }

@@ -17,7 +17,7 @@ import { type Fault, faultOf } from "./faults.ts"
 import { Lines, taskKey, untagged } from "./lines.ts"
 import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
 import type { MCPServerConfig } from "./MCPServerConfig.ts"
-import { droppedFrom, mendMCPResult } from "./MCPResult.ts"
+import { droppedFrom, type MCPLeftOut, mendMCPResult } from "./MCPResult.ts"
 import { MCPToolPage, readMCPTools } from "./MCPTool.ts"
 import { clientInfo, clientOptions } from "./protocol.ts"
 import { asItCame, type SessionRequest } from "./sessionRequest.ts"
@@ -127,7 +127,7 @@ const endClient = (client: Client, way: Way) =>
 const listTools = (request: SessionRequest, client: Client, config: MCPServerConfig) =>
   Effect.gen(function* () {
     const raw: Array<unknown> = []
-    const lost: Array<string> = []
+    const lost: Array<MCPLeftOut> = []
     const seen = new Set<string>()
     let cursor: string | undefined
     while (client.getServerCapabilities()?.tools !== undefined) {

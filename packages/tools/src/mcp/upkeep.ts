@@ -7,6 +7,7 @@ import { Deferred, Effect, Equal, Queue, Random } from "effect"
 import { type Fault, isFinal } from "./faults.ts"
 import { type Breaker, closed } from "./breaker.ts"
 import type { MCPSettings } from "./MCPSettings.ts"
+import type { MCPLeftOut } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import { open, type Opened, openOnce, type Opening } from "./opening.ts"
 
@@ -16,7 +17,7 @@ export interface Kept {
   status: MCPServer["status"]
   version: string
   tools: ReadonlyMap<string, MCPTool>
-  dropped: ReadonlyArray<string>
+  dropped: ReadonlyArray<MCPLeftOut>
   breaker: Breaker
   /** Why it is not connected, in words. */
   why: string

@@ -1,0 +1,87 @@
+/** What a server has and the house cannot offer, and why: said once in the log, and wherever an admin looks at the server. */
+import { MCPServerTool } from "@stoa/contract"
+import { defaultToolsConfig, type MCPLeftOut, type MCPTool, mcpToolDefinition, Registry } from "@stoa/tools"
+import { Effect, References } from "effect"
+
+/** The most that is shown with a server itself. */
+const mostShown = 100
+const unlimited = { ...defaultToolsConfig, registry: { maxTools: Infinity, allowDuplicateNames: false } }
+
+/** Of these tools, those no catalogue would take, by name. */
+export const refusedOf = Effect.fnUntraced(
+  function* (server: string, listed: ReadonlyArray<MCPTool>) {
+    const registry = new Registry(unlimited)
+    const refused = new Map<string, string>()
+    for (const tool of listed) {
+      const definition = mcpToolDefinition(server, tool)
+      const taken = yield* Effect.result(registry.add({ definition, handler: () => Effect.void }))
+      if (taken._tag === "Success") continue
+      const { expected, parameter, received } = taken.failure
+      refused.set(tool.name, `${parameter} should be ${expected}, and is ${received}`)
+    }
+    return refused
+    // What the catalogue has to say of the others it says itself.
+  },
+  Effect.provideService(References.MinimumLogLevel, "None"),
+)
+
+const keyOf = ({ name, what, why }: MCPLeftOut) => `${what} "${name}": ${why}`
+
+/** Says in the log what is left out now and was not before. */
+export const tellLeftOut = (
+  server: string,
+  before: ReadonlyArray<MCPLeftOut>,
+  now: ReadonlyArray<MCPLeftOut>,
+): Effect.Effect<void> => {
+  const known = new Set(before.map(keyOf))
+  const news = now.map(keyOf).filter((it) => !known.has(it))
+  return news.length === 0
+    ? Effect.void
+    : Effect.logWarning(
+        `MCP server "${server}" lists what is left out: ${news.slice(0, 5).join("; ")}${news.length > 5 ? `; and ${news.length - 5} more` : ""}`,
+      )
+}
+
+export interface LeftOut {
+  /** Of its tools that were taken. */
+  readonly refused: ReadonlyMap<string, string>
+  /** Of what was not even taken. */
+  readonly dropped: ReadonlyArray<MCPLeftOut>
+}
+export const nothingLeftOut: LeftOut = { refused: new Map(), dropped: [] }
+
+export const allOf = ({ dropped, refused }: LeftOut): ReadonlyArray<MCPLeftOut> => [
+  ...[...refused].map(([name, why]) => ({ what: "tool", name, why }) as const),
+  ...dropped,
+]
+
+export const shownLeftOut = (tools: LeftOut, others: ReadonlyArray<MCPLeftOut>): ReadonlyArray<MCPLeftOut> =>
+  [...allOf(tools), ...others].slice(0, mostShown)
+
+/** Its tools as they are kept, with those that are left out among them. */
+export const withLeftOut = (
+  kept: ReadonlyArray<MCPServerTool>,
+  { dropped, refused }: LeftOut,
+): ReadonlyArray<MCPServerTool> => {
+  const names = new Set(kept.map(({ name }) => name))
+  return [
+    ...kept.map((tool) => {
+      const why = refused.get(tool.name)
+      return why === undefined ? tool : new MCPServerTool({ ...tool, state: "left-out", why })
+    }),
+    ...dropped
+      .filter(({ name }) => !names.has(name))
+      .map(
+        ({ name, why }) =>
+          new MCPServerTool({
+            name,
+            state: "left-out",
+            why,
+            definition: null,
+            digest: "",
+            held: null,
+            firstSeenAt: null,
+          }),
+      ),
+  ]
+}
