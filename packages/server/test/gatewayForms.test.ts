@@ -129,4 +129,39 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
       assert.strictEqual((yield* called(at, "2025-11-25", link)).message.params.mode, "url")
     }),
   )
+
+  it.effect("what a server answers and nobody can read is one sentence, without the list of all that it is not", () =>
+    Effect.gen(function* () {
+      const server = yield* served("old", { odd: () => ({ content: "not a list" }) as never })
+      const { place, token } = yield* joined(server.url)
+      const session = yield* ask(() => initialized(place, token))
+      const { body } = yield* ask(() => oldRequest(place, token, "tools/call", { name: "odd", arguments: {} }, session))
+      const said = body.result.content[0].text as string
+      assert.match(said, /answered tools\/call with what cannot be read: [^\n[{]{1,60}\. Whether it acted is unknown/)
+    }),
+  )
+
+  it.effect("what does not fit says what the tool takes, under no name that cannot be called here", () =>
+    Effect.gen(function* () {
+      const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
+      const server = yield* served(
+        "old",
+        { sum: () => text("3") },
+        { "tools/list": () => ({ tools: [{ name: "sum", description: "adds", inputSchema: schema }] }) },
+      )
+      const { name, place, token, url } = yield* joined(server.url)
+      for (const [where, tool] of [
+        [place, "sum"],
+        [`${url}/mcp`, `${name}__sum`],
+      ] as const) {
+        const session = yield* ask(() => initialized(where, token))
+        const { body } = yield* ask(() =>
+          oldRequest(where, token, "tools/call", { name: tool, arguments: { n: "x" } }, session),
+        )
+        const said = body.result.content[0].text as string
+        assert.include(said, String.raw`\"n\" should be number, and is \"x\". It takes (n: number)`)
+        assert.notInclude(said, `${name}/sum(`)
+      }
+    }),
+  )
 })
