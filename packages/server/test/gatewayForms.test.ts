@@ -132,7 +132,7 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
 
   it.effect("what a server answers and nobody can read is one sentence, without the list of all that it is not", () =>
     Effect.gen(function* () {
-      const server = yield* served("old", { odd: () => ({ content: "not a list" }) as never })
+      const server = yield* served("old", { odd: () => ({ content: "not a list" }) })
       const { place, token } = yield* joined(server.url)
       const session = yield* ask(() => initialized(place, token))
       const { body } = yield* ask(() => oldRequest(place, token, "tools/call", { name: "odd", arguments: {} }, session))
