@@ -225,7 +225,7 @@ export class McpDoor extends Context.Service<
         server.beforeClose(Effect.sync(() => streams.endAll()))
         server.afterDrain(
           Effect.sync(() => {
-            for (const reply of [...waiting]) reply.stop?.()
+            for (const reply of waiting) reply.stop?.()
           }),
         )
         server.take("/mcp", onRequest)
