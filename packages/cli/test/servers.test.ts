@@ -27,9 +27,29 @@ const stoa = (...args: ReadonlyArray<string>) => home.stoa(...args)
 
 it("a program after -- is added, listed and removed; JSON is the HTTP object", async () => {
   const added = json(
-    await stoa("servers", "add", "every", "--allow", "echo", "--json", "--", process.execPath, everything, "stdio"),
+    await stoa(
+      "servers",
+      "add",
+      "every",
+      "--allow",
+      "echo",
+      "--timeout",
+      "60",
+      "--json",
+      "--",
+      process.execPath,
+      everything,
+      "stdio",
+    ),
   )
-  expect(added).toMatchObject({ name: "every", status: "connected", tools: ["echo"], held: [], missing: [] })
+  expect(added).toMatchObject({
+    name: "every",
+    status: "connected",
+    tools: ["echo"],
+    held: [],
+    missing: [],
+    timeoutSeconds: 60,
+  })
   expect(added).toEqual(await http("mcp-servers/every"))
   expect(json(await stoa("servers", "ls", "--json"))).toEqual(
     ((await http("mcp-servers")) as { items: ReadonlyArray<unknown> }).items,

@@ -33,6 +33,9 @@ const ToolNames = Schema.Array(Text(256).check(Schema.isMinLength(1))).check(Sch
 export const ToolReview = Schema.Literals(["hold", "trust"])
 export type ToolReview = typeof ToolReview.Type
 
+/** How long a call may go on without a sign of life. Progress is one. Absent: 30. */
+const TimeoutSeconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300 }))
+
 const reach = {
   command: Schema.optionalKey(Text(4096).check(Schema.isMinLength(1))),
   args: Schema.optionalKey(Schema.Array(Text(32_768)).check(Schema.isMaxLength(256))),
@@ -45,6 +48,7 @@ const kept = {
   /** Absent or empty: all of them. The others are neither shown nor callable. */
   allowedTools: Schema.optionalKey(ToolNames),
   review: Schema.optionalKey(ToolReview),
+  timeoutSeconds: Schema.optionalKey(TimeoutSeconds),
 }
 
 const fields = Schema.Struct({ ...reach, ...kept })
@@ -130,6 +134,7 @@ export const OwnMCPServer = Schema.Struct({
   headers: Schema.optionalKey(Headers),
   allowedTools: Schema.optionalKey(ToolNames),
   review: Schema.optionalKey(ToolReview),
+  timeoutSeconds: Schema.optionalKey(TimeoutSeconds),
   command: Schema.optionalKey(Schema.Never.annotate({ message: noProgram })),
 })
 export type OwnMCPServer = typeof OwnMCPServer.Type

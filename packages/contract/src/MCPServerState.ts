@@ -36,6 +36,8 @@ export class MCPServerState extends Schema.Class<MCPServerState>("MCPServerState
   url: Schema.optionalKey(Schema.String),
   allowedTools: Names,
   review: ToolReview,
+  /** How long a call may go on without a sign of life. */
+  timeoutSeconds: Schema.Int,
   /** The agent whose own server it is; null: the house's. */
   owner: Schema.NullOr(PrincipalId),
   source: Source,

@@ -5,6 +5,8 @@ import { assert, layer } from "@effect/vitest"
 import type { Stoa, StoaError } from "@stoa/sdk"
 import { Effect, type Schema } from "effect"
 import { ask, Guest, house, roomy } from "./house.ts"
+import { Upstreams } from "../src/upstreams/Upstreams.ts"
+import { served } from "./gatewayServer.ts"
 import { callTool, changing, everything, offers, raw, stub, textOf } from "./upstreamsKit.ts"
 
 const refusal = (question: () => Promise<unknown>) =>
@@ -17,6 +19,7 @@ const call = (stoa: Stoa, name: string, input: { readonly [key: string]: Schema.
         readonly state?: string
         readonly tool?: string
         readonly output?: unknown
+        readonly error?: unknown
       }>,
   )
 const unknownTool = (error: StoaError) => assert.deepStrictEqual([error.status, error.tag], [404, "ToolNotFoundError"])
@@ -50,6 +53,37 @@ for (const store of ["sqlite", "postgres"] as const)
           unknownTool(yield* refusal(() => admin.tools.call("every/get-env", { input: {} })))
           yield* ask(() => admin.mcpServers.remove("every"))
           unknownTool(yield* refusal(() => admin.tools.call("every/echo", { input: { message: "late" } })))
+        }),
+      )
+
+      it.effect("S4-17 S4-36 S4-59 a call may be silent for as long as its server's setting says, and no longer", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const upstreams = yield* Upstreams
+          for (const era of ["old", "new"] as const) {
+            const server = yield* served(era, { hang: () => new Promise(() => {}) })
+            const name = `slow-${era}`
+            const usual = yield* ask(() => admin.mcpServers.add({ name: `usual-${era}`, url: server.url }))
+            assert.strictEqual(usual.timeoutSeconds, 30)
+            const made = yield* ask(() => admin.mcpServers.add({ name, url: server.url, timeoutSeconds: 1 }))
+            assert.strictEqual(made.timeoutSeconds, 1)
+            const times = upstreams.tools().map(({ tool }) => [tool.definition.name, tool.definition.timeoutMs])
+            assert.deepStrictEqual(times, [
+              [`${name}/hang`, 1000],
+              [`usual-${era}/hang`, 30_000],
+            ])
+            const late = yield* Effect.flip(callTool(`${name}/hang`))
+            assert.deepInclude(late, { _tag: "ToolTimeoutError", toolName: `${name}/hang`, timeoutMs: 1000 })
+            assert.match(late.message, /no answer within 1000 ms.*Whether it acted is unknown/)
+            const kept = yield* call(admin, `${name}/hang`)
+            assert.deepInclude(kept, { state: "failed", error: { tag: "ToolTimeoutError", message: late.message } })
+            assert.lengthOf(server.sent("tools/call"), 2)
+            for (const server of [name, `usual-${era}`]) yield* ask(() => admin.mcpServers.remove(server))
+          }
+          for (const timeoutSeconds of [0, 301, 1.5]) {
+            const error = yield* refusal(() => admin.mcpServers.add({ name: "wrong", command: "node", timeoutSeconds }))
+            assert.deepStrictEqual([error.status, error.tag], [400, "BadInput"])
+          }
         }),
       )
 

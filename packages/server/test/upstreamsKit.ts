@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createNetServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Event, ToolExecutionError } from "@stoa/contract"
+import type { Event, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import { Effect, Layer, Redacted } from "effect"
 import { Environment } from "../src/access/Environment.ts"
 import { Rules } from "../src/access/Rules.ts"
@@ -68,7 +68,7 @@ export const alive = (pid: number): boolean => {
 export const callTool = (
   name: string,
   args: Readonly<Record<string, unknown>> = {},
-): Effect.Effect<unknown, ToolExecutionError, Upstreams> =>
+): Effect.Effect<unknown, ToolExecutionError | ToolTimeoutError, Upstreams> =>
   Effect.flatMap(Upstreams, (upstreams) => {
     const found = upstreams.tools().find(({ tool }) => tool.definition.name === name)
     if (found === undefined) return Effect.die(new Error(`no tool ${name}`))

@@ -1,5 +1,5 @@
 /** What runs when a tool is called. It gets validated arguments and who is calling; it fails with its tool's name. */
-import type { ToolDefinition, ToolExecutionError } from "@stoa/contract"
+import type { ToolDefinition, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import type { Effect } from "effect"
 
 /** One call, as the handler sees it. Interrupting the call interrupts the handler. */
@@ -21,7 +21,7 @@ export interface CallContext {
 export type ToolHandler = (
   args: Readonly<Record<string, unknown>>,
   context: CallContext,
-) => Effect.Effect<unknown, ToolExecutionError>
+) => Effect.Effect<unknown, ToolExecutionError | ToolTimeoutError>
 
 export interface Tool {
   readonly definition: ToolDefinition

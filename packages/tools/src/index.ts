@@ -31,7 +31,14 @@ export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
 export { validateToolInput } from "./validateInput.ts"
 export { MCPClient } from "./mcp/MCPClient.ts"
 export type { MCPCallOptions, MCPConnection } from "./mcp/MCPConnection.ts"
-export { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./mcp/MCPExchange.ts"
+export {
+  type MCPExchange,
+  type MCPLine,
+  type MCPQuestion,
+  MCPRefused,
+  type MCPReply,
+  MCPSilence,
+} from "./mcp/MCPExchange.ts"
 export {
   discoverMCPServers,
   discoverMCPServersIn,

@@ -56,12 +56,16 @@ const add = Command.make(
       Flag.withDescription("How to speak with the address"),
       Flag.optional,
     ),
+    timeout: Flag.Int("timeout").pipe(
+      Flag.withDescription("Seconds a call may go on without a sign of life: 1 to 300, and 30 if nothing is said"),
+      Flag.optional,
+    ),
     review: Flag.Literals("review", ["hold", "trust"]).pipe(
       Flag.withDescription("Whether a tool that changes is held until you accept it"),
       Flag.optional,
     ),
   },
-  Effect.fn(function* ({ address, allow, env, header, name, program, review, transport }) {
+  Effect.fn(function* ({ address, allow, env, header, name, program, review, timeout, transport }) {
     const [command, ...args] = program
     if ((command === undefined) === Option.isNone(address))
       return yield* refused("Say how to reach it: a program after --, or an address with --url.")
@@ -77,6 +81,7 @@ const add = Command.make(
         ...(allow.length > 0 ? { allowedTools: allow } : {}),
         ...(Option.isSome(transport) ? { transport: transport.value } : {}),
         ...(Option.isSome(review) ? { review: review.value } : {}),
+        ...(Option.isSome(timeout) ? { timeoutSeconds: timeout.value } : {}),
       }),
     )
     yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)

@@ -5,7 +5,7 @@ import { Deferred, Effect, type Scope } from "effect"
 import { type LeftOut, nothingLeftOut, shownLeftOut } from "./leftOut.ts"
 import { Shelves } from "./offerings.ts"
 import type { Offer, Pin } from "./pins.ts"
-import { plainSecrets, shownUrl } from "./reach.ts"
+import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
 import type { Server } from "./rows.ts"
 
 export interface UpstreamTool {
@@ -97,6 +97,7 @@ export const stateOf = (kept: Kept): MCPServerState => {
     ...(spec?.url === undefined ? {} : { url: shownUrl(spec.url) }),
     allowedTools: spec?.allowedTools ?? [],
     review: spec?.review ?? "hold",
+    timeoutSeconds: silenceMsOf(spec) / 1000,
     owner,
     source,
     createdAt,

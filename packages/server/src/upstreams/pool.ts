@@ -14,7 +14,7 @@ import { fresh, isStarting, type Kept, nothing, reached, type UpstreamTool } fro
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "./leftOut.ts"
 import { makeOfferings } from "./offerings.ts"
 import { isAllowed, offerOf, stepsOf } from "./pins.ts"
-import { hide, type Lookup, placeOf } from "./reach.ts"
+import { hide, type Lookup, placeOf, silenceMsOf } from "./reach.ts"
 import { type makeRows, serverKey } from "./rows.ts"
 import { type Ears, stayConnected } from "./staying.ts"
 import { toolOf } from "./tool.ts"
@@ -73,6 +73,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       behind: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
       reviewed: false,
       tool: toolOf(name, tool, {
+        timeoutMs: silenceMsOf(spec),
         connection: () => {
           const { connection, scope } = kept
           const there = mayCall(kept, tool.name) && connection !== undefined && scope !== undefined

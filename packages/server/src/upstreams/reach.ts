@@ -18,6 +18,9 @@ export const transportOf = ({ command, transport, url }: MCPServerSpec): MCPTran
   return transport === undefined && /^wss?:/i.test(url ?? "") ? "websocket" : "streamable-http"
 }
 
+/** How long a call may go on without a sign of life. */
+export const silenceMsOf = (spec: MCPServerSpec | undefined): number => (spec?.timeoutSeconds ?? 30) * 1000
+
 /** The program or the address: another one is another server, whatever it is called. */
 export const placeOf = ({ args, command, url }: MCPServerSpec): string => JSON.stringify([command, args, url])
 
@@ -85,6 +88,7 @@ export const configOf = Effect.fnUntraced(function* (
   const config: MCPServerConfig = {
     name,
     transport,
+    silenceMs: silenceMsOf(spec),
     ...(allowedTools.length === 0 ? {} : { allowedTools }),
     ...(command === undefined ? {} : { command, env: yield* fill(env, lookup, revealed) }),
     ...(args === undefined ? {} : { args }),

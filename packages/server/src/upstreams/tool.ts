@@ -1,6 +1,6 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
-import { ToolExecutionError } from "@stoa/contract"
-import { type MCPConnection, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
+import { ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
+import { type MCPConnection, MCPSilence, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
 import { Asked } from "./Asked.ts"
 import { mcpResultFault } from "./McpResult.ts"
@@ -9,6 +9,8 @@ import type { makeToolCalls } from "./toolCall.ts"
 type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Behind {
+  /** How long a call may go on without a sign of life. */
+  readonly timeoutMs: number
   /** The connection, if this very tool may be called now. */
   readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
   /** Waits a while for a server that was started and is not there yet. */
@@ -29,6 +31,7 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
 export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
   const definition = {
     ...mcpToolDefinition(server, tool),
+    timeoutMs: behind.timeoutMs,
     visibility: "hidden",
     executionType: "gateway",
   } as const
@@ -79,7 +82,13 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
                   message: error.message,
                   ...(error.data === undefined ? {} : { data: error.data }),
                 })
-              : failed(error.message),
+              : error.cause instanceof MCPSilence
+                ? new ToolTimeoutError({
+                    message: String(behind.hide(error.message)),
+                    toolName,
+                    timeoutMs: error.cause.timeoutMs,
+                  })
+                : failed(error.message),
           ),
         )
       if (reply instanceof Asked)

@@ -26,6 +26,14 @@ export class MCPRefused {
   }
 }
 
+/** The cause of a failure that is nothing but silence: the server may still be at it. */
+export class MCPSilence {
+  readonly timeoutMs: number
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs
+  }
+}
+
 /** Who made the request that is under way, as far as the server may reach them. */
 export interface MCPLine {
   readonly answer: (question: MCPQuestion) => Effect.Effect<JsonObject, MCPRefused>

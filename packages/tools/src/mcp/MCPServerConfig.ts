@@ -18,6 +18,8 @@ const MCPServerConfigSchema = Schema.Struct({
   allowedTools: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Absent: the newest that both sides speak (X-55). Seed 004's own is 2024-11-05. */
   protocolVersion: Schema.optionalKey(Schema.String),
+  /** How long a request made for somebody may show no sign of life. Absent: as long as any request may. */
+  silenceMs: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
   /** Most requests under way at once; the rest wait their turn. */
   concurrency: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
 })

@@ -59,9 +59,9 @@ const shownOf = (tool: MCPTool): JsonObject => {
 
 const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
   Effect.fnUntraced(function* (request: SessionRequest, session: Session) {
-    const { limits, settings } = kept.opening
+    const { config, limits, settings } = kept.opening
     const tell = Effect.runForkWith(yield* Effect.context<never>())
-    const time = new RequestTime(limits.requestTimeoutMs, settings.maxCallMs)
+    const time = new RequestTime(config.silenceMs ?? limits.requestTimeoutMs, settings.maxCallMs)
     const { line, onProgress } = options
     const modern = session.era.kind === "modern"
     const { lines } = session

@@ -2,6 +2,7 @@
 // edge: a timer of the platform for each request; a fiber that sleeps would cost more than the request
 import { Effect } from "effect"
 import type { Fault } from "./faults.ts"
+import { MCPSilence } from "./MCPExchange.ts"
 
 const tickMs = 1000
 
@@ -58,7 +59,7 @@ export class RequestTime {
     if (this.#quiet < this.#quietMs && this.#spent < this.#mostMs) return
     this.end()
     const limit = this.#quiet >= this.#quietMs ? this.#quietMs : this.#mostMs
-    this.fault = { kind: "timeout", message: `no answer within ${limit} ms`, cause: undefined }
+    this.fault = { kind: "timeout", message: `no answer within ${limit} ms`, cause: new MCPSilence(limit) }
     this.#stop?.()
   }
 }
