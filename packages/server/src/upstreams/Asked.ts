@@ -56,6 +56,8 @@ export interface CallingClient {
   readonly letGo: (retryMs?: number) => void
   /** It has never heard of tasks, so that the house waits for them in its place. One that has, and wants none, gets none. */
   readonly knowsNoTasks?: boolean
+  /** Where it stands in a trace of its own. The call does not keep it: after a restart it is gone. */
+  readonly trace?: JsonObject
 }
 export const CallingClient = Context.Reference<CallingClient | undefined>("server/upstreams/CallingClient", {
   defaultValue: () => undefined,

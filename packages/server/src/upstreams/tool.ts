@@ -1,8 +1,16 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
 import { ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
-import { type MCPConnection, MCPSilence, type MCPTool, mcpToolDefinition, type Tool } from "@stoa/tools"
+import {
+  type CallContext,
+  digestOf,
+  type MCPConnection,
+  MCPSilence,
+  type MCPTool,
+  mcpToolDefinition,
+  type Tool,
+} from "@stoa/tools"
 import { Effect, type Scope } from "effect"
-import { Asked } from "./Asked.ts"
+import { Asked, CallingClient } from "./Asked.ts"
 import { mcpResultFault } from "./McpResult.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
@@ -27,6 +35,10 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReserved(key))
   return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
 }
+
+/** A key is its caller's own: two who happen to have the same one are two to a server as well. */
+const keyFor = ({ agentId, idempotencyKey }: Pick<CallContext, "agentId" | "idempotencyKey">): string =>
+  digestOf([agentId, idempotencyKey])
 
 export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
   const definition = {
@@ -66,7 +78,7 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
           arguments: args,
           onlyTask:
             (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
-          meta: { "stoa/idempotencyKey": context.idempotencyKey },
+          meta: { ...(yield* CallingClient)?.trace, "stoa/idempotencyKey": keyFor(context) },
           onProgress: ({ message, progress, total }) =>
             context.progress({
               progress,

@@ -112,6 +112,8 @@ export interface Use {
   /** `_meta["stoa/space"]` and `_meta["stoa/idempotencyKey"]`. */
   readonly space: string | undefined
   readonly idempotencyKey: string | undefined
+  /** Where it stands in the client's own trace, for whoever runs the tool. */
+  readonly trace: JsonObject
   /** Whether the client takes a task for an answer. */
   readonly mayBeTask: boolean
   /** Whether the client's revision has tasks at all. */

@@ -22,6 +22,17 @@ export const metaKeys = {
 /** Reserved for the hop (a label of its prefix is `modelcontextprotocol` or `mcp`): never passed on. */
 export const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
 
+const traceKeys = ["traceparent", "tracestate", "baggage"]
+const longestTrace = 8192
+/** The trace context of a request. It goes on to whoever runs the tool; nothing else of `_meta` does. */
+export const traceOf = (meta: JsonObject): JsonObject =>
+  Object.fromEntries(
+    traceKeys.flatMap((key) => {
+      const value = meta[key]
+      return typeof value === "string" && value.length <= longestTrace ? [[key, value]] : []
+    }),
+  )
+
 /** What a request of the new era says about its client. It holds for this request and no other. */
 export interface Envelope {
   readonly capabilities: JsonObject

@@ -4,6 +4,7 @@ import { currentCause } from "../../store/Correlation.ts"
 import { asked } from "./asking.ts"
 import { isAnswer, knowsTasks, serverCapabilities, tasksNeeded } from "./capabilities.ts"
 import { type ClientAnswers, type JsonObject, type Listed, logLevels, type LogLevel } from "./Desk.ts"
+import { traceOf } from "./envelope.ts"
 import { codes, Fault, invalidParams } from "./Fault.ts"
 import { isObject, metaOf, type Request } from "./message.ts"
 import { objectResult, outcomeText, projectBlock, resultText, taskDetail, taskMadeText } from "./results.ts"
@@ -74,6 +75,7 @@ const toolsCall: Method = (talk, request) => {
     arguments: given,
     space: textParam(meta, "stoa/space"),
     idempotencyKey: key,
+    trace: traceOf(meta),
     mayBeTask,
     tasksExist,
   }

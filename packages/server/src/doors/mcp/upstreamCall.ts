@@ -171,6 +171,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
         answers: before === undefined ? line.answers : {},
         log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
         knowsNoTasks: !use.tasksExist,
+        trace: use.trace,
         letGo: (retryMs) => {
           if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
           else if (retryMs !== undefined) line.letGo(retryMs)
