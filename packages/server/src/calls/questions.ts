@@ -80,9 +80,10 @@ export const answersFrom = (
   const given = value === null ? {} : json<JsonObject>(value)
   const action = verdict === "submit" ? "accept" : state === "answered" ? "decline" : "cancel"
   return Object.fromEntries(
-    all.map(([key]) => {
+    all.map(([key, { params }]) => {
       const content = (all.length === 1 ? given : (given[key] ?? {})) as JsonObject
-      return [key, action === "accept" ? { action, content } : { action }]
+      // Whoever visited an address filled in nothing here.
+      return [key, action === "accept" && params["mode"] !== "url" ? { action, content } : { action }]
     }),
   )
 }
