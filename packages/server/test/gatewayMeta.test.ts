@@ -1,14 +1,58 @@
 /** What goes to a server beside a call's arguments, and how people's answers go there. */
+import { randomUUID } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { assert, layer } from "@effect/vitest"
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  LoggingMessageNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js"
 import { Effect, Fiber } from "effect"
 import { ask, Guest, house, roomy } from "./house.ts"
-import { joined, until } from "./gatewayKit.ts"
+import { joined, newClient, oldClient, until } from "./gatewayKit.ts"
 import { asking, served, text } from "./gatewayServer.ts"
 import { newRequest } from "./mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }, { name: "bob" }] }
 const eras = ["old", "new"] as const
 const visit = { mode: "url", message: "Sign in", url: "https://sign.example/in", elicitationId: "e1" }
+
+/** The official server of the last year, whose `sendLoggingMessage` speaks on the stream of the session. */
+const logging = Effect.acquireRelease(
+  Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+    const open = new Map<unknown, StreamableHTTPServerTransport>()
+    const begun = async () => {
+      const server = new Server({ name: "logs", version: "1" }, { capabilities: { tools: {}, logging: {} } })
+      server.setRequestHandler(ListToolsRequestSchema, () => ({
+        tools: [{ name: "log", inputSchema: { type: "object" } }],
+      }))
+      server.setRequestHandler(CallToolRequestSchema, async (_, { sessionId }) => {
+        for (const data of ["one", "two", "three"]) await server.sendLoggingMessage({ level: "info", data }, sessionId)
+        return text("logged")
+      })
+      const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => void open.set(id, transport),
+      })
+      await server.connect(transport)
+      return transport
+    }
+    const http = createServer((request, response) => {
+      const known = open.get(request.headers["mcp-session-id"])
+      void (known === undefined ? begun() : Promise.resolve(known)).then((it) => it.handleRequest(request, response))
+    }).listen(0, "127.0.0.1", () => {
+      const close = () => {
+        http.closeAllConnections()
+        http.close()
+      }
+      resume(Effect.succeed({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, close }))
+    })
+  }),
+  ({ close }) => Effect.sync(close),
+).pipe(Effect.map(({ url }) => url))
 
 layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 60_000 })("beside a call", (it) => {
   for (const era of eras)
@@ -78,6 +122,27 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
         yield* until(() => heard.length > 0)
         assert.deepStrictEqual(heard, [{ action: "accept" }])
         yield* Fiber.interrupt(calling)
+      }),
+    )
+
+  for (const client of eras)
+    it.effect(`${client} client: what an old server logs on the stream of its session goes to whoever calls`, () =>
+      Effect.gen(function* () {
+        const { place, token } = yield* joined(yield* logging)
+        const heard: Array<unknown> = []
+        if (client === "old") {
+          const it = yield* oldClient(place, token, {}, (one) =>
+            one.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void heard.push(params.data)),
+          )
+          yield* ask(() => it.callTool({ name: "log", arguments: {} }))
+        } else {
+          const it = yield* newClient(place, token, {}, (one) =>
+            one.setNotificationHandler("notifications/message", ({ params }) => void heard.push(params.data)),
+          )
+          const _meta = { "io.modelcontextprotocol/logLevel": "info" as const }
+          yield* ask(() => it.callTool({ name: "log", arguments: {}, _meta }))
+        }
+        assert.deepStrictEqual(heard, ["one", "two", "three"])
       }),
     )
 })

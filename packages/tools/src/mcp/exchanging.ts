@@ -22,6 +22,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 /** Our own clock ends a request, since the SDK's cannot be stopped while somebody thinks. */
 const noTimeout = 2 ** 31 - 1
 const noLonger = new MCPRefused(-32_603, "The call is over")
+const lingerMs = 5
 const maxPages = 64
 const maxItems = 1000
 
@@ -66,6 +67,12 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
     const modern = session.era.kind === "modern"
     const { lines } = session
     const inTurn = line !== undefined && method === "tools/call" && lines.takesTurns
+    // An old server may log on the stream of the session: what it said first may come after the answer.
+    const logsBeside =
+      line !== undefined &&
+      !modern &&
+      config.transport === "streamable-http" &&
+      session.capabilities["logging"] !== undefined
     const sent = Effect.suspend(() => {
       const over = Deferred.makeUnsafe<never, MCPRefused>()
       const token = line && lines.open({ log: line.log, answer: (question) => asked(question) })
@@ -110,6 +117,7 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
       return answered.pipe(
         Effect.mapError((fault) => time.fault ?? fault),
         Effect.map((result) => replyOf(result as JsonObject)),
+        Effect.tap(() => (logsBeside && lines.lingers() ? Effect.sleep(lingerMs) : Effect.void)),
         Effect.ensuring(
           Effect.sync(() => {
             time.end()

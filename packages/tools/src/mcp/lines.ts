@@ -12,12 +12,16 @@ export const taskKey = "stoa/task"
 
 type Tagged = { readonly _meta?: Readonly<Record<string, unknown>> | undefined } | undefined
 
+/** After so many calls without a word beside them, none is expected. */
+const firstCalls = 20
+
 export class Lines {
   readonly #open = new Map<string, MCPLine>()
   readonly #asking = new Set<string>()
   readonly turn = Semaphore.makeUnsafe(1)
   /** A question came that could have been of several. */
   takesTurns = false
+  #lingering = firstCalls
   #made = 0
 
   open(line: MCPLine): string {
@@ -32,6 +36,15 @@ export class Lines {
   asks(token: string, now: boolean): void {
     if (now) this.#asking.add(token)
     else this.#asking.delete(token)
+  }
+
+  /** Something was said on no request's stream. */
+  heardBeside(params: unknown): void {
+    if ((params as Tagged)?._meta?.[lineKey] === undefined) this.#lingering = Infinity
+  }
+  /** Whether what is said beside a request may still be on its way when the answer is there. */
+  lingers(): boolean {
+    return this.#lingering-- > 0
   }
 
   #alone(): MCPLine | undefined {

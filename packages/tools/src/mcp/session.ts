@@ -78,6 +78,7 @@ const listenWith = (
   )
   client.setNotificationHandler("notifications/message", ({ params }) => {
     const line = ports.relays === true ? lines.of(params) : undefined
+    lines.heardBeside(params)
     const entry = untagged(params) as typeof params
     tell(ports.onLog(name, entry))
     if (line !== undefined) tell(line.log(entry as never))
