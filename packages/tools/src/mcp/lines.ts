@@ -13,7 +13,7 @@ export const taskKey = "stoa/task"
 type Tagged = { readonly _meta?: Readonly<Record<string, unknown>> | undefined } | undefined
 
 /** After so many calls without a word beside them, none is expected. */
-const firstCalls = 20
+const firstCalls = 200
 
 export class Lines {
   readonly #open = new Map<string, MCPLine>()
