@@ -1,14 +1,17 @@
-/** Rows that are written beside the event loop: there once they are told, in order with the others, all or none of a batch. */
-import { assert, layer } from "@effect/vitest"
+/** Rows that are written in batches, here or beside the event loop: there once they are told, in order with the others, all or none of a batch. */
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it, layer } from "@effect/vitest"
 import type { Event } from "@stoa/contract"
-import { Effect, Exit, Layer } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../src/store/Batches.ts"
 import { newCorrelation } from "../src/store/Correlation.ts"
 import { makeInsert } from "../src/store/Inserts.ts"
 import { type CausedEvent, Journal } from "../src/store/Journal.ts"
 import { Readers, rowsInto } from "../src/store/Readers.ts"
-import { ground, quiet, stores, until } from "./stores.ts"
+import { Store } from "../src/store/Store.ts"
+import { ground, opened, quiet, stores, tempFolder, until } from "./stores.ts"
 
 interface Answer {
   readonly principal: string
@@ -33,8 +36,8 @@ for (const [name, store] of stores)
       const sql = yield* SqlClient.SqlClient
       const batches = batchesOf(sql)
       assert.strictEqual(batches !== undefined, name === "sqlite")
-      // The thread comes with the first who would use it; from then on it is the one that writes.
-      if (batches !== undefined) yield* until(Effect.sync(() => batches.ready))
+      // The thread comes with the first who would use it; from then on it is the one that writes, but for a few rows.
+      if (batches !== undefined) yield* until(Effect.sync(() => batches.takes(1000)))
       const insert = makeInsert<Answer>(sql, "answers", ["principal", "key", "request", "createdAt"])
       return { sql, insert, journal: yield* Journal }
     })
@@ -47,14 +50,16 @@ for (const [name, store] of stores)
         const { insert, journal } = yield* prepared
         const from = yield* journal.end
         const told: Array<string> = []
+        // A few are written on the event loop, if nobody else is writing; more of them by the thread.
+        const namesOf = (at: number) => [...(at % 2 === 0 ? "bc" : "bcdefg")].map((letter) => `${letter}${at}`)
         const beside = (at: number) =>
-          journal.writeTogether(insert, [row(`b${at}`), row(`c${at}`)], [event(`b${at}`), event(`c${at}`)]).pipe(
+          journal.writeTogether(insert, namesOf(at).map(row), namesOf(at).map(event)).pipe(
             // Told means there: for reading, and for whoever reads the journal.
             Effect.andThen(Effect.all([keys, journal.read({ after: from, limit: 1000 })])),
             Effect.map(([there, events]) => {
-              assert.includeMembers([...there], [`b${at}`, `c${at}`])
-              assert.includeMembers(events.map(nameOf), [`b${at}`, `c${at}`])
-              told.push(`b${at}`, `c${at}`)
+              assert.includeMembers([...there], namesOf(at))
+              assert.includeMembers(events.map(nameOf), namesOf(at))
+              told.push(...namesOf(at))
             }),
           )
         const inside = (at: number) =>
@@ -70,7 +75,7 @@ for (const [name, store] of stores)
         yield* Effect.all(Array.from({ length: 40 }, (_, at) => [beside(at), inside(at)]).flat(), {
           concurrency: "unbounded",
         })
-        assert.lengthOf(told, 120)
+        assert.lengthOf(told, 200)
         assert.deepStrictEqual(yield* keys, told.toSorted())
         const events = yield* journal.read({ after: from, limit: 1000 })
         assert.deepStrictEqual(events.map(nameOf).toSorted(), told.toSorted())
@@ -152,3 +157,57 @@ for (const [name, store] of stores)
       }),
     )
   })
+
+describe("batches of a file", () => {
+  const built = Effect.gen(function* () {
+    const folder = yield* tempFolder
+    const context = yield* opened(ground(Store.layerSqlite(join(folder, "stoa.db"))))
+    const [sql, journal] = [Context.get(context, SqlClient.SqlClient), Context.get(context, Journal)]
+    const insert = makeInsert<Answer>(sql, "answers", ["principal", "key", "request", "createdAt"])
+    return { folder, sql, journal, insert, batches: batchesOf(sql)! }
+  })
+
+  it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>
+    Effect.gen(function* () {
+      const { batches, insert, journal, sql } = yield* built
+      yield* journal.writeTogether(insert, [row("one")], [event("one")])
+      assert.isFalse(batches.standing)
+      assert.deepStrictEqual(yield* sql`SELECT key FROM answers`, [{ key: "one" }])
+      const many = Array.from({ length: 20 }, (_, at) => `m${at}`)
+      yield* journal.writeTogether(insert, many.map(row), many.map(event))
+      yield* until(Effect.sync(() => batches.standing))
+      // Whoever has a transaction open is not written into.
+      yield* journal
+        .transact(
+          Effect.gen(function* () {
+            yield* Effect.orDie(insert.run([row("inside")]))
+            yield* Effect.forkIn(journal.writeTogether(insert, [row("two")], [event("two")]), yield* Effect.scope)
+            yield* Effect.yieldNow
+            return yield* Effect.fail("no")
+          }),
+        )
+        .pipe(Effect.ignore)
+      yield* until(Effect.map(sql`SELECT key FROM answers WHERE key = 'two'`, (rows) => rows.length === 1))
+      assert.deepStrictEqual(yield* sql`SELECT key FROM answers WHERE key = 'inside'`, [])
+    }).pipe(Effect.scoped),
+  )
+
+  it.live(
+    "while there is a thread it moves the log into the database, also what others have written: the log does not grow for ever",
+    () =>
+      Effect.gen(function* () {
+        const { batches, folder, insert, journal } = yield* built
+        yield* until(Effect.sync(() => batches.takes(1000)))
+        const large = "x".repeat(1_000_000)
+        let written = 0
+        yield* until(
+          Effect.gen(function* () {
+            yield* journal.transact(Effect.orDie(insert.run([{ ...row(`k${written}`), request: large }])))
+            written += large.length
+            return statSync(join(folder, "stoa.db-wal")).size < written / 3
+          }),
+        )
+      }).pipe(Effect.scoped),
+    60_000,
+  )
+})

@@ -11,7 +11,7 @@ import { until } from "./stores.ts"
 let thread: Worker | undefined
 Worker.prototype.postMessage = new Proxy(Reflect.get(Worker.prototype, "postMessage"), {
   apply: (post, worker: Worker, message: Parameters<Worker["postMessage"]>) => {
-    if (Array.isArray(message[0])) thread = worker
+    if ((message[0] as { readonly statements?: unknown } | undefined)?.statements !== undefined) thread = worker
     return Reflect.apply(post, worker, message)
   },
 })
@@ -36,7 +36,12 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
           const bot = yield* someone("agent")
           const tool = yield* made
           const call = Effect.map(callTool(bot, tool.name), (answer) => [answer.status, told(answer).state])
-          yield* until(Effect.map(call, () => thread !== undefined))
+          // One at a time they would be written without the thread.
+          const calls = Effect.all(
+            Array.from({ length: 12 }, () => call),
+            { concurrency: "unbounded" },
+          )
+          yield* until(Effect.map(calls, () => thread !== undefined))
           for (let round = 0; round < 8; round++) {
             const before = thread
             // Ended at whatever it is doing: more turns of the event loop each time.
@@ -44,13 +49,9 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
               for (let turn = 0; turn < round * 2; turn++) await new Promise((done) => setImmediate(done))
               await before?.terminate()
             })
-            const calls = Effect.all(
-              Array.from({ length: 12 }, () => call),
-              { concurrency: "unbounded" },
-            )
             const [answers] = yield* Effect.all([calls, kill], { concurrency: "unbounded" })
             for (const [status] of answers) assert.include([200, 500], status)
-            yield* until(Effect.map(call, () => thread !== before))
+            yield* until(Effect.map(calls, () => thread !== before))
           }
           const open = sql`SELECT id FROM calls WHERE principal = ${bot.id} AND state NOT IN ('done', 'failed')`
           yield* until(Effect.map(open, (rows) => rows.length === 0))

@@ -8,6 +8,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
+import { Crowd } from "./Crowd.ts"
 import { refuse, StartError } from "../store/StartError.ts"
 import { NodeRequest } from "./NodeRequest.ts"
 import { sendResponse } from "./Response.ts"
@@ -50,7 +51,7 @@ export class NodeServer extends Context.Service<
       Effect.gen(function* () {
         const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
         /** Not answered yet, or not to the last byte. */
-        const running = new Set<http.ServerResponse>()
+        const running = new Crowd<http.ServerResponse>()
         /** When each connection was made, or last answered on. */
         const quietSince = new Map<Socket, number>()
         const taken: Array<{ readonly path: string; readonly door: Door }> = []
@@ -58,17 +59,18 @@ export class NodeServer extends Context.Service<
         const last: Array<Effect.Effect<void>> = []
         let closing = false
         let idle: Deferred.Deferred<void> | undefined
-        const begun = (socket: Socket, response: http.ServerResponse) => {
-          running.add(response)
+        const begun = (socket: Socket, response: http.ServerResponse): (() => void) => {
+          const leave = running.enter(response)
           if (closing) response.shouldKeepAlive = false
+          const finished = () => {
+            leave()
+            if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+          }
           response.once("close", () => {
             if (quietSince.has(socket)) quietSince.set(socket, performance.now())
-            finished(response)
+            finished()
           })
-        }
-        const finished = (response: http.ServerResponse) => {
-          running.delete(response)
-          if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+          return finished
         }
         /** From now on an answer is the last one on its connection. */
         const beginClosing = () => {
@@ -149,13 +151,13 @@ export class NodeServer extends Context.Service<
                 begun(request.socket, response)
                 return door(request, response)
               }
-              begun(request.socket, response)
+              const finished = begun(request.socket, response)
               const asked = new NodeRequest(request, response)
               const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
                 handled,
               )
               // A feed goes on by itself, and says goodbye when the house closes.
-              const over = () => (response.writableEnded ? undefined : finished(response))
+              const over = () => (response.writableEnded ? undefined : finished())
               if (fiber.pollUnsafe() !== undefined) return over()
               fiber.addObserver(over)
               response.on("close", () => {

@@ -1,19 +1,38 @@
 /**
- * The other side of `writerThread.ts`: many rows that need nothing read are written beside the event loop. The thread is
- * started by the first batch; until it stands, and wherever there is none, whoever asks writes by themselves.
+ * Rows that need nothing read are written in batches: many beside the event loop, by `writerThread.ts`; a few right here,
+ * because the way to the thread and back takes longer than they do. The thread is started by the first batch that wants it;
+ * until it stands whoever asks writes by themselves.
  */
-// edge: a worker thread. What is lost with it was not committed, or is answered as unknown.
+// edge: a worker thread, and a synchronous write. What is lost with the thread was not committed, or is answered as unknown.
 import { Worker } from "node:worker_threads"
 import { Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { GroupCommit } from "./groupCommit.ts"
-import type { BatchStatement, Written } from "./writerThread.ts"
+import type { BatchStatement } from "./batch.ts"
+import type { Batch, Written } from "./writerThread.ts"
 
 /** Of each statement the number of its last row. */
 type Last = ReadonlyArray<number>
 type Fail = (cause: unknown) => SqlError.SqlError
 
 type Done = (result: Effect.Effect<Last, SqlError.SqlError>) => void
+
+/** What batches need of the main connection. */
+export interface Here {
+  /** One transaction, on the event loop. */
+  readonly write: (statements: ReadonlyArray<BatchStatement>) => Last
+  /** Waits for the disk, on the event loop. */
+  readonly sync: () => void
+  /** Whether this connection moves the log into the database: not while the thread does. */
+  readonly movesLog: (does: boolean) => void
+}
+
+/** So many rows are written here. */
+const few = 4
+/** A disk that takes longer is not waited for here. */
+const quickMs = 0.5
+/** How often the thread moves the log into the database, while there is something in it. */
+const moveEveryMs = 1000
 
 const all = new WeakMap<SqlClient.SqlClient, Batches>()
 
@@ -25,6 +44,12 @@ export class Batches {
   readonly #file: string
   readonly #group: GroupCommit
   readonly #fail: Fail
+  readonly #here: Here
+  /** How long the disk has taken lately. */
+  #syncMs = 0
+  #written = 0
+  #moved = 0
+  #moving: NodeJS.Timeout | undefined
   #worker: Worker | undefined
   #ready = false
   #closed = false
@@ -32,10 +57,11 @@ export class Batches {
   /** Gives the database back, while the thread has it. */
   #free: (() => void) | undefined
 
-  constructor(file: string, group: GroupCommit, fail: Fail) {
+  constructor(file: string, group: GroupCommit, fail: Fail, here: Here) {
     this.#file = file
     this.#group = group
     this.#fail = fail
+    this.#here = here
   }
 
   /** Whether the thread stands. */
@@ -43,34 +69,90 @@ export class Batches {
     return this.#ready
   }
 
-  /** The same; if it does not, it is started for the next time. */
-  get ready(): boolean {
+  /** Whether a batch of so many rows can be written now. If there is no thread for it, it is started for the next time. */
+  takes(rows: number): boolean {
+    if (this.#isForHere(rows)) return true
     if (!this.#ready && !this.#closed && this.#worker === undefined) this.#start()
     return this.#ready
   }
 
-  /** One transaction, committed and synced when this returns. Nothing of the main connection is open while it is written. */
-  write(statements: ReadonlyArray<BatchStatement>): Effect.Effect<Last, SqlError.SqlError> {
+  #isForHere(rows: number): boolean {
+    return rows <= few && this.#syncMs < quickMs && this.#free === undefined && this.#group.idle
+  }
+
+  /**
+   * One transaction, committed when this returns, and on disk unless it need not be. Nothing else of the main connection is
+   * open while it is written.
+   */
+  write(
+    statements: ReadonlyArray<BatchStatement>,
+    rows: number,
+    synced = true,
+  ): Effect.Effect<Last, SqlError.SqlError> {
+    return Effect.suspend(() =>
+      this.#isForHere(rows) ? this.#writeHere(statements, synced) : this.#lent(statements, synced),
+    )
+  }
+
+  #writeHere(statements: ReadonlyArray<BatchStatement>, synced: boolean): Effect.Effect<Last, SqlError.SqlError> {
+    return Effect.try({
+      try: () => {
+        this.#group.flush()
+        const last = this.#here.write(statements)
+        this.#written++
+        if (!synced) return last
+        const from = performance.now()
+        this.#here.sync()
+        this.#took(performance.now() - from)
+        return last
+      },
+      catch: this.#fail,
+    })
+  }
+
+  /** One slow sync among many quick ones is no slow disk; several are, until they have become quick again on the thread. */
+  #took(syncMs: number): void {
+    this.#syncMs += (syncMs - this.#syncMs) / 16
+  }
+
+  #lent(statements: ReadonlyArray<BatchStatement>, synced: boolean): Effect.Effect<Last, SqlError.SqlError> {
     return Effect.uninterruptible(
       Effect.callback<Last, SqlError.SqlError>((resume) => {
+        this.#written++
+        const batch: Batch = { statements, synced }
         // While the thread has the database it takes the next as well, unless somebody else waits for it.
-        if (this.#free !== undefined && !this.#group.wanted) return this.#send(statements, resume)
+        if (this.#free !== undefined && !this.#group.wanted) return this.#send(batch, resume)
         this.#group.lend((free) => {
           this.#free = free
-          this.#send(statements, resume)
+          this.#send(batch, resume)
         })
       }),
     )
   }
 
-  #send(statements: ReadonlyArray<BatchStatement>, done: Done): void {
+  /** Nobody writes meanwhile: a log that is never wholly in the database would never begin anew. */
+  #moveLog(): void {
+    const now = this.#written + this.#group.commits
+    if (now === this.#moved) return
+    this.#moved = now
+    const ignored: Done = () => {}
+    if (this.#free !== undefined) return this.#send("move log", ignored)
+    this.#group.lend((free) => {
+      this.#free = free
+      this.#send("move log", ignored)
+    })
+  }
+
+  #send(batch: Batch | "move log", done: Done): void {
+    // Asked for a few rows that could not be written here after all: it comes to them when it stands.
+    if (this.#worker === undefined && !this.#closed) this.#start()
     const worker = this.#worker
     this.#asked.push(done)
     try {
       if (worker === undefined) throw new Error("the writer thread has ended")
       // Only what waits for its answer keeps the process alive.
       worker.ref()
-      worker.postMessage(statements)
+      worker.postMessage(batch)
     } catch (cause) {
       // Or something that no thread can be told; a database could not keep it either.
       this.#asked.pop()
@@ -82,6 +164,7 @@ export class Batches {
   /** After the last batch. */
   readonly close: Effect.Effect<void> = Effect.callback((resume) => {
     this.#closed = true
+    clearInterval(this.#moving)
     const worker = this.#worker
     if (worker === undefined) return resume(Effect.void)
     worker.ref()
@@ -96,8 +179,10 @@ export class Batches {
     })
     this.#worker = worker
     worker.on("message", (written: Written | "ready") => {
-      if (written === "ready") this.#ready = true
-      else this.#hear(written)
+      if (written !== "ready") return this.#hear(written)
+      this.#ready = true
+      this.#here.movesLog(false)
+      this.#moving = setInterval(() => this.#moveLog(), moveEveryMs).unref()
     })
     worker.on("error", (cause) => this.#end(worker, cause))
     worker.on("exit", () => this.#end(worker, new Error("the writer thread has ended")))
@@ -108,7 +193,10 @@ export class Batches {
   #hear(written: Written): void {
     const done = this.#asked.shift()
     this.#rest()
-    if ("last" in written) return done?.(Effect.succeed(written.last))
+    if ("last" in written) {
+      if (written.syncMs > 0) this.#took(written.syncMs)
+      return done?.(Effect.succeed(written.last))
+    }
     const { errcode, message } = written.broken
     done?.(Effect.fail(this.#fail(Object.assign(new Error(message), { errcode }))))
   }
@@ -125,6 +213,8 @@ export class Batches {
     if (worker !== this.#worker) return
     this.#worker = undefined
     this.#ready = false
+    clearInterval(this.#moving)
+    this.#here.movesLog(true)
     const all = this.#asked.splice(0)
     this.#rest()
     for (const done of all) done(Effect.fail(this.#fail(cause)))
@@ -132,8 +222,13 @@ export class Batches {
 }
 
 /** Batches that end with the scope, before the database closes. */
-export const makeBatches = (file: string, group: GroupCommit, fail: Fail): Effect.Effect<Batches, never, Scope.Scope> =>
+export const makeBatches = (
+  file: string,
+  group: GroupCommit,
+  fail: Fail,
+  here: Here,
+): Effect.Effect<Batches, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => new Batches(file, group, fail)),
+    Effect.sync(() => new Batches(file, group, fail, here)),
     (batches) => batches.close,
   )

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { toSnake } from "./statements.ts"
-import type { BatchStatement } from "./writerThread.ts"
+import type { BatchStatement } from "./batch.ts"
 
 /** In parts of 128, 64, 32 … rows: a statement is prepared once for each size, not for every number there may be. */
 const largest = 128

@@ -23,7 +23,7 @@ import { type Insert, isWhole, makeInsert } from "./Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "./statements.ts"
 import { type Kept, Tail } from "./tail.ts"
-import type { BatchStatement } from "./writerThread.ts"
+import type { BatchStatement } from "./batch.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
 export class Transaction extends Context.Service<
@@ -291,20 +291,20 @@ export class Journal extends Context.Service<
         Effect.suspend(() => {
           const written = events.map(rowOf)
           const [one, two] = [into.textOf(rows), insert.textOf(written)]
-          if (!(foreign || batches?.ready === true) || !isWhole(one) || !isWhole(two))
+          if (!(foreign || batches?.takes(rows.length) === true) || !isWhole(one) || !isWhole(two))
             return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
           if (batches === undefined) return Effect.asVoid(Effect.orDie(sql.unsafe(atOnce(into), [one, two])))
-          return Effect.map(Effect.orDie(batches.write([into.statement(one), insert.statement(two)])), ([, last]) =>
-            tellOf(written, last!),
-          )
+          const statements = [into.statement(one), insert.statement(two)]
+          return Effect.map(Effect.orDie(batches.write(statements, rows.length)), ([, last]) => tellOf(written, last!))
         })
 
       const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
         Effect.suspend(() => {
           const written = events.map(rowOf)
           const text = insert.textOf(written)
-          if (batches?.ready !== true || !isWhole(update.rows) || !isWhole(text)) return Effect.succeed(false)
-          return batches.write([update, insert.statement(text)]).pipe(
+          if (batches?.takes(events.length) !== true || !isWhole(update.rows) || !isWhole(text))
+            return Effect.succeed(false)
+          return batches.write([update, insert.statement(text)], events.length).pipe(
             Effect.map(([, last]) => {
               tellOf(written, last!)
               return true

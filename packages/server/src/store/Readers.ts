@@ -12,7 +12,7 @@ import { freeLeases } from "./Claims.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { type Insert, isWhole } from "./Inserts.ts"
 import { Journal, type Transaction } from "./Journal.ts"
-import type { BatchStatement } from "./writerThread.ts"
+import type { BatchStatement } from "./batch.ts"
 
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
 const lease = Duration.seconds(15)
@@ -158,7 +158,8 @@ export class Readers extends Context.Service<
           return yield* journal.transact(Effect.andThen(run, move(name, cursor)))
         const { now, until } = yield* times
         const moved = JSON.stringify([[name, cursor, now, until, me]])
-        yield* batches.write([statement, { sql: moveInBatch, rows: moved, expects: 1 }])
+        // Should it be lost with the power, its cursor is lost with it, and it is read again.
+        yield* batches.write([statement, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
       })
 
       const loop = <R>({ atomic, gather, givesRows, handle, kinds, name }: Reader<R>) => {

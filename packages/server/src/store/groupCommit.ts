@@ -55,6 +55,8 @@ export class GroupCommit {
   #unsynced: Array<Batch> = []
   #syncing = false
   readonly #idle: Array<() => void> = []
+  /** How many there have been. */
+  commits = 0
 
   constructor(writer: BatchWriter) {
     this.#writer = writer
@@ -74,7 +76,7 @@ export class GroupCommit {
 
   #wait(turn: Turn): Effect.Effect<void> {
     return Effect.suspend(() => {
-      if (this.#holder === undefined && !this.#resting && this.#line.size === 0) {
+      if (this.idle) {
         this.#give(turn)
         return Effect.void
       }
@@ -133,6 +135,11 @@ export class GroupCommit {
     )
   }
 
+  /** Whether nobody has the connection, or waits for it. */
+  get idle(): boolean {
+    return this.#holder === undefined && !this.#resting && this.#line.size === 0
+  }
+
   /** Whether somebody waits for the connection. */
   get wanted(): boolean {
     return this.#line.size > 0
@@ -145,7 +152,7 @@ export class GroupCommit {
       this.flush()
       use(() => this.#giveBack(turn))
     }
-    if (this.#holder === undefined && !this.#resting && this.#line.size === 0) {
+    if (this.idle) {
       this.#give(turn)
       go()
     } else this.#line.set(turn, go)
@@ -238,6 +245,7 @@ export class GroupCommit {
       return this.#fail(batch, this.#writer.toError(cause, "commit"))
     }
     this.#batch = undefined
+    this.commits++
     this.#unsynced.push(batch)
     if (!this.#syncing) this.#sync()
   }

@@ -3,11 +3,12 @@
  * been committed. WAL keeps the two out of each other's way.
  */
 // edge: node:sqlite is synchronous; nothing above this file is.
-import { closeSync, fdatasync, openSync } from "node:fs"
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { Context, Effect, Layer, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import { batchWriter } from "./batch.ts"
 import { giveBatches, makeBatches } from "./Batches.ts"
 import { GroupCommit, type Turn } from "./groupCommit.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
@@ -111,7 +112,16 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     ),
   )
 
-  const batches = inMemory ? undefined : yield* makeBatches(options.file, group, (cause) => toError(cause, "batch"))
+  const batches =
+    log === undefined
+      ? undefined
+      : yield* makeBatches(options.file, group, (cause) => toError(cause, "batch"), {
+          write: batchWriter(writer.db),
+          sync: log.syncNow,
+          movesLog: (does) => {
+            if (writer.db.isOpen) writer.db.exec(`PRAGMA wal_autocheckpoint=${does ? 1000 : 0}`)
+          },
+        })
 
   const read = attempt(reader)
   const spanAttributes = [["db.system.name", "sqlite"]] as const
@@ -197,15 +207,18 @@ const openLog = (db: DatabaseSync, file: string) =>
       db.exec("PRAGMA synchronous=NORMAL")
       // The log is there once something was committed, and stays the same file while a connection is open.
       let log: number | undefined
+      const opened = () => (log ??= openSync(`${file}-wal`, "r+"))
       return {
         sync: (done: (cause: Error | null) => void): void => {
           try {
-            log ??= openSync(`${file}-wal`, "r+")
+            opened()
           } catch (cause) {
             return queueMicrotask(() => done(cause as Error))
           }
-          fdatasync(log, done)
+          fdatasync(opened(), done)
         },
+        /** The same on this thread, which waits for it. */
+        syncNow: () => fdatasyncSync(opened()),
         close: () => {
           if (log !== undefined) closeSync(log)
         },

@@ -1,64 +1,56 @@
-/** Writes batches into the SQLite database on a thread of its own: one transaction each, and synced before it is told. */
+/**
+ * Writes batches into the SQLite database on a thread of its own: one transaction each, and synced before it is told. It also
+ * moves the log into the database from time to time, which would hold the event loop up.
+ */
 // edge: a worker speaks messages, and node:sqlite is synchronous.
 import { fdatasyncSync, openSync } from "node:fs"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { DatabaseSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
-import { Recent, tooFew } from "./statements.ts"
+import { type BatchStatement, batchWriter } from "./batch.ts"
 
-/** One statement for many rows, which come as one text of JSON. */
-export interface BatchStatement {
-  readonly sql: string
-  readonly rows: string
-  /**
-   * Given, the statement takes the whole text and must give back so many rows; otherwise nothing of the batch is written.
-   * Without it the statement inserts one row, and is run for each: lists of values in the order of its places.
-   */
-  readonly expects?: number
+export interface Batch {
+  readonly statements: ReadonlyArray<BatchStatement>
+  /** Whether it must outlive a loss of power before it is told. */
+  readonly synced: boolean
 }
-/** Told once it is committed and synced, with the number of the last row of each statement. */
+/** Told once it is committed, with the number of the last row of each statement, and how long the disk took. */
 export type Written =
-  | { readonly last: ReadonlyArray<number> }
+  | { readonly last: ReadonlyArray<number>; readonly syncMs: number }
   | { readonly broken: { readonly message: string; readonly errcode: number | undefined } }
+
+/** Pages of the log after which it is moved at the next commit, if nobody has said so before: 64 MB. */
+const mostPages = 16_000
 
 const { file } = workerData as { readonly file: string }
 const port = parentPort!
 const db = new DatabaseSync(file, { timeout: 5000 })
 db.exec("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY")
-const known = new Recent<string, StatementSync>(500)
+db.exec(`PRAGMA wal_autocheckpoint=${mostPages}`)
+const write = batchWriter(db)
 let log: number | undefined
 
 const tell = (written: Written) => port.postMessage(written)
 
-const run = ({ expects, rows, sql }: BatchStatement): number => {
-  const statement = known.get(sql, () => db.prepare(sql))
-  if (expects !== undefined) {
-    if (statement.all(rows).length !== expects) throw new Error(tooFew)
-    return 0
-  }
-  let last: number | bigint = 0
-  for (const row of JSON.parse(rows) as ReadonlyArray<ReadonlyArray<SQLInputValue>>)
-    last = statement.run(...row).lastInsertRowid
-  return Number(last)
+const sync = (): number => {
+  log ??= openSync(`${file}-wal`, "r+")
+  const from = performance.now()
+  fdatasyncSync(log)
+  return performance.now() - from
 }
 
-port.on("message", (statements: ReadonlyArray<BatchStatement> | "close") => {
-  if (statements === "close") {
+port.on("message", (batch: Batch | "move log" | "close") => {
+  if (batch === "close") {
     db.close()
     return port.close()
   }
   try {
-    db.exec("BEGIN IMMEDIATE")
-    const last = statements.map(run)
-    db.exec("COMMIT")
-    log ??= openSync(`${file}-wal`, "r+")
-    fdatasyncSync(log)
-    tell({ last })
-  } catch (cause) {
-    try {
-      if (db.isTransaction) db.exec("ROLLBACK")
-    } catch {
-      // The next BEGIN says what is wrong.
+    if (batch === "move log") {
+      db.exec("PRAGMA wal_checkpoint(PASSIVE)")
+      return tell({ last: [], syncMs: 0 })
     }
+    const last = write(batch.statements)
+    tell({ last, syncMs: batch.synced ? sync() : 0 })
+  } catch (cause) {
     const { errcode, message } = cause as Error & { readonly errcode?: number }
     tell({ broken: { message, errcode } })
   }

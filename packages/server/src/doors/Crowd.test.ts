@@ -1,7 +1,7 @@
 /** Those who come and go. */
 import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
-import { Crowd } from "./crowd.ts"
+import { Crowd } from "./Crowd.ts"
 
 it("whoever has entered and not left is there, whatever the order, and leaving twice is leaving once", () => {
   fc.assert(
