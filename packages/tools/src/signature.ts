@@ -1,7 +1,4 @@
-/**
- * A tool's parameters in one line that a model can imitate: `(query: string, maxResults?: number = 5)`. Without its name:
- * that is another one at each door.
- */
+/** A tool's parameters in one line that a model can imitate: `web-search(query: string, maxResults?: number = 5)`. */
 import type { ToolDefinition } from "@stoa/contract"
 
 const fromList = (definition: ToolDefinition): ReadonlyArray<string> =>
@@ -23,5 +20,9 @@ const fromSchema = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<st
     })
 }
 
-export const signatureOf = (definition: ToolDefinition): string =>
-  `(${(definition.inputSchema === undefined ? fromList(definition) : fromSchema(definition.inputSchema)).join(", ")})`
+/** How to call it. A server's tool is left without its name, which is another one at each door. */
+export const callAs = (definition: ToolDefinition): string => {
+  const { inputSchema, name } = definition
+  const takes = `(${(inputSchema === undefined ? fromList(definition) : fromSchema(inputSchema)).join(", ")})`
+  return name.includes("/") ? `It takes ${takes}` : `Call it as ${name}${takes}`
+}

@@ -1,7 +1,7 @@
 /** Seed 004's flat parameter list: what is declared is checked and passed on, everything else is dropped (S4-46 … S4-54). */
 import { type ToolDefinition, type ToolParameter, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
-import { signatureOf } from "./signature.ts"
+import { callAs } from "./signature.ts"
 
 /** Arrays are told apart from objects, and what is no number is not one. */
 const typeOf = (value: unknown): string => {
@@ -38,7 +38,7 @@ const refuse = (definition: ToolDefinition, parameter: string, fault: Fault) =>
     parameter,
     expected: fault.expected,
     received: fault.received,
-    message: `${fault.message}. It takes ${signatureOf(definition)}`,
+    message: `${fault.message}. ${callAs(definition)}`,
   })
 
 /** Own keys only: `__proto__` and `constructor` are names like any other (S4-54). */

@@ -10,7 +10,7 @@ import { digestOf, type Guarded, guardSchema, inputFault } from "./schemaGuard.t
 import { Recent } from "./recent.ts"
 import { plainlyFits } from "./schemaPlain.ts"
 import { schemaThread } from "./schemaThread.ts"
-import { signatureOf } from "./signature.ts"
+import { callAs } from "./signature.ts"
 
 const guarded = new Recent<string, Guarded>(1000)
 const seen = new WeakMap<object, Guarded>()
@@ -108,7 +108,7 @@ type Arguments = Readonly<Record<string, unknown>>
 
 const misfit = (definition: ToolDefinition, fault: SchemaFault): ToolValidationError =>
   new ToolValidationError({
-    message: `${fault.path === "" ? "The input" : `"${fault.path}"`} ${saidOf(fault)}. It takes ${signatureOf(definition)}`,
+    message: `${fault.path === "" ? "The input" : `"${fault.path}"`} ${saidOf(fault)}. ${callAs(definition)}`,
     toolName: definition.name,
     parameter: fault.path,
     expected: fault.expected,

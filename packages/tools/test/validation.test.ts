@@ -119,7 +119,7 @@ describe("flat parameters", () => {
       const { message } = yield* refused({})
       assert.include(
         message,
-        'It takes (text: string, count?: number = 5, flag?: boolean, object?: object, list?: array, kind?: "a" | "b")',
+        'Call it as t(text: string, count?: number = 5, flag?: boolean, object?: object, list?: array, kind?: "a" | "b")',
       )
     }),
   )
@@ -219,7 +219,7 @@ describe("JSON Schema", () => {
           [object({ n: { type: "number" } }, { required: ["n"] }), {}, '"n" is missing; it should be number'],
         ] as const) {
           const words = yield* message(schema, args, reviewed)
-          assert.strictEqual(words.slice(0, words.indexOf(". It takes (")), said)
+          assert.strictEqual(words.slice(0, words.indexOf(". Call it as ")), said)
         }
       const broken = object({ n: { $ref: "#/$defs/none" } })
       for (const reviewed of [true, false])
