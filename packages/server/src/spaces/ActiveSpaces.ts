@@ -6,7 +6,8 @@ import type { Caller, PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/Journal.ts"
-import { shared } from "../store/Shared.ts"
+import { goOn } from "../store/AtHand.ts"
+import { rightsChanged } from "../access/Rights.ts"
 
 type Who = Caller["Service"]
 
@@ -27,26 +28,22 @@ export class ActiveSpaces extends Context.Service<
     ActiveSpaces,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // Most callers have entered nothing: on SQLite they are known by that and not asked about at every call. On Postgres
-      // somebody may have entered through another process, so there the rows are asked, for all at once who call at once.
-      const holdersOf = (rows: Effect.Effect<ReadonlyArray<{ readonly holder: string }>, unknown>) =>
-        Effect.map(Effect.orDie(rows), (found) => new Set(found.map((row) => row.holder)))
-      const entered = shared((those: ReadonlySet<string>) =>
-        holdersOf(sql`SELECT holder FROM active_spaces WHERE ${sql.in("holder", [...those])}`),
+      // Most callers have entered nothing, and are known by that: whoever enters for the first time changes the epoch of
+      // rights, in whichever process, so that what was known under an earlier one is asked again.
+      let known: { readonly epoch: number; readonly holders: Set<string> } | undefined
+      const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const ask = Effect.map(
+        Effect.orDie(sql<{ holder: string }>`SELECT holder FROM active_spaces`),
+        (rows) => new Set(rows.map((row) => row.holder)),
       )
-      const holders = yield* sql.onDialectOrElse({
-        pg: () => Effect.succeed(undefined),
-        orElse: () => holdersOf(sql`SELECT holder FROM active_spaces`),
-      })
+      const holdersAt = (epoch: number): Effect.Effect<ReadonlySet<string>> =>
+        known !== undefined && known.epoch >= epoch
+          ? Effect.succeed(known.holders)
+          : Effect.map(ask, (holders) => (known = { epoch, holders }).holders)
 
       const nowhere: Effect.Effect<SpaceId | undefined> = Effect.succeed(undefined)
-      const of: ActiveSpaces["Service"]["of"] = (who) => {
-        if (holders !== undefined) return holders.has(holderOf(who)) ? find(who) : nowhere
-        return Effect.withFiber((fiber) => {
-          if (Context.getOrUndefined(fiber.context, sql.transactionService) !== undefined) return find(who)
-          return Effect.flatMap(entered(holderOf(who)), (those) => (those.has(holderOf(who)) ? find(who) : nowhere))
-        })
-      }
+      const of: ActiveSpaces["Service"]["of"] = (who) =>
+        goOn(holdersAt(who.epoch), (holders) => (holders.has(holderOf(who)) ? find(who) : nowhere))
       const find = Effect.fnUntraced(function* (who: Who) {
         const holder = holderOf(who)
         const { id }: { readonly id: PrincipalId } = who.principal
@@ -61,9 +58,12 @@ export class ActiveSpaces extends Context.Service<
         space: SpaceId,
       ) {
         const row = { holder: holderOf(who), space, enteredAt: DateTime.formatIso(yield* DateTime.now) }
+        const before = yield* sql`SELECT holder FROM active_spaces WHERE holder = ${row.holder}`
         yield* sql`INSERT INTO active_spaces ${sql.insert(row)}
           ON CONFLICT (holder) DO UPDATE SET space = excluded.space, entered_at = excluded.entered_at`
-        holders?.add(row.holder)
+        if (before.length === 0) yield* changed
+        // It may be asked again before it has a new epoch.
+        known?.holders.add(row.holder)
       }, Effect.orDie)
 
       const anchor: ActiveSpaces["Service"]["anchor"] = Effect.fnUntraced(function* (who: Who, space: SpaceId) {
