@@ -36,9 +36,9 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
           const bot = yield* someone("agent")
           const tool = yield* made
           const call = Effect.map(callTool(bot, tool.name), (answer) => [answer.status, told(answer).state])
-          // One at a time they would be written without the thread.
+          // A few at a time they would be written without the thread.
           const calls = Effect.all(
-            Array.from({ length: 12 }, () => call),
+            Array.from({ length: 60 }, () => call),
             { concurrency: "unbounded" },
           )
           yield* until(Effect.map(calls, () => thread !== undefined))

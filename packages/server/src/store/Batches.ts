@@ -27,8 +27,8 @@ export interface Here {
   readonly movesLog: (does: boolean) => void
 }
 
-/** So many rows are written here. */
-const few = 4
+/** So many rows are written here: they take less than a millisecond. */
+const few = 32
 /** A disk that takes longer is not waited for here. */
 const quickMs = 0.5
 /** How often the thread moves the log into the database, while there is something in it. */
