@@ -28,6 +28,8 @@ interface Place {
   readonly owner: number
   readonly epochs: Array<ReadonlySet<number>>
   readonly said: Array<{ readonly id: string; readonly epoch: number; readonly author: number }>
+  /** Rises when somebody begins to come or go, and again when they have: odd in between, when nobody can say who is in. */
+  moves: number
   /** What changes a space is done one after the other; reading and watching is not. */
   readonly lock: Semaphore.Semaphore
 }
@@ -72,6 +74,9 @@ const always = (place: Place, player: number, from: number, to = now(place)) => 
   return true
 }
 
+/** Nobody has been on the way in or out since it stood at this: whoever is in must see. */
+const stood = (place: Place, moves: number) => moves % 2 === 0 && moves === place.moves
+
 const setUp = Effect.fnUntraced(function* ({ principals, seed, spaces }: Game) {
   const { below, pick } = chances(seed)
   const people = yield* Effect.forEach(Array.from({ length: principals }), (_, n) =>
@@ -88,7 +93,7 @@ const setUp = Effect.fnUntraced(function* ({ principals, seed, spaces }: Game) {
       const wanted = { name: fresh(kind), kind, members: [...members].map((one) => people[one]!.id) }
       const { id, name } = yield* ask(() => people[owner]!.client.spaces.add(wanted))
       const lock = Semaphore.makeUnsafe(1)
-      const place: Place = { index, id, name, kind, owner, epochs: [members], said: [], lock }
+      const place: Place = { index, id, name, kind, owner, epochs: [members], moves: 0, said: [], lock }
       return place
     }),
   )
@@ -161,13 +166,15 @@ const play = Effect.fnUntraced(function* (game: Game) {
   /** A reading that may see, must see or must not see, as the membership was while it was made. */
   const read = Effect.fnUntraced(function* (player: Player, place: Place, path: string) {
     const before = open()
+    const { moves } = place
     const answer = yield* call(player.who, "GET", path)
     counted.reads++
     const items = (answer.body["items"] ?? [answer.body]) as ReadonlyArray<{ space?: string; text?: string }>
     const told = () => `GET ${path} by ${player.who.id}: ${answer.status} ${JSON.stringify(items).slice(0, 300)}`
     if (answer.status === 404) {
       counted.refusals++
-      if (always(place, player.index, before[place.index]!)) fault(`hidden though open: ${told()}`)
+      if (stood(place, moves) && always(place, player.index, before[place.index]!))
+        fault(`hidden though open: ${told()}`)
       return
     }
     if (answer.status !== 200) return fault(told())
@@ -226,12 +233,15 @@ const play = Effect.fnUntraced(function* (game: Game) {
           if (members.has(player.index)) {
             if (player.index === place.owner) return
             const by = below(2) === 0 ? client : owner
+            place.moves++
             yield* ask(() => by.spaces.removeMember(place.id, player.who.id))
             place.epochs.push(new Set([...members].filter((one) => one !== player.index)))
           } else {
+            place.moves++
             place.epochs.push(new Set([...members, player.index]))
             yield* ask(() => owner.spaces.addMember(place.id, player.who.id))
           }
+          place.moves++
         }),
       )
     }
@@ -265,6 +275,7 @@ const play = Effect.fnUntraced(function* (game: Game) {
         const only = below(3) > 0 ? place : undefined
         const path = only === undefined ? "/events" : `/spaces/${place.id}/events`
         const after = below(2) === 0 ? { after: from } : {}
+        const { moves } = place
         const stream = yield* listen(player.who, { path, ...after }, (frame) => judge(player, opened, frame, only))
         const open = stream.status === 200
         if (!open) counted.refusals++
@@ -273,7 +284,8 @@ const play = Effect.fnUntraced(function* (game: Game) {
             ? !open
             : open
               ? !ever(place, player.index, opened[place.index]!)
-              : always(place, player.index, opened[place.index]!)
+              : // Whoever is on the way in or out may be refused.
+                stood(place, moves) && always(place, player.index, opened[place.index]!)
         )
           fault(`${path} for ${player.who.id}: ${stream.status}`)
         yield* locked(ask(() => players[place.owner]!.who.client.spaces.typing(place.id)))
