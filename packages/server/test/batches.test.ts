@@ -1,11 +1,14 @@
 /** Rows that are written in batches, here or beside the event loop: there once they are told, in order with the others, all or none of a batch. */
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it, layer } from "@effect/vitest"
 import type { Event } from "@stoa/contract"
 import { Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { batchesOf } from "../src/store/Batches.ts"
+import { batchesOf, makeBatches } from "../src/store/Batches.ts"
+import { batchWriter } from "../src/store/batch.ts"
+import { GroupCommit } from "../src/store/groupCommit.ts"
 import { newCorrelation } from "../src/store/Correlation.ts"
 import { makeInsert } from "../src/store/Inserts.ts"
 import { type CausedEvent, Journal } from "../src/store/Journal.ts"
@@ -194,6 +197,61 @@ describe("batches of a file", () => {
       yield* until(Effect.map(sql`SELECT key FROM answers WHERE key = 'two'`, (rows) => rows.length === 1))
       assert.deepStrictEqual(yield* sql`SELECT key FROM answers WHERE key = 'inside'`, [])
     }).pipe(Effect.scoped),
+  )
+
+  it.live(
+    "what must be on disk is synced before it is told, nothing else is; and a slow disk is left to the thread",
+    () =>
+      Effect.gen(function* () {
+        const file = join(yield* tempFolder, "stoa.db")
+        const db = new DatabaseSync(file)
+        yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+        db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
+        const group = new GroupCommit({
+          begin: () => db.exec("BEGIN IMMEDIATE"),
+          commit: () => db.exec("COMMIT"),
+          sync: (done) => queueMicrotask(() => done(null)),
+          rollback: () => db.exec("ROLLBACK"),
+          exec: (sql) => db.exec(sql),
+          inTransaction: () => db.isTransaction,
+          toError: (cause) => assert.fail(String(cause)),
+        })
+        const done: Array<string> = []
+        const write = batchWriter(db)
+        const batches = yield* makeBatches(file, group, (cause) => assert.fail(String(cause)), {
+          write: (statements) => {
+            done.push("written")
+            return write(statements)
+          },
+          sync: () => {
+            done.push("synced")
+            // A disk that takes 20 ms.
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+          },
+          movesLog: () => {},
+        })
+        const put = (word: string, synced?: boolean) =>
+          Effect.map(
+            batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: JSON.stringify([[word]]) }], 1, synced),
+            () => done.push("told"),
+          )
+        yield* put("a", false)
+        assert.deepStrictEqual(done.splice(0), ["written", "told"])
+        yield* put("b")
+        assert.deepStrictEqual(done.splice(0), ["written", "synced", "told"])
+        // From now on the thread waits for it.
+        yield* until(Effect.sync(() => batches.takes(1)))
+        assert.isTrue(batches.standing)
+        yield* put("c")
+        assert.deepStrictEqual(done, ["told"])
+        assert.deepStrictEqual(
+          db
+            .prepare("SELECT word FROM words")
+            .all()
+            .map(({ word }) => word),
+          ["a", "b", "c"],
+        )
+      }).pipe(Effect.scoped),
   )
 
   it.live(

@@ -1,9 +1,8 @@
 /** One number that rises with every change of rights, in the same transaction (S4-104). Every process of a cluster reads it. */
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../store/Bell.ts"
 import { Journal, type Transaction } from "../store/Journal.ts"
-import { shared } from "../store/Shared.ts"
 
 /** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
 const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined; readonly bell: Bell }>()
@@ -35,13 +34,38 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
 const read = (sql: SqlClient.SqlClient) =>
   Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
 
+/** Whoever asks while one question is on its way shares the next one: no answer is older than its question. */
+const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
+  let next: Deferred.Deferred<A> | undefined
+  let asking = false
+  const askAll: Effect.Effect<void> = Effect.suspend(() => {
+    const those = next
+    next = undefined
+    if (those === undefined) {
+      asking = false
+      return Effect.void
+    }
+    return Effect.flatMap(Effect.exit(ask), (exit) => {
+      Deferred.doneUnsafe(those, exit)
+      return askAll
+    })
+  })
+  return Effect.suspend(() => {
+    const mine = (next ??= Deferred.makeUnsafe<A>())
+    if (!asking) {
+      asking = true
+      Effect.runFork(askAll)
+    }
+    return Deferred.await(mine)
+  })
+}
+
 /** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
 const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
   sql.onDialectOrElse({
     pg: () => {
-      const asked = shared(() => read(sql))
-      const epoch = asked("epoch")
-      return () => epoch
+      const asked = shared(read(sql))
+      return () => asked
     },
     orElse: () => () => {
       const there = knownOf(sql)

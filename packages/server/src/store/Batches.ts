@@ -27,7 +27,7 @@ export interface Here {
   readonly movesLog: (does: boolean) => void
 }
 
-/** So many rows are written here: they take less than a millisecond. */
+/** So many rows are written here. More gain nothing by it, and would hold the event loop up. */
 const few = 32
 /** A disk that takes longer is not waited for here. */
 const quickMs = 0.5
@@ -119,15 +119,18 @@ export class Batches {
     return Effect.uninterruptible(
       Effect.callback<Last, SqlError.SqlError>((resume) => {
         this.#written++
-        const batch: Batch = { statements, synced }
-        // While the thread has the database it takes the next as well, unless somebody else waits for it.
-        if (this.#free !== undefined && !this.#group.wanted) return this.#send(batch, resume)
-        this.#group.lend((free) => {
-          this.#free = free
-          this.#send(batch, resume)
-        })
+        this.#hand({ statements, synced }, resume)
       }),
     )
+  }
+
+  /** While the thread has the database it takes the next as well, unless somebody else waits for it. */
+  #hand(batch: Batch | "move log", done: Done): void {
+    if (this.#free !== undefined && !this.#group.wanted) return this.#send(batch, done)
+    this.#group.lend((free) => {
+      this.#free = free
+      this.#send(batch, done)
+    })
   }
 
   /** Nobody writes meanwhile: a log that is never wholly in the database would never begin anew. */
@@ -135,12 +138,7 @@ export class Batches {
     const now = this.#written + this.#group.commits
     if (now === this.#moved) return
     this.#moved = now
-    const ignored: Done = () => {}
-    if (this.#free !== undefined) return this.#send("move log", ignored)
-    this.#group.lend((free) => {
-      this.#free = free
-      this.#send("move log", ignored)
-    })
+    this.#hand("move log", () => {})
   }
 
   #send(batch: Batch | "move log", done: Done): void {

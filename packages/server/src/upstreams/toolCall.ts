@@ -83,7 +83,7 @@ const askedWith = (
   return Effect.succeed(new Asked(questions, state as unknown as Schema.Json, false, "task" in state))
 }
 
-/** As often as the server wants to be asked, and no more seldom than this house can bear. */
+/** As often as the server wants to be asked, and twice a minute at least. */
 const pollOf = (said: unknown, otherwise = usualPollMs): number =>
   Math.min(typeof said === "number" && said > 0 ? said : otherwise, longestPollMs)
 
