@@ -6,7 +6,7 @@ import { run } from "../checks/kit.ts"
 import { type Manifest, published } from "./manifest.ts"
 
 /** The server is among them because the command line needs it to serve. */
-const packages = ["contract", "tools", "sdk", "server", "cli"]
+const packages = ["contract", "importers", "tools", "sdk", "server", "cli"]
 
 export const folderOf = (root: string, name: string) => join(root, "packages", name)
 export const manifestOf = (root: string, name: string) =>

@@ -14,7 +14,7 @@ import {
   stdioClients,
   type StdioEra,
   type StdioOptions,
-} from "../../server/test/mcpStdio.ts"
+} from "../../server/test/mcp/mcpStdio.ts"
 import { Home, type House } from "./houseProcess.ts"
 
 const main = join(import.meta.dirname, "../src/main.ts")

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Ended, Home, type House } from "./houseProcess.ts"
 
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
-const changing = fileURLToPath(new URL("../../server/test/upstreamsFixture.ts", import.meta.url))
+const changing = fileURLToPath(new URL("../../server/test/upstreams/upstreamsFixture.ts", import.meta.url))
 const home = new Home()
 let house: House
 beforeAll(async () => {

@@ -54,6 +54,7 @@ export {
   MessageId,
   SpaceId,
 } from "./Ids.ts"
+export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./MCPServerSpec.ts"
@@ -68,7 +69,5 @@ export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"
 export * from "./Tool.ts"
 export * from "./ToolConfiguration.ts"
 export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./toolDefinition.ts"
-export { importOpenApi, type OpenApiImport, type OpenApiOptions } from "./openapi/importOpenApi.ts"
-export { type Migrated, migrateTools } from "./toolMigration.ts"
 export { Authentication, Idempotency, Reading, Submitter, Submitting } from "./api/guards.ts"
 export { ImportReport, ToolView } from "./api/Tools.ts"

@@ -7,7 +7,7 @@ import { doctorReport } from "./Doctor.ts"
 import { layerLook, layerStore } from "./House.ts"
 import { layerLog } from "./Log.ts"
 import { Settings } from "./Settings.ts"
-import { Backup, type Contents } from "./store/Backup.ts"
+import { Backup, type Contents } from "./store/backup/Backup.ts"
 import { Folder } from "./store/Folder.ts"
 import { refuse } from "./store/StartError.ts"
 

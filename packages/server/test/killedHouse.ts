@@ -5,9 +5,9 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
-import { Store } from "../src/store/Store.ts"
-import { config } from "./callsKit.ts"
-import { spawned } from "./crashProcess.ts"
+import { Store } from "../src/store/database/Store.ts"
+import { config } from "./calls/callsKit.ts"
+import { spawned } from "./store/crashProcess.ts"
 import { type Stored, tempDatabase, tempFolder } from "./stores.ts"
 
 export const token = "stoa_the-admin-of-houses-that-are-killed"
@@ -65,7 +65,7 @@ type Process = Effect.Success<ReturnType<typeof spawned>>
 export const start = Effect.fnUntraced(function* (home: Home) {
   writeFileSync(join(home.args[0]!, "stoa.config.json"), JSON.stringify(config))
   for (;;) {
-    const child: Process = yield* spawned(new URL("./callsProcess.ts", import.meta.url), home.args)
+    const child: Process = yield* spawned(new URL("./calls/callsProcess.ts", import.meta.url), home.args)
     const line = yield* child.line
     // Postgres may still be letting go of the dead one's lock.
     if (line.startsWith("refused Another Stoa")) continue

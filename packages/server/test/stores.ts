@@ -8,12 +8,12 @@ import pg from "pg"
 import { inject } from "vitest"
 import { migrations } from "../src/Migrations.ts"
 import { Files } from "../src/store/Files.ts"
-import { Journal } from "../src/store/Journal.ts"
-import type { Notices } from "../src/store/Notices.ts"
-import { Readers } from "../src/store/Readers.ts"
+import { Journal } from "../src/store/journal/Journal.ts"
+import type { Notices } from "../src/store/journal/Notices.ts"
+import { Readers } from "../src/store/journal/Readers.ts"
 import { migrate } from "../src/store/Schemas.ts"
 import type { StartError } from "../src/store/StartError.ts"
-import { Store } from "../src/store/Store.ts"
+import { Store } from "../src/store/database/Store.ts"
 
 export type Stored = Layer.Layer<Store | SqlClient.SqlClient | Notices, StartError>
 

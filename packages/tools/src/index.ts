@@ -28,9 +28,9 @@ export {
 export { toolFromFunction } from "./toolFromFunction.ts"
 export type { OpenAITool } from "./functionCalling.ts"
 export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
-export { validateToolInput } from "./validateInput.ts"
-export { MCPClient } from "./mcp/MCPClient.ts"
-export type { MCPCallOptions, MCPConnection } from "./mcp/MCPConnection.ts"
+export { validateToolInput } from "./schema/validateInput.ts"
+export { MCPClient } from "./mcp/client/MCPClient.ts"
+export type { MCPCallOptions, MCPConnection } from "./mcp/client/MCPConnection.ts"
 export {
   type MCPExchange,
   type MCPLine,
@@ -38,7 +38,7 @@ export {
   MCPRefused,
   type MCPReply,
   MCPSilence,
-} from "./mcp/MCPExchange.ts"
+} from "./mcp/client/MCPExchange.ts"
 export {
   discoverMCPServers,
   discoverMCPServersIn,
@@ -46,15 +46,15 @@ export {
   type MCPDiscovery,
   type MCPServersFound,
   readMCPServers,
-} from "./mcp/MCPDiscovery.ts"
-export { maxMessageBytes as maxMCPMessageBytes } from "./mcp/boundedFetch.ts"
-export { WholeResponse } from "./mcp/WholeResponse.ts"
-export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/MCPPorts.ts"
+} from "./mcp/client/MCPDiscovery.ts"
+export { maxMessageBytes as maxMCPMessageBytes } from "./mcp/transport/boundedFetch.ts"
+export { WholeResponse } from "./mcp/transport/WholeResponse.ts"
+export { defaultMCPPorts, type MCPAuthorization, type MCPEvent, MCPPorts } from "./mcp/session/MCPPorts.ts"
 export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
-export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/MCPResult.ts"
-export type { MCPTool } from "./mcp/MCPTool.ts"
-export { mcpTool, mcpToolDefinition } from "./mcp/MCPToolDefinition.ts"
+export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/client/MCPResult.ts"
+export type { MCPTool } from "./mcp/client/MCPTool.ts"
+export { mcpTool, mcpToolDefinition } from "./mcp/client/MCPToolDefinition.ts"
 export {
   type Answer,
   auditListeners,
@@ -77,10 +77,10 @@ export {
 export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 export * as Road from "./road.ts"
-export { isTooDeep } from "./extent.ts"
-export { digestOf } from "./schemaGuard.ts"
-export { saidOf, type SchemaFault } from "./schemaCompile.ts"
-export { checkValue, validateWithSchema } from "./validateSchema.ts"
+export { isTooDeep } from "./schema/extent.ts"
+export { digestOf } from "./schema/guard.ts"
+export { saidOf, type SchemaFault } from "./schema/compile.ts"
+export { checkValue, validateWithSchema } from "./schema/validateSchema.ts"
 export { type AddressKind, addressKind, isPublicAddress } from "./egress/Address.ts"
 export {
   checkHost,

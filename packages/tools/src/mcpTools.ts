@@ -1,11 +1,11 @@
 /** The tools of connected MCP servers in a registry: there while their server lists them, gone when it is disconnected. */
 import type { MCPConnectionError, MCPServer, ToolValidationError } from "@stoa/contract"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { MCPClient } from "./mcp/MCPClient.ts"
-import { MCPPorts } from "./mcp/MCPPorts.ts"
+import { MCPClient } from "./mcp/client/MCPClient.ts"
+import { MCPPorts } from "./mcp/session/MCPPorts.ts"
 import type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
-import type { MCPTool } from "./mcp/MCPTool.ts"
-import { mcpTool } from "./mcp/MCPToolDefinition.ts"
+import type { MCPTool } from "./mcp/client/MCPTool.ts"
+import { mcpTool } from "./mcp/client/MCPToolDefinition.ts"
 import { EventsPort } from "./Ports.ts"
 import type { Registry } from "./Registry.ts"
 

@@ -14,8 +14,8 @@ import {
   ToolValidationError,
 } from "@stoa/contract"
 import { Cause, Clock, Duration, Effect, Exit, Metric } from "effect"
-import { deepest, extentOf } from "./extent.ts"
-import { validateToolInput } from "./validateInput.ts"
+import { deepest, extentOf } from "./schema/extent.ts"
+import { validateToolInput } from "./schema/validateInput.ts"
 import {
   type Answer,
   AuditPort,
@@ -30,9 +30,9 @@ import {
 import { RecordPort } from "./RecordMemory.ts"
 import { notFound, type RegisteredTool, type Registry } from "./Registry.ts"
 import { runInTime } from "./sandbox/Timeout.ts"
-import { digestOf } from "./schemaGuard.ts"
-import { saidOf } from "./schemaCompile.ts"
-import { checkAgainst, prepareSchema, validateWithSchema } from "./validateSchema.ts"
+import { digestOf } from "./schema/guard.ts"
+import { saidOf } from "./schema/compile.ts"
+import { checkAgainst, prepareSchema, validateWithSchema } from "./schema/validateSchema.ts"
 import { CurrentToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
 
 export type ToolError =

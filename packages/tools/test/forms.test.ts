@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { definitionOf, formOf, readTool, type ToolDefinition } from "@stoa/contract"
 import { toAnthropic, toMCP, toOpenAI } from "../src/functionCalling.ts"
-import { mcpToolDefinition } from "../src/mcp/MCPToolDefinition.ts"
-import { readMCPTools } from "../src/mcp/MCPTool.ts"
+import { mcpToolDefinition } from "../src/mcp/client/MCPToolDefinition.ts"
+import { readMCPTools } from "../src/mcp/client/MCPTool.ts"
 import { fromWireName, toWireName } from "../src/WireName.ts"
 
 const execution = { url: "https://a.example/orders/{{input.id}}", method: "DELETE", timeout: 4_000 }

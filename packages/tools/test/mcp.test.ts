@@ -1,7 +1,7 @@
 // The MCP client against servers that are right, old, slow or wrong, over a real pipe.
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"
-import { MCPClient } from "../src/mcp/MCPClient.ts"
+import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import { client, raw, until } from "./mcpKit.ts"
 
 const textOf = (result: { readonly content: ReadonlyArray<unknown> }) =>

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { OAuthClientProvider } from "@modelcontextprotocol/client"
 import { Deferred, Duration, Effect, Fiber, Queue } from "effect"
-import { MCPClient } from "../src/mcp/MCPClient.ts"
+import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import { alive, client, raw, temporary, until } from "./mcpKit.ts"
 
 const textOf = (result: { readonly content: ReadonlyArray<unknown> }) =>

@@ -1,8 +1,8 @@
 /** What is found to fit here and now fits by the compiler, too. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { compileSchema } from "../src/schemaCompile.ts"
-import { plainlyFits } from "../src/schemaPlain.ts"
+import { compileSchema } from "../src/schema/compile.ts"
+import { plainlyFits } from "../src/schema/plain.ts"
 
 const names = fc.constantFrom("a", "b", "c", "d")
 const words = fc.constantFrom("", "x", "xy", "é😀", "😀😀😀", "\ud800", "long enough")

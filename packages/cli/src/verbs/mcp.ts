@@ -5,8 +5,8 @@ import { failureOf, refused } from "../Failure.ts"
 import { embedHere } from "../local.ts"
 import { root } from "../root.ts"
 import { clientSettings } from "../Settings.ts"
-import { bridge } from "../stdio.ts"
-import { House } from "../stdioHouse.ts"
+import { bridge } from "../mcp/stdio.ts"
+import { House } from "../mcp/house.ts"
 
 const say = (line: string): void => void process.stderr.write(`stoa: ${line}\n`)
 /** A house that was named is waited for; one of our own starts within seconds or says why not. */

@@ -1,4 +1,5 @@
-import { type Issue, migrateTools, readTool } from "@stoa/contract"
+import { type Issue, readTool } from "@stoa/contract"
+import { migrateTools } from "@stoa/importers"
 import type { Stoa } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

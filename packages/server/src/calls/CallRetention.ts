@@ -5,10 +5,10 @@
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeDecisionRetention } from "../decisions/DecisionRetention.ts"
-import { dailyLayer } from "../store/Daily.ts"
+import { dailyLayer } from "../store/journal/Daily.ts"
 import { Files } from "../store/Files.ts"
-import { isSettled } from "./lifecycle.ts"
-import type { CallRow } from "./rows.ts"
+import { isSettled } from "./road/lifecycle.ts"
+import type { CallRow } from "./road/rows.ts"
 
 /** So many calls, and of large results so many, go in one transaction, so that the writer is never held for long. */
 const atOnce = 200

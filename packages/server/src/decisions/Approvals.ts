@@ -2,8 +2,8 @@
 import { Approval, Missing, type Page, type PageQuery, type Principal, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { newId } from "../store/Correlation.ts"
-import { Journal, type Transaction } from "../store/Journal.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 
 const decode = Schema.decodeUnknownSync(Approval)

@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { DecisionId, PrincipalId } from "@stoa/contract"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { Secrets } from "../access/Secrets.ts"
+import { Secrets } from "../access/secrets/Secrets.ts"
 
 export interface Bearer {
   readonly decision: DecisionId

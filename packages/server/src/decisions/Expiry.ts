@@ -1,7 +1,7 @@
 /** An unanswered decision is a no, and its timer says when. */
 import { Effect } from "effect"
-import { becauseOf } from "../store/Correlation.ts"
-import { readerLayer } from "../store/Readers.ts"
+import { becauseOf } from "../store/journal/Correlation.ts"
+import { readerLayer } from "../store/journal/Readers.ts"
 import { decisionPurpose, Decisions } from "./Decisions.ts"
 
 export const layerExpiry = readerLayer({

@@ -1,7 +1,7 @@
 /** Who may answer, in a sentence for somebody who may not. */
 import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
-import { Principals } from "../access/Principals.ts"
+import { Principals } from "../access/identity/Principals.ts"
 
 /** More names than this help nobody. */
 const mostNamed = 5

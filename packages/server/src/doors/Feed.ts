@@ -9,7 +9,7 @@
 import type { ServerResponse } from "node:http"
 import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
 import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
-import { Journal } from "../store/Journal.ts"
+import { Journal } from "../store/journal/Journal.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { NodeServer } from "./NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"

@@ -1,10 +1,10 @@
 /** Who a bearer token stands for, for every door alike. Identity comes from here and from nowhere else (X-27). */
 import { type Caller, Unauthenticated, type TooManyRequests } from "@stoa/contract"
 import { Effect, Option, type Redacted } from "effect"
-import { Limits } from "../access/Limits.ts"
-import { Tokens } from "../access/Tokens.ts"
+import { Limits } from "../access/limits/Limits.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
 import { atHand } from "../store/AtHand.ts"
-import { Journal } from "../store/Journal.ts"
+import { Journal } from "../store/journal/Journal.ts"
 
 /** `address` is counted for wrong guesses. No credential is the stand-in, where a setting names one. */
 export type Identify = (

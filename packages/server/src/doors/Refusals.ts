@@ -5,7 +5,7 @@
 import { BadInput, CorrelationId, ForeignOrigin, Unavailable, UnsupportedBody } from "@stoa/contract"
 import { Schema } from "effect"
 import { HttpMethod } from "effect/http"
-import { newCorrelation } from "../store/Correlation.ts"
+import { newCorrelation } from "../store/journal/Correlation.ts"
 
 export interface RefusalOptions {
   readonly port: number

@@ -5,9 +5,9 @@
 import type { Caller, PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Transaction } from "../store/Journal.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
 import { goOn } from "../store/AtHand.ts"
-import { rightsChanged } from "../access/Rights.ts"
+import { rightsChanged } from "../access/rights/Rights.ts"
 
 type Who = Caller["Service"]
 

@@ -2,8 +2,8 @@
 import { type NewSpace, OwnedByFile, type Principal, type Space, type SpaceId } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { nameKey, Principals } from "../access/Principals.ts"
-import type { Transaction } from "../store/Journal.ts"
+import { nameKey, Principals } from "../access/identity/Principals.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
 import { memberOf, Spaces } from "./Spaces.ts"
 
 /** What is wrong with a declared space, by the field that says it. */

@@ -19,9 +19,9 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { nameKey, Principals } from "../access/Principals.ts"
-import { newId } from "../store/Correlation.ts"
-import { Journal, type Transaction } from "../store/Journal.ts"
+import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { type SpaceRow, spacesFrom } from "./rows.ts"
 

@@ -2,7 +2,7 @@
 import { Cause, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { refuse, type StartError } from "./StartError.ts"
-import { columnsOf, tableNames } from "./tables.ts"
+import { columnsOf, tableNames } from "./backup/tables.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 

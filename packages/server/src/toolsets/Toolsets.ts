@@ -4,7 +4,7 @@
  */
 import { toolNames, ToolsetName } from "@stoa/contract"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { Catalogue, type SetName } from "../calls/Catalogue.ts"
+import { Catalogue, type SetName } from "../calls/catalogue/Catalogue.ts"
 import type { Beside } from "./Beside.ts"
 import type { Offered } from "./face.ts"
 import { gateway } from "./gateway.ts"

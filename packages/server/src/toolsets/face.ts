@@ -12,8 +12,8 @@ import {
 } from "@stoa/contract"
 import type { CallContext, Tool } from "@stoa/tools"
 import { Effect } from "effect"
-import type { Traits } from "../calls/Traits.ts"
-import type { Transaction } from "../store/Journal.ts"
+import type { Traits } from "../calls/catalogue/Traits.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 

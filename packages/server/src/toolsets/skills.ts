@@ -14,7 +14,7 @@ import {
   type Tool,
 } from "@stoa/tools"
 import { Context, Effect } from "effect"
-import { EgressRules } from "../access/EgressRules.ts"
+import { EgressRules } from "../access/secrets/EgressRules.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
 import type { Offered } from "./face.ts"

@@ -4,10 +4,10 @@
  */
 import { Caller, type Event, type Message } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import { Grants } from "../access/Grants.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
-import { Journal } from "../store/Journal.ts"
+import { Journal } from "../store/journal/Journal.ts"
 import type { Beside } from "./Beside.ts"
 
 const prefix = "stoa://spaces/"

@@ -5,10 +5,10 @@
 import { type Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
 import { type CallContext, MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
-import { keepingSaid } from "../calls/Said.ts"
-import type { Traits } from "../calls/Traits.ts"
+import { keepingSaid } from "../calls/road/Said.ts"
+import type { Traits } from "../calls/catalogue/Traits.ts"
 import { Asked, CallingClient, lackingFor } from "../upstreams/Asked.ts"
-import { mcpResultFault } from "../upstreams/McpResult.ts"
+import { mcpResultFault } from "../upstreams/tools/McpResult.ts"
 import type { JsonObject } from "./Beside.ts"
 import { builtIn, type Offered } from "./face.ts"
 

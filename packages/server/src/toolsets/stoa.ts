@@ -1,10 +1,10 @@
 /** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
 import { Caller, type NewAnswer } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
-import { Grants } from "../access/Grants.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
-import { Journal } from "../store/Journal.ts"
+import { Journal } from "../store/journal/Journal.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
 import { makeTalk, shown } from "./talk.ts"
 

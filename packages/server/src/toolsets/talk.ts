@@ -11,7 +11,7 @@ import {
 } from "@stoa/contract"
 import type { CallContext } from "@stoa/tools"
 import { Effect } from "effect"
-import { Grants } from "../access/Grants.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { mayPost, Messages } from "../spaces/Messages.ts"
 import { isMember, Spaces, type Viewer } from "../spaces/Spaces.ts"

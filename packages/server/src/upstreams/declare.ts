@@ -1,10 +1,10 @@
 /** The configuration file's servers against the rows: added, changed, retired. A name somebody took at run time refuses. */
 import type { MCPServerSpec, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
-import { nameKey } from "../access/Principals.ts"
-import { newId } from "../store/Correlation.ts"
-import type { Journal } from "../store/Journal.ts"
-import { placeOf } from "./reach.ts"
+import { nameKey } from "../access/identity/Principals.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import type { Journal } from "../store/journal/Journal.ts"
+import { placeOf } from "./connections/reach.ts"
 import { type makeRows, type Server, serverKey } from "./rows.ts"
 
 export interface DeclaredServer {

@@ -3,11 +3,11 @@ import { MCPConnectionError, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect } from "effect"
 import { type Answers, Asked, type CallingClient } from "./Asked.ts"
-import type { makeConversations } from "./conversations.ts"
-import type { JsonObject, Lists, makeOfferings, Shelves } from "./offerings.ts"
-import { isStarting, type Kept, reached } from "./kept.ts"
-import { lowerLog } from "./loudness.ts"
-import { hide } from "./reach.ts"
+import type { makeConversations } from "./connections/conversations.ts"
+import type { JsonObject, Lists, makeOfferings, Shelves } from "./tools/offerings.ts"
+import { isStarting, type Kept, reached } from "./connections/kept.ts"
+import { lowerLog } from "./connections/loudness.ts"
+import { hide } from "./connections/reach.ts"
 
 export interface UpstreamServer {
   readonly id: string

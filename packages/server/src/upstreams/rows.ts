@@ -2,10 +2,10 @@
 import { MCPServerTool, type MCPServerSpec, type MCPTransport, type PrincipalId, type Source } from "@stoa/contract"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { nameKey } from "../access/Principals.ts"
-import type { Secrets } from "../access/Secrets.ts"
-import type { Pin, Step } from "./pins.ts"
-import { transportOf } from "./reach.ts"
+import { nameKey } from "../access/identity/Principals.ts"
+import type { Secrets } from "../access/secrets/Secrets.ts"
+import type { Pin, Step } from "./tools/pins.ts"
+import { transportOf } from "./connections/reach.ts"
 
 export interface Server {
   readonly id: string

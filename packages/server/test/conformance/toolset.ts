@@ -1,6 +1,6 @@
 /** The suite's fixtures as a toolset of tests, brought into a house through the ports that any toolset has. */
 import { Effect, Layer } from "effect"
-import { Catalogue } from "../../src/calls/Catalogue.ts"
+import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
 import type { Beside } from "../../src/toolsets/Beside.ts"
 import type { Offered } from "../../src/toolsets/face.ts"
 import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"

@@ -5,9 +5,9 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Deferred, Effect, Fiber } from "effect"
 import { ask, Guest, house } from "../house.ts"
-import { connected, eras, said } from "../mcpClients.ts"
-import { newRequest } from "../mcpKit.ts"
-import { call as request, fresh, someone } from "../spacesGuests.ts"
+import { connected, eras, said } from "../mcp/mcpClients.ts"
+import { newRequest } from "../mcp/mcpKit.ts"
+import { call as request, fresh, someone } from "../spaces/spacesGuests.ts"
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`the house's own tools on ${store}`, (it) => {

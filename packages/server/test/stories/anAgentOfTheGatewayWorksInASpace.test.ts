@@ -1,12 +1,12 @@
 /** Seed 001 through its toolset, over real MCP: an agent enters a space, talks there, and its visible tools are seen there. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Principals } from "../../src/access/Principals.ts"
-import { Journal } from "../../src/store/Journal.ts"
+import { Principals } from "../../src/access/identity/Principals.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest, house } from "../house.ts"
-import { connected, eras, said } from "../mcpClients.ts"
-import { newRequest } from "../mcpKit.ts"
-import { call as request, fresh, someone, type Someone } from "../spacesGuests.ts"
+import { connected, eras, said } from "../mcp/mcpClients.ts"
+import { newRequest } from "../mcp/mcpKit.ts"
+import { call as request, fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const schema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

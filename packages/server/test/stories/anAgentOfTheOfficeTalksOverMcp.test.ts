@@ -2,11 +2,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Principals } from "../../src/access/Principals.ts"
-import { Journal } from "../../src/store/Journal.ts"
+import { Principals } from "../../src/access/identity/Principals.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, house } from "../house.ts"
-import { connected, eras, said } from "../mcpClients.ts"
-import { call as request, fresh, listen, someone } from "../spacesGuests.ts"
+import { connected, eras, said } from "../mcp/mcpClients.ts"
+import { call as request, fresh, listen, someone } from "../spaces/spacesGuests.ts"
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`the office on ${store}`, (it) => {

@@ -1,6 +1,6 @@
 /** A sub-agent: its form is read and checked, and its calls are refused until there are durable runs to work in. */
 import { ToolExecutionError } from "@stoa/contract"
-import type { Kind } from "../Kind.ts"
+import type { Kind } from "./Kind.ts"
 
 export const agentKind: Kind<"agent"> = {
   effects: "outside",

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto"
 import { ToolExecutionError } from "@stoa/contract"
 import { type CallContext, Egress, type EgressFault, type EgressResponse } from "@stoa/tools"
 import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
-import { EgressRules } from "../../access/EgressRules.ts"
-import { type Configured, type Kind, Meta } from "../Kind.ts"
+import { EgressRules } from "../../access/secrets/EgressRules.ts"
+import { type Configured, type Kind, Meta } from "./Kind.ts"
 import { dataOf, headersOf, wordsOf } from "./answer.ts"
 import {
   fillRequest,
@@ -17,9 +17,9 @@ import {
   type RequestTemplate,
   showRequest,
   whereOf,
-} from "./requestTemplate.ts"
-import { hide, makeReveal, type Values } from "./reveal.ts"
-import { nameOf } from "./template.ts"
+} from "./templates/requestTemplate.ts"
+import { hide, makeReveal, type Values } from "./templates/reveal.ts"
+import { nameOf } from "./templates/template.ts"
 import { traceOf } from "./trace.ts"
 
 const usualBytes = 1 << 20

@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { imageModelOf, imageProviders } from "../../models/Image.ts"
 import { Models } from "../../models/Models.ts"
 import { Files } from "../../store/Files.ts"
-import { type Configured, type Kind, Meta } from "../Kind.ts"
-import { fillText, houseParts, type Part, readText, type Report } from "./template.ts"
+import { type Configured, type Kind, Meta } from "./Kind.ts"
+import { fillText, houseParts, type Part, readText, type Report } from "./templates/template.ts"
 
 type Tool = Configured<"image">
 type Input = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /** A tool that answers by itself: its configured `output` to the letter, places and all, or a fixed acknowledgement (S1-32). */
 import { Effect } from "effect"
-import type { Kind } from "../Kind.ts"
+import type { Kind } from "./Kind.ts"
 
 const acknowledgement = { ok: true }
 

@@ -1,6 +1,6 @@
 /** The environment variables a configured tool names and may not read: refused when it is configured, not only when it is called (S1-26). */
 import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
-import { type FromHouse, housePlaces, readTemplate } from "./template.ts"
+import { type FromHouse, housePlaces, readTemplate } from "./templates/template.ts"
 
 /** The kinds that fill in what the house keeps. In the others `${env.NAME}` is text like any other. */
 const filling: ReadonlySet<ToolKind> = new Set<ToolKind>(["http", "webhook", "image"])

@@ -2,9 +2,9 @@
 import { Authentication, Caller, Forbidden, TooManyRequests, type Unauthenticated } from "@stoa/contract"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Grants } from "../../access/Grants.ts"
-import { Limits } from "../../access/Limits.ts"
-import { Correlation, causedBy } from "../../store/Correlation.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { Limits } from "../../access/limits/Limits.ts"
+import { Correlation, causedBy } from "../../store/journal/Correlation.ts"
 import { challengeOf, makeIdentify } from "../Identify.ts"
 
 const withHeader = (name: string, value: string) =>

@@ -7,8 +7,8 @@ import { BadInput, Caller, Idempotency, WrongState } from "@stoa/contract"
 import { DateTime, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { Secrets } from "../../access/Secrets.ts"
-import { Journal } from "../../store/Journal.ts"
+import { Secrets } from "../../access/secrets/Secrets.ts"
+import { Journal } from "../../store/journal/Journal.ts"
 
 const longestKey = 200
 

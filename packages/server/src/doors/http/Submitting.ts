@@ -5,10 +5,10 @@
 import { Caller, Submitter, Submitting, Unauthenticated } from "@stoa/contract"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { Limits } from "../../access/Limits.ts"
-import { makeCallbackCheck } from "../../calls/Callbacks.ts"
+import { Limits } from "../../access/limits/Limits.ts"
+import { makeCallbackCheck } from "../../calls/waiting/Callbacks.ts"
 import { Calls } from "../../calls/Calls.ts"
-import { signatureHeader } from "../../calls/Signatures.ts"
+import { signatureHeader } from "../../calls/waiting/Signatures.ts"
 import { Acting } from "./Authentication.ts"
 
 const callIn = (url: string): string => /\/calls\/([^/?]+)\/result/.exec(url)?.[1] ?? ""

@@ -5,11 +5,11 @@
 import { Decision, issuesOf, NewAnswer, NoRoute, BadInput } from "@stoa/contract"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Principals } from "../../access/Principals.ts"
+import { Principals } from "../../access/identity/Principals.ts"
 import { DecisionLinks } from "../../decisions/DecisionLinks.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
-import { causedBy, currentCause } from "../../store/Correlation.ts"
-import { Journal } from "../../store/Journal.ts"
+import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
+import { Journal } from "../../store/journal/Journal.ts"
 import { problemResponse } from "../Problems.ts"
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)

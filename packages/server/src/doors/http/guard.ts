@@ -2,7 +2,7 @@
 import { type CorrelationId, Internal, NoRoute, Unavailable } from "@stoa/contract"
 import { Cause, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { causedBy } from "../../store/Correlation.ts"
+import { causedBy } from "../../store/journal/Correlation.ts"
 import { problemResponse } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 

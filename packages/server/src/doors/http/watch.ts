@@ -2,9 +2,9 @@
 import { type Caller, type FaceName, TooManyRequests } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Grants } from "../../access/Grants.ts"
-import { Principals } from "../../access/Principals.ts"
-import { Tokens } from "../../access/Tokens.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { Principals } from "../../access/identity/Principals.ts"
+import { Tokens } from "../../access/identity/Tokens.ts"
 import { Feed } from "../Feed.ts"
 import type { Takeover } from "../Response.ts"
 

@@ -1,10 +1,10 @@
 import { AllowList, Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AllowLists } from "../../../access/AllowLists.ts"
-import { Grants } from "../../../access/Grants.ts"
-import { Catalogue } from "../../../calls/Catalogue.ts"
-import { Journal } from "../../../store/Journal.ts"
+import { AllowLists } from "../../../access/rights/AllowLists.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Catalogue } from "../../../calls/catalogue/Catalogue.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 
 export const allowListsHandlers = HttpApiBuilder.group(
   Api,

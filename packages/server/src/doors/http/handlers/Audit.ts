@@ -1,10 +1,10 @@
 import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Audit } from "../../../access/Audit.ts"
-import { Grants } from "../../../access/Grants.ts"
-import { Principals } from "../../../access/Principals.ts"
-import { Readers } from "../../../store/Readers.ts"
+import { Audit } from "../../../access/audit/Audit.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Principals } from "../../../access/identity/Principals.ts"
+import { Readers } from "../../../store/journal/Readers.ts"
 
 export const auditHandlers = HttpApiBuilder.group(
   Api,

@@ -1,7 +1,7 @@
 import { Api, Caller, Submitter } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
 
 export const callsHandlers = HttpApiBuilder.group(

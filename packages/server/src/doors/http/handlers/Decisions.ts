@@ -1,12 +1,12 @@
 import { Api, Caller, DecisionLink, Forbidden, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Principals } from "../../../access/Principals.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Principals } from "../../../access/identity/Principals.ts"
 import { Approvals } from "../../../decisions/Approvals.ts"
 import { Decisions } from "../../../decisions/Decisions.ts"
 import { DecisionLinks } from "../../../decisions/DecisionLinks.ts"
-import { Journal } from "../../../store/Journal.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 import { Upkeep } from "../../Upkeep.ts"
 
 export const decisionsHandlers = HttpApiBuilder.group(

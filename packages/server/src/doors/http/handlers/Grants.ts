@@ -1,9 +1,9 @@
 import { Api, Caller, Missing } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Principals } from "../../../access/Principals.ts"
-import { Journal } from "../../../store/Journal.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Principals } from "../../../access/identity/Principals.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 
 export const grantsHandlers = HttpApiBuilder.group(
   Api,

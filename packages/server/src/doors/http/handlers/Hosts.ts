@@ -1,8 +1,8 @@
 import { Api, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { hostFrom, Hosts } from "../../../calls/Hosts.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { hostFrom, Hosts } from "../../../calls/hosts/Hosts.ts"
 import { makeHostStream } from "../hostStream.ts"
 
 export const hostsHandlers = HttpApiBuilder.group(

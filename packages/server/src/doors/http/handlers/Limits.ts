@@ -1,8 +1,8 @@
 import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Limits } from "../../../access/Limits.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Limits } from "../../../access/limits/Limits.ts"
 
 export const limitsHandlers = HttpApiBuilder.group(
   Api,

@@ -3,7 +3,7 @@ import { Api, BadInput, Caller, MCPServerState } from "@stoa/contract"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
 import { type Requested, Upstreams } from "../../../upstreams/Upstreams.ts"
 
 const encode = Schema.encodeSync(MCPServerState)

@@ -1,10 +1,10 @@
 import { Api, Forbidden, type MessageId, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
 import { mayPost, Messages } from "../../../spaces/Messages.ts"
 import { memberOf, Spaces } from "../../../spaces/Spaces.ts"
-import { Journal } from "../../../store/Journal.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 
 export const messagesHandlers = HttpApiBuilder.group(
   Api,

@@ -1,11 +1,11 @@
 import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Pauses } from "../../../access/Pauses.ts"
-import { followPause } from "../../../calls/Resume.ts"
-import { Journal } from "../../../store/Journal.ts"
-import { Readers } from "../../../store/Readers.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Pauses } from "../../../access/limits/Pauses.ts"
+import { followPause } from "../../../calls/waiting/Resume.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+import { Readers } from "../../../store/journal/Readers.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 
 /** How long a lift waits until the pause it lifts has stopped what it stops. */

@@ -1,9 +1,9 @@
 import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Secrets } from "../../../access/Secrets.ts"
-import { Journal } from "../../../store/Journal.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Secrets } from "../../../access/secrets/Secrets.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 
 export const secretsHandlers = HttpApiBuilder.group(
   Api,

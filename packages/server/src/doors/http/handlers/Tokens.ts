@@ -1,10 +1,10 @@
 import { Api, Caller, Missing, type Token } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/Grants.ts"
-import { Principals } from "../../../access/Principals.ts"
-import { Tokens } from "../../../access/Tokens.ts"
-import { Journal } from "../../../store/Journal.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Principals } from "../../../access/identity/Principals.ts"
+import { Tokens } from "../../../access/identity/Tokens.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
 
 export const tokensHandlers = HttpApiBuilder.group(
   Api,

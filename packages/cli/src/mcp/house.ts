@@ -1,0 +1,132 @@
+/**
+ * Which house the bridge talks to: the one that was named, the one that runs on the local folder, or one of its own when
+ * none runs. A house that goes away is waited for; one that belonged to another bridge is replaced by one of ours.
+ */
+// edge: files beside the data, timers and requests.
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Target } from "../Settings.ts"
+
+export interface Here {
+  readonly url: string
+  readonly token: string | undefined
+}
+
+interface Surroundings {
+  readonly target: () => Target
+  readonly embed: (stop: AbortSignal, ready: (url: string) => void) => Promise<void>
+  readonly say: (line: string) => void
+}
+
+export class HouseAway extends Error {
+  override readonly name = "HouseAway"
+}
+
+/** Beside the data, by the process that embeds a house: who uses it knows that it ends with its client. */
+const marker = "embedded"
+const probeMs = 2000
+
+export class House {
+  readonly #around: Surroundings
+  readonly #closing = new AbortController()
+  #here: Here | undefined
+  #finding: Promise<Here> | undefined
+  /** Ours, or another bridge's: when it ends, somebody has to go on. */
+  #mayEmbed = true
+  #own: Promise<void> | undefined
+  #saidAway = false
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** Where it is. Fails with why there is none, after a while; whoever asks later asks anew. */
+  find(patienceMs: number): Promise<Here> {
+    if (this.#here !== undefined) return Promise.resolve(this.#here)
+    return (this.#finding ??= this.#search(patienceMs).finally(() => (this.#finding = undefined)))
+  }
+
+  /** Says at once if nobody is there: whoever mistyped an address need not wait for the first request to learn of it. */
+  async look(): Promise<void> {
+    const { url } = this.#around.target()
+    if (!(await this.#answers(url)) && !this.#closing.signal.aborted) this.#sayAway(url)
+  }
+
+  /** It did not answer. */
+  lost(here: Here): void {
+    if (this.#here === here) this.#here = undefined
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#own?.catch(() => undefined)
+  }
+
+  async #search(patienceMs: number): Promise<Here> {
+    const until = performance.now() + patienceMs
+    for (let wait = 50; ; wait = Math.min(1000, wait * 2)) {
+      const target = this.#around.target()
+      const runs = target.given || target.running
+      if (runs && (await this.#answers(target.url))) return this.#found(target)
+      if (runs) this.#sayAway(target.url)
+      if (!runs && this.#mayEmbed && (await this.#embedded())) return this.#found(this.#around.target())
+      if (this.#closing.signal.aborted) throw new HouseAway("The bridge is closing.")
+      if (performance.now() > until) throw new HouseAway(`No house answers at ${target.url}.`)
+      await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined)
+    }
+  }
+
+  /** Once, until one is found. */
+  #sayAway(url: string): void {
+    if (!this.#saidAway) this.#around.say(`No house answers at ${url} yet; it is tried again.`)
+    this.#saidAway = true
+  }
+
+  #found({ folder, given, token, url }: Target): Here {
+    this.#saidAway = false
+    const text = (name: string) => {
+      try {
+        return readFileSync(join(folder, name), "utf8").trim()
+      } catch {
+        return undefined
+      }
+    }
+    this.#mayEmbed = !given && text(marker) !== undefined && text(marker) === text("pid")
+    return (this.#here = { url: url.replace(/\/+$/, ""), token })
+  }
+
+  async #answers(url: string): Promise<boolean> {
+    const signal = AbortSignal.any([AbortSignal.timeout(probeMs), this.#closing.signal])
+    const ready = await fetch(new URL("readyz", `${url.replace(/\/+$/, "")}/`), { signal }).catch(() => undefined)
+    await ready?.body?.cancel()
+    return ready?.ok === true
+  }
+
+  /** False where another process has the folder: its house will be there soon. */
+  async #embedded(): Promise<boolean> {
+    const { folder } = this.#around.target()
+    const file = join(folder, marker)
+    const running = Promise.withResolvers<string>()
+    let marked = false
+    const ended = this.#around
+      .embed(this.#closing.signal, (url) => {
+        writeFileSync(file, `${process.pid}\n`, { mode: 0o600 })
+        marked = true
+        running.resolve(url)
+      })
+      .finally(() => {
+        if (marked) rmSync(file, { force: true })
+      })
+    this.#own = ended
+    ended.then(() => running.reject(new HouseAway("The bridge is closing.")), running.reject)
+    try {
+      this.#around.say(`No house runs here: started one at ${await running.promise} on ${folder}.`)
+      return true
+    } catch (cause) {
+      this.#own = undefined
+      if (this.#around.target().taken || cause instanceof HouseAway) return false
+      throw cause
+    }
+  }
+}

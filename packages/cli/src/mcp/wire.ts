@@ -1,0 +1,64 @@
+/** Requests to the house's MCP endpoint, wherever the house is now, and how their answers look. */
+// edge: requests.
+import { type Here, type House } from "./house.ts"
+import { errorLine, type Fields, type Id } from "./message.ts"
+
+/** How long a request waits for a house that is away. */
+const patienceMs = 30_000
+
+type Headers = Record<string, string>
+
+export class Wire {
+  readonly #house: House
+  readonly #path: string
+  readonly closing = new AbortController()
+  #last: Here | undefined
+
+  constructor(house: House, path: string) {
+    this.#house = house
+    this.#path = path
+  }
+
+  async find(): Promise<Here> {
+    return (this.#last = await this.#house.find(patienceMs))
+  }
+  /** It did not answer: the next one who asks looks for it anew. */
+  lost(here: Here): void {
+    this.#house.lost(here)
+  }
+
+  post(here: Here, body: string, headers: Headers, signal?: AbortSignal): Promise<Response> {
+    const given = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
+    return this.#send(here, { method: "POST", headers: given, body }, signal)
+  }
+
+  get(here: Here, headers: Headers, last: string | undefined, signal?: AbortSignal): Promise<Response> {
+    const place = last === undefined ? {} : { "last-event-id": last }
+    return this.#send(here, { method: "GET", headers: { accept: "text/event-stream", ...headers, ...place } }, signal)
+  }
+
+  /** The house may forget a session. It will anyway: nobody waits long for that. */
+  async forget(headers: Headers): Promise<void> {
+    if (this.#last === undefined) return
+    await this.#send(this.#last, { method: "DELETE", headers }, AbortSignal.timeout(500)).catch(() => undefined)
+  }
+
+  #send(here: Here, init: RequestInit & { readonly headers: Headers }, signal?: AbortSignal): Promise<Response> {
+    const token = here.token === undefined ? {} : { authorization: `Bearer ${here.token}` }
+    const until = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal])
+    return fetch(here.url + this.#path, { ...init, headers: { ...token, ...init.headers }, signal: until })
+  }
+}
+
+const typeOf = (response: Response): string => response.headers.get("content-type") ?? ""
+
+export const isStream = (response: Response): boolean => typeOf(response).startsWith("text/event-stream")
+export const isJson = (response: Response): boolean => typeOf(response).startsWith("application/json")
+
+/** A refusal of the house that is no JSON-RPC: no token, too many requests, nothing at this path. */
+export const problemLine = (id: Id, response: Response, { detail, tag }: Fields): string => {
+  const words = typeof detail === "string" ? detail : `What answers is not a Stoa house (HTTP ${response.status}).`
+  const after = response.headers.get("retry-after")
+  const data = { status: response.status, tag, ...(after === null ? {} : { retryAfter: Number(after) }) }
+  return errorLine(id, -32603, words, data)
+}

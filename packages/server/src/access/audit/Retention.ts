@@ -1,0 +1,23 @@
+/** What is past its days goes, once a day: journal, audit, kept answers. */
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { dailyLayer } from "../../store/journal/Daily.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { Readers } from "../../store/journal/Readers.ts"
+import { Audit } from "./Audit.ts"
+
+/** A client that retries after this long has forgotten why. */
+const answersKept = { hours: 24 }
+
+const clean = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // What nobody needs any more is removed only where every reader has passed.
+  yield* (yield* Readers).writeDown
+  const events = yield* (yield* Journal).retain
+  const audited = yield* (yield* Audit).retain
+  const before = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, answersKept))
+  yield* sql`DELETE FROM answers WHERE created_at < ${before}`
+  yield* Effect.logInfo(`Retention removed ${events} events and ${audited} audit rows`)
+})
+
+export const layerRetention = dailyLayer({ name: "retention", work: clean })

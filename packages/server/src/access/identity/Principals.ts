@@ -1,0 +1,198 @@
+/** People, agents and services. Names are unique among those who have not left; a name freed by leaving may be taken again. */
+import {
+  Missing,
+  NameTaken,
+  type NewPrincipal,
+  OwnedByFile,
+  type Page,
+  type PageQuery,
+  Principal,
+  type PrincipalId,
+  type PrincipalKind,
+  type Role,
+  type Source,
+  type ToolsetName,
+  WrongState,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { json } from "../../store/database/Columns.ts"
+import { newId } from "../../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { pageFrom, pageOf } from "../../store/Pages.ts"
+import { rightsChanged } from "../rights/Rights.ts"
+import { defaultRoles } from "../rights/policy.ts"
+
+const Row = Schema.Struct({
+  ...Principal.fields,
+  roles: json(Principal.fields.roles),
+  toolsets: json(Principal.fields.toolsets),
+})
+const decode = Schema.decodeUnknownSync(Row)
+const encode = Schema.encodeSync(Row)
+export const principalFromRow = (row: unknown): Principal => new Principal(decode(row))
+
+/** Case and outer form do not tell two names apart. */
+export const nameKey = (name: string): string => name.normalize("NFKC").toLowerCase()
+
+export interface PrincipalChanges {
+  readonly name?: string
+  readonly roles?: ReadonlyArray<Role>
+  readonly toolsets?: ReadonlyArray<ToolsetName>
+  readonly wallet?: string | null
+  readonly owner?: PrincipalId | null
+}
+
+export class Principals extends Context.Service<
+  Principals,
+  {
+    readonly add: (
+      principal: NewPrincipal,
+      source?: Source,
+    ) => Effect.Effect<Principal, NameTaken | Missing, Transaction>
+    /** By id or by name; those who have left are found by id only. */
+    readonly get: (ref: string) => Effect.Effect<Principal, Missing>
+    readonly list: (query: PageQuery & { readonly kind?: PrincipalKind }) => Effect.Effect<Page<Principal>>
+    readonly change: (
+      ref: string,
+      changes: PrincipalChanges,
+      by?: Source,
+    ) => Effect.Effect<Principal, Missing | NameTaken | OwnedByFile | WrongState, Transaction>
+    /** Leaves for good: its tokens stop at once, its name is free, its past stays. */
+    readonly retire: (ref: string, by?: Source) => Effect.Effect<void, Missing | OwnedByFile | WrongState, Transaction>
+    readonly declared: Effect.Effect<ReadonlyArray<Principal>>
+    /** The people who rule the house: they answer where nobody else may. */
+    readonly admins: Effect.Effect<ReadonlyArray<Principal>>
+  }
+>()("server/access/identity/Principals") {
+  static readonly layer = (configFile: string) =>
+    Layer.effect(
+      Principals,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+
+        const find = Effect.fnUntraced(function* (ref: string) {
+          const rows = yield* sql`SELECT * FROM principals WHERE id = ${ref} OR name_key = ${nameKey(ref)}`
+          return rows[0] === undefined ? undefined : principalFromRow(rows[0])
+        }, Effect.orDie)
+
+        const get = Effect.fn("Principals.get")(function* (ref: string) {
+          const found = yield* find(ref)
+          return found ?? (yield* new Missing({ noun: "principal", ref }))
+        })
+
+        const free = Effect.fnUntraced(function* (name: string) {
+          if ((yield* find(name)) !== undefined) return yield* new NameTaken({ noun: "principal", name })
+        })
+
+        const add: Principals["Service"]["add"] = Effect.fn("Principals.add")(function* (wanted, source = "house") {
+          yield* free(wanted.name)
+          const owner = wanted.owner === undefined ? null : (yield* get(wanted.owner)).id
+          const principal = new Principal({
+            id: newId("prn"),
+            kind: wanted.kind,
+            name: wanted.name,
+            roles: wanted.roles ?? defaultRoles[wanted.kind],
+            owner,
+            wallet: wanted.wallet ?? null,
+            toolsets: wanted.toolsets ?? ["stoa"],
+            source,
+            createdAt: yield* DateTime.now,
+            retiredAt: null,
+          })
+          const row = { ...encode(principal), nameKey: nameKey(principal.name) }
+          yield* Effect.catchReason(sql`INSERT INTO principals ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
+            Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
+          ).pipe(Effect.catchTag("SqlError", Effect.die))
+          yield* journal.append({
+            kind: "principal.added",
+            body: { principal: principal.id, kind: principal.kind, name: principal.name },
+          })
+          yield* changed
+          return principal
+        })
+
+        const list: Principals["Service"]["list"] = Effect.fn("Principals.list")(function* (query) {
+          const { after, limit } = pageFrom(query)
+          const kind = query.kind === undefined ? sql`1 = 1` : sql`kind = ${query.kind}`
+          const rows = yield* sql<{ id: string }>`SELECT * FROM principals
+            WHERE retired_at IS NULL AND ${kind} AND name_key > ${after} ORDER BY name_key LIMIT ${limit + 1}`
+          return pageOf(rows, limit, principalFromRow, (row) => nameKey(row.name))
+        }, Effect.orDie)
+
+        /** The file owns what it declares, and nobody may lock the last door behind them. */
+        const mayTouch = Effect.fnUntraced(function* (principal: Principal, by: Source) {
+          if (principal.source === "file" && by !== "file")
+            return yield* new OwnedByFile({ noun: principal.kind, name: principal.name, file: configFile })
+          if (principal.retiredAt !== null)
+            return yield* new WrongState({ detail: `${principal.name} has left and cannot be changed.` })
+        })
+
+        const change: Principals["Service"]["change"] = Effect.fn("Principals.change")(function* (
+          ref,
+          changes,
+          by = "house",
+        ) {
+          const before = yield* get(ref)
+          yield* mayTouch(before, by)
+          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
+          if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
+            return yield* new WrongState({ detail: "The admin of the house keeps its name: settings refer to it." })
+          if (before.name === "admin" && changes.roles !== undefined && !changes.roles.includes("admin"))
+            return yield* new WrongState({ detail: "The admin of the house keeps the role admin." })
+          const after = new Principal({ ...before, ...changes })
+          const named = Object.keys(changes).filter(
+            (key) => JSON.stringify(before[key as never]) !== JSON.stringify(after[key as never]),
+          )
+          if (named.length === 0) return before
+          const { id: _, ...row } = encode(after)
+          yield* Effect.orDie(
+            sql`UPDATE principals SET ${sql.update({ ...row, nameKey: nameKey(after.name) })} WHERE id = ${before.id}`,
+          )
+          // Whoever is no admin any more stands outside again, with every token.
+          if (before.roles.includes("admin") && !after.roles.includes("admin"))
+            yield* Effect.orDie(
+              sql`UPDATE tokens SET context = 'agent' WHERE principal = ${before.id} AND context = 'internal'`,
+            )
+          yield* journal.append({ kind: "principal.changed", body: { principal: before.id, changes: named } })
+          yield* changed
+          return after
+        })
+
+        const retire: Principals["Service"]["retire"] = Effect.fn("Principals.retire")(function* (ref, by = "house") {
+          const principal = yield* get(ref)
+          yield* mayTouch(principal, by)
+          if (principal.name === "admin")
+            return yield* new WrongState({ detail: "The admin of the house cannot leave it." })
+          const now = DateTime.formatIso(yield* DateTime.now)
+          yield* Effect.orDie(
+            sql`UPDATE principals SET retired_at = ${now}, name_key = NULL WHERE id = ${principal.id}`,
+          )
+          yield* Effect.orDie(
+            sql`UPDATE tokens SET revoked_at = ${now} WHERE principal = ${principal.id} AND revoked_at IS NULL`,
+          )
+          yield* journal.append({
+            kind: "principal.retired",
+            body: { principal: principal.id, name: principal.name },
+          })
+          yield* changed
+        })
+
+        const declared = sql`SELECT * FROM principals WHERE source = 'file' AND retired_at IS NULL`.pipe(
+          Effect.map((rows) => rows.map(principalFromRow)),
+          Effect.orDie,
+        )
+
+        // Roles are kept as a JSON text; a quoted word in it is a role.
+        const admins = sql`SELECT * FROM principals
+          WHERE kind = 'person' AND retired_at IS NULL AND roles LIKE '%"admin"%' ORDER BY name_key`.pipe(
+          Effect.map((rows) => rows.map(principalFromRow)),
+          Effect.orDie,
+        )
+
+        return Principals.of({ add, get, list, change, retire, declared, admins })
+      }),
+    )
+}

@@ -1,0 +1,295 @@
+/**
+ * Credentials: 256 random bits, shown once, kept as a hash. Every request asks whether any right has changed since its
+ * token was looked up (on Postgres the database, on SQLite this process, which is the only one), so that revoking works at
+ * once, on every machine.
+ */
+import { hash, randomBytes } from "node:crypto"
+import {
+  type AccessContext,
+  BadInput,
+  type Caller,
+  IssuedToken,
+  Missing,
+  type NewToken,
+  type Page,
+  type PageQuery,
+  type Principal,
+  Token,
+  type TokenId,
+  Unauthenticated,
+} from "@stoa/contract"
+import { Clock, Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { atHand } from "../../store/AtHand.ts"
+import { Flag } from "../../store/database/Columns.ts"
+import { newId } from "../../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { pageFrom, pageOf } from "../../store/Pages.ts"
+import { principalFromRow, Principals } from "./Principals.ts"
+import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
+
+const hashOf = (token: string): string => hash("sha256", token, "hex")
+const decode = Schema.decodeUnknownSync(Token)
+const decodeFlag = Schema.decodeUnknownSync(Flag)
+const encodeIssued = Schema.encodeSync(IssuedToken)
+
+/** Seed 004's certificates live seven days (S4-102). */
+const certificateLife = { days: 7 }
+/** Last use is shown to the minute: more would make every read a write. */
+const useNotedEvery = 60_000
+
+/** Which context a new token stands in, unless an admin says otherwise (X-53). */
+const contextOf = (principal: Principal): AccessContext =>
+  principal.roles.includes("admin") ? "internal" : principal.kind === "service" ? "crossroads" : "agent"
+
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    readonly issue: (wanted: NewToken) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
+    readonly rotate: (id: TokenId) => Effect.Effect<IssuedToken, Missing, Transaction>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
+    readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
+    readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
+    /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
+    readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
+    /** Whether a token that was good when a stream began still is. */
+    readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
+    /** The caller that a request without a token acts as, where a setting allows it. */
+    readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
+    /** The caller of something that has waited, as it stands now: its rights are those of today. */
+    readonly again: (id: string, context: AccessContext) => Effect.Effect<Caller["Service"], Missing>
+    /** The admin token comes from a setting or the data folder; this makes it known, and forgets the one before. */
+    readonly keepAdmin: (token: Redacted.Redacted) => Effect.Effect<void>
+  }
+>()("server/access/identity/Tokens") {
+  static readonly layer = Layer.effect(
+    Tokens,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const principals = yield* Principals
+      const clock = yield* Clock.Clock
+      const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const noted = new Map<string, number>()
+
+      const insert = Effect.fnUntraced(function* (wanted: {
+        readonly principal: Principal
+        readonly label: string | null
+        readonly context: AccessContext
+        readonly expiresAt: DateTime.Utc | null
+        readonly createdAt: DateTime.Utc
+        readonly certificate?: boolean
+      }) {
+        const secret = `stoa_${randomBytes(32).toString("base64url")}`
+        const token = new IssuedToken({
+          id: newId("tok"),
+          principal: wanted.principal.id,
+          label: wanted.label,
+          context: wanted.context,
+          expiresAt: wanted.expiresAt,
+          createdAt: wanted.createdAt,
+          token: secret,
+        })
+        const { token: _, ...row } = encodeIssued(token)
+        yield* Effect.orDie(
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret) })}`,
+        )
+        yield* journal.append({
+          kind: "token.issued",
+          body: { token: token.id, principal: token.principal, context: token.context, expiresAt: token.expiresAt },
+        })
+        return token
+      })
+
+      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted) {
+        const principal = yield* principals.get(wanted.principal)
+        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: wanted.principal })
+        const now = yield* DateTime.now
+        if (wanted.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(wanted.expiresAt, now))
+          return yield* new BadInput({
+            issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }],
+          })
+        const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
+        return yield* insert({
+          principal,
+          label: wanted.label ?? null,
+          context: wanted.context ?? contextOf(principal),
+          expiresAt,
+          createdAt: now,
+          certificate: wanted.certificate ?? false,
+        })
+      })
+
+      const get: Tokens["Service"]["get"] = Effect.fn("Tokens.get")(function* (id) {
+        const rows = yield* Effect.orDie(sql`SELECT * FROM tokens WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* new Missing({ noun: "token", ref: id }) : decode(rows[0])
+      })
+
+      const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
+        const token = yield* get(id)
+        if (token.revokedAt !== null) return
+        yield* Effect.orDie(
+          sql`UPDATE tokens SET revoked_at = ${DateTime.formatIso(yield* DateTime.now)} WHERE id = ${id}`,
+        )
+        yield* changed
+        yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
+      })
+
+      const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id) {
+        const old = yield* get(id)
+        if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
+        yield* revoke(id)
+        const rows = yield* Effect.orDie(sql`SELECT certificate FROM tokens WHERE id = ${id}`)
+        const renewable = decodeFlag((rows[0] as { certificate: unknown }).certificate)
+        const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
+        const now = yield* DateTime.now
+        return yield* insert({
+          principal: yield* principals.get(old.principal),
+          label: old.label,
+          context: old.context,
+          expiresAt: life === null ? old.expiresAt : DateTime.addDuration(now, life),
+          createdAt: now,
+          certificate: life !== null,
+        })
+      })
+
+      const list: Tokens["Service"]["list"] = Effect.fn("Tokens.list")(function* (query) {
+        const { after, limit } = pageFrom(query)
+        const whose =
+          query.principal === undefined ? sql`1 = 1` : sql`principal = ${(yield* principals.get(query.principal)).id}`
+        const rows = yield* Effect.orDie(
+          sql`SELECT * FROM tokens WHERE ${whose} AND id > ${after} ORDER BY id LIMIT ${limit + 1}`,
+        )
+        return pageOf(rows, limit, decode, (token) => token.id)
+      })
+
+      const noteUse = Effect.fnUntraced(function* (id: string, now: number) {
+        if (noted.size > 10_000) noted.clear()
+        noted.set(id, now)
+        const at = DateTime.formatIso(DateTime.makeUnsafe(now))
+        yield* sql`UPDATE tokens SET last_used_at = ${at} WHERE id = ${id}`.pipe(Effect.ignore, Effect.forkDetach)
+      })
+      const isNoted = (id: string, now: number): boolean => now - (noted.get(id) ?? 0) < useNotedEvery
+
+      interface Found {
+        readonly tokenId: TokenId
+        readonly context: AccessContext
+        readonly expiresAt: string | null
+        readonly epoch: number
+      }
+      // A token is looked up once; every request asks whether any right has changed since.
+      const callers = new Map<
+        string,
+        { readonly caller: Caller["Service"]; readonly answer: Effect.Effect<Caller["Service"]> }
+      >()
+      const epochNow = yield* rightsEpoch
+
+      const lookUp = Effect.fnUntraced(function* (key: string) {
+        const rows = yield* Effect.orDie(
+          sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, p.*,
+            (SELECT epoch FROM access_epoch) AS epoch
+            FROM tokens t JOIN principals p ON p.id = t.principal
+            WHERE t.hash = ${key} AND t.revoked_at IS NULL AND p.retired_at IS NULL`,
+        )
+        const now = yield* DateTime.now
+        const row = rows[0]
+        if (row === undefined || (row.expiresAt !== null && row.expiresAt <= DateTime.formatIso(now)))
+          return yield* new Unauthenticated({ reason: "refused" })
+        const millis = DateTime.toEpochMillis(now)
+        if (!isNoted(row.tokenId, millis)) yield* noteUse(row.tokenId, millis)
+        const expiresAt = row.expiresAt === null ? null : DateTime.makeUnsafe(row.expiresAt)
+        const caller = {
+          principal: principalFromRow(row),
+          context: row.context,
+          token: row.tokenId,
+          expiresAt,
+          epoch: row.epoch,
+        }
+        if (callers.size > 10_000) callers.clear()
+        callers.set(key, { caller, answer: Effect.succeed(caller) })
+        return caller
+      })
+
+      // Asked of every request: what is at hand is answered without a fiber.
+      const authenticate: Tokens["Service"]["authenticate"] = (token) => {
+        const key = hashOf(Redacted.value(token))
+        const known = callers.get(key)
+        if (known === undefined) return lookUp(key)
+        const { answer } = known
+        const { epoch: since, expiresAt, token: id } = known.caller
+        const now = clock.currentTimeMillisUnsafe()
+        const epoch = epochNow()
+        if (
+          (expiresAt === null || now < expiresAt.epochMilliseconds) &&
+          isNoted(id!, now) &&
+          atHand(epoch)?.value === since
+        )
+          return answer
+        return Effect.flatMap(epoch, (stands) => {
+          if (stands === since && (expiresAt === null || now < expiresAt.epochMilliseconds))
+            return isNoted(id!, now) ? answer : Effect.andThen(noteUse(id!, now), answer)
+          callers.delete(key)
+          return lookUp(key)
+        })
+      }
+
+      const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
+        const now = DateTime.formatIso(yield* DateTime.now)
+        const rows = yield* Effect.orDie(
+          sql`SELECT t.id FROM tokens t JOIN principals p ON p.id = t.principal WHERE t.id = ${id}
+            AND t.revoked_at IS NULL AND p.retired_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${now})`,
+        )
+        return rows.length > 0
+      })
+
+      const standIn: Tokens["Service"]["standIn"] = Effect.fnUntraced(function* (name) {
+        const principal = yield* principals.get(name)
+        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: name })
+        const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
+        // Whatever its roles: a caller without a credential never stands inside (S2-06).
+        const context = contextOf(principal) === "internal" ? "agent" : contextOf(principal)
+        return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
+      })
+
+      const again: Tokens["Service"]["again"] = Effect.fnUntraced(function* (id, context) {
+        const principal = yield* principals.get(id)
+        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: id })
+        return { principal, context, token: null, expiresAt: null, epoch: yield* epochNow() }
+      })
+
+      const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
+        const hashed = hashOf(Redacted.value(token))
+        yield* journal
+          .transact(
+            Effect.gen(function* () {
+              const admin = yield* principals.get("admin").pipe(
+                Effect.catchTag("Missing", () =>
+                  principals.add({ kind: "person", name: "admin", roles: ["admin"] } as never),
+                ),
+                Effect.orDie,
+              )
+              const label = "admin token of the house"
+              const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
+              WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
+              if (rows.length === 1 && rows[0]!.hash === hashed) return
+              yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
+              const issued = yield* insert({
+                principal: admin,
+                label,
+                context: "internal",
+                expiresAt: null,
+                createdAt: yield* DateTime.now,
+              })
+              yield* sql`DELETE FROM tokens WHERE hash = ${hashed}`
+              yield* sql`UPDATE tokens SET hash = ${hashed} WHERE id = ${issued.id}`
+              yield* changed
+            }),
+          )
+          .pipe(Effect.orDie)
+      })
+
+      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, isAlive, standIn, again, keepAdmin })
+    }),
+  )
+}

@@ -1,0 +1,91 @@
+/**
+ * How often (G-10). Counted in memory on purpose: a limit protects a running process, and forgetting it at a restart harms
+ * nobody. Each process of a cluster counts for itself.
+ */
+import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
+import { Clock, Context, Effect, Layer } from "effect"
+import { take } from "./gcra.ts"
+import { concerns, fits } from "../rights/policy.ts"
+import { Rules } from "../rights/Rules.ts"
+
+/** Never unlimited: generous for a person or an agent at work, short for a loop gone wild. */
+export const defaultLimits: ReadonlyArray<Limit> = [
+  new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
+  new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
+]
+
+/** Guessing at tokens: per address, whoever it claims to be. */
+const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
+
+/** Which limit counts for a resource, if any, and in which bucket. */
+interface Counted {
+  readonly limit: Limit | undefined
+  readonly key: string
+}
+const mostKept = 1000
+
+export class Limits extends Context.Service<
+  Limits,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<Limit>>
+    /** Counts as it is asked, not when it is run: what is at hand is answered without a fiber. */
+    readonly take: (who: Caller["Service"], resource: string) => Effect.Effect<void, TooManyRequests>
+    readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
+  }
+>()("server/access/limits/Limits") {
+  static readonly layer = Layer.effect(
+    Limits,
+    Effect.gen(function* () {
+      const rules = yield* Rules
+      const clock = yield* Clock.Clock
+      const buckets = new Map<string, number>()
+      let known: { readonly epoch: number; readonly limits: ReadonlyArray<Limit> } | undefined
+
+      const list = Effect.map(rules.limits, (own) => [...own, ...defaultLimits])
+
+      const limitsAt = (epoch: number) =>
+        Effect.tap(list, (limits) => Effect.sync(() => void (known = { epoch, limits })))
+
+      const count = (key: string, limit: Limit, resource: string): Effect.Effect<void, TooManyRequests> => {
+        const now = clock.currentTimeMillisUnsafe()
+        const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now)
+        if (wait > 0)
+          return Effect.fail(
+            new TooManyRequests({
+              resource,
+              limit: `${limit.count} in ${limit.seconds} s`,
+              retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+            }),
+          )
+        // Buckets that have run empty say nothing; they are dropped before they become many.
+        if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
+        buckets.set(key, emptyAt)
+        return Effect.void
+      }
+
+      // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
+      const found = new WeakMap<Caller["Service"], Map<string, Counted>>()
+      const findFor = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string): Counted => {
+        const { principal } = who
+        const limit = limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))
+        const counted = { limit, key: `${principal.id} ${resource}` }
+        const kept = found.get(who) ?? new Map<string, Counted>()
+        if (kept.size < mostKept) found.set(who, kept.set(resource, counted))
+        return counted
+      }
+      const countOf = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string) => {
+        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource)
+        return limit === undefined ? Effect.void : count(key, limit, resource)
+      }
+
+      return Limits.of({
+        list,
+        takeGuess: (address) => Effect.suspend(() => count(`guess ${address}`, guesses, "wrong tokens")),
+        take: (who, resource) =>
+          known?.epoch === who.epoch
+            ? countOf(known.limits, who, resource)
+            : Effect.flatMap(limitsAt(who.epoch), (limits) => countOf(limits, who, resource)),
+      })
+    }),
+  )
+}

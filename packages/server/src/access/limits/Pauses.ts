@@ -1,0 +1,120 @@
+/** The kill switch (G-12). What is paused makes and takes no calls; the room that runs calls hears of it by the journal. */
+import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { goOn } from "../../store/AtHand.ts"
+import { currentCause } from "../../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { Principals } from "../identity/Principals.ts"
+import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
+
+const decode = Schema.decodeUnknownSync(Pause)
+
+/** What a call, or a look at what a server has beside tools, touches: any of these paused, and it does not run. */
+export interface Touched {
+  readonly principal: Principal
+  readonly tool?: string
+  readonly server: string | undefined
+}
+
+/** Pure: the subject that stops it, if one does. */
+export const pausedBy = (paused: ReadonlySet<string>, { principal, server, tool }: Touched): string | undefined =>
+  paused.size === 0
+    ? undefined
+    : [
+        "everything",
+        `agents/${principal.id}`,
+        ...(tool === undefined ? [] : [`tools/${tool.toLowerCase()}`]),
+        ...(server === undefined ? [] : [`servers/${server.toLowerCase()}`]),
+      ].find((subject) => paused.has(subject))
+
+/** What whoever is stopped is told: why, and what to do. */
+export const pausedMessage = (what: string, subject: string, { name }: Principal): string =>
+  `"${what}" does not run now: ${subject.startsWith("agents/") ? name : subject} is paused. Try again when an admin has lifted the pause`
+
+export class Pauses extends Context.Service<
+  Pauses,
+  {
+    readonly list: Effect.Effect<Page<Pause>>
+    /** The paused subjects, in lower case, as they stand in this epoch of rights. */
+    readonly at: (epoch: number) => Effect.Effect<ReadonlySet<string>>
+    /** As they stand now, whatever the caller was let in by. */
+    readonly now: Effect.Effect<ReadonlySet<string>>
+    readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput, Transaction>
+    readonly lift: (subject: string) => Effect.Effect<void, Missing, Transaction>
+  }
+>()("server/access/limits/Pauses") {
+  static readonly layer = Layer.effect(
+    Pauses,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const principals = yield* Principals
+      const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
+      const epochNow = yield* rightsEpoch
+      let known: { readonly epoch: number; readonly subjects: ReadonlySet<string> } | undefined
+
+      const all = Effect.map(
+        Effect.orDie(sql`SELECT subject, reason, by_principal, created_at FROM pauses ORDER BY subject`),
+        (rows) => rows.map(({ byPrincipal, ...row }) => decode({ ...row, by: byPrincipal })),
+      )
+
+      // Kept by id, so that a new name does not set it free; shown by name, which is what people read.
+      const kept = Effect.fnUntraced(function* (subject: string) {
+        if (!subject.startsWith("agents/")) return { key: subject.toLowerCase(), shown: subject }
+        const { id, name } = yield* principals.get(subject.slice("agents/".length))
+        return { key: `agents/${id}`, shown: `agents/${name}` }
+      })
+      const shown = Effect.fnUntraced(function* (pause: Pause) {
+        const { shown: subject } = yield* Effect.orElseSucceed(kept(pause.subject), () => ({ shown: pause.subject }))
+        return new Pause({ ...pause, subject })
+      })
+
+      const at: Pauses["Service"]["at"] = (epoch) =>
+        known?.epoch === epoch
+          ? Effect.succeed(known.subjects)
+          : Effect.map(all, (pauses) => {
+              const subjects = new Set(pauses.map((one) => one.subject.toLowerCase()))
+              known = { epoch, subjects }
+              return subjects
+            })
+
+      const now: Pauses["Service"]["now"] = Effect.suspend(() => goOn(epochNow(), at))
+
+      const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* ({ reason = "", subject }) {
+        const { key, shown: name } = yield* Effect.mapError(
+          kept(subject),
+          (error) => new BadInput({ issues: [{ path: "subject", message: error.message }] }),
+        )
+        const createdAt = DateTime.formatIso(yield* DateTime.now)
+        const { actor } = yield* currentCause
+        const row = { subject: key, reason, byPrincipal: actor, createdAt }
+        const rows = yield* Effect.orDie(
+          sql`INSERT INTO pauses ${sql.insert(row)} ON CONFLICT (subject) DO NOTHING RETURNING subject`,
+        )
+        if (rows.length > 0) {
+          yield* journal.append({ kind: "pause.set", body: { subject: key, reason } })
+          yield* changed
+        }
+        // Paused twice is paused once: what is told is what stands.
+        const standing = (yield* all).find((one) => one.subject === key)!
+        return new Pause({ ...standing, subject: name })
+      })
+
+      const lift: Pauses["Service"]["lift"] = Effect.fn("Pauses.lift")(function* (subject) {
+        const { key } = yield* kept(subject)
+        const rows = yield* Effect.orDie(sql`DELETE FROM pauses WHERE subject = ${key} RETURNING subject`)
+        if (rows[0] === undefined) return yield* new Missing({ noun: "pause", ref: subject })
+        yield* journal.append({ kind: "pause.lifted", body: { subject: key } })
+        yield* changed
+      })
+
+      const list = Effect.map(
+        Effect.flatMap(all, (pauses) => Effect.forEach(pauses, shown)),
+        (items): Page<Pause> => ({ items, next: null }),
+      )
+
+      return Pauses.of({ list, at, now, set, lift })
+    }),
+  )
+}

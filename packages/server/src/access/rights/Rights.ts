@@ -1,0 +1,93 @@
+/** One number that rises with every change of rights, in the same transaction (S4-104). Every process of a cluster reads it. */
+import { Deferred, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Bell } from "../../store/journal/Bell.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+
+/** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
+const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined; readonly bell: Bell }>()
+const knownOf = (sql: SqlClient.SqlClient) => {
+  const there = known.get(sql) ?? { changes: 0, epoch: undefined, bell: new Bell() }
+  known.set(sql, there)
+  return there
+}
+
+export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Transaction> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    Effect.orDie(
+      Effect.andThen(
+        sql`UPDATE access_epoch SET epoch = epoch + 1`,
+        // Forgotten once it is committed: whoever asked before that was answered before it.
+        sql.afterCommit(
+          Effect.sync(() => {
+            const there = knownOf(sql)
+            there.changes++
+            there.epoch = undefined
+            there.bell.ring()
+          }),
+        ),
+      ),
+    ),
+)
+
+const read = (sql: SqlClient.SqlClient) =>
+  Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
+
+/** Whoever asks while one question is on its way shares the next one: no answer is older than its question. */
+const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
+  let next: Deferred.Deferred<A> | undefined
+  let asking = false
+  const askAll: Effect.Effect<void> = Effect.suspend(() => {
+    const those = next
+    next = undefined
+    if (those === undefined) {
+      asking = false
+      return Effect.void
+    }
+    return Effect.flatMap(Effect.exit(ask), (exit) => {
+      Deferred.doneUnsafe(those, exit)
+      return askAll
+    })
+  })
+  return Effect.suspend(() => {
+    const mine = (next ??= Deferred.makeUnsafe<A>())
+    if (!asking) {
+      asking = true
+      Effect.runFork(askAll)
+    }
+    return Deferred.await(mine)
+  })
+}
+
+/** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
+const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
+  sql.onDialectOrElse({
+    pg: () => {
+      const asked = shared(read(sql))
+      return () => asked
+    },
+    orElse: () => () => {
+      const there = knownOf(sql)
+      if (there.epoch !== undefined) return Effect.succeed(there.epoch)
+      const { changes } = there
+      return Effect.map(read(sql), (epoch) => {
+        // What was changed while it was read is read again.
+        if (there.changes === changes) there.epoch = epoch
+        return epoch
+      })
+    },
+  })
+
+/** Rings when rights have changed; on Postgres when anything has, for another process may have changed them. */
+export const rightsBell: Effect.Effect<Bell, never, SqlClient.SqlClient | Journal> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { bell } = yield* Journal
+  return sql.onDialectOrElse({ pg: () => bell, orElse: () => knownOf(sql).bell })
+})
+
+/** How high it stands now. */
+export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
+  SqlClient.SqlClient,
+  epochOf,
+)

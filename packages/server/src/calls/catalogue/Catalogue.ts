@@ -1,0 +1,280 @@
+/**
+ * The tools there are, and which of them a caller has: the intersection of its toolsets, the allow list of its context and
+ * its grants. Asked at listing and again at calling. Whoever brings tools (configuration, upstream servers, hosts,
+ * toolsets) offers them here; nothing here knows a tool by its name.
+ */
+import type {
+  AccessContext,
+  Caller,
+  Judgement,
+  ListedSet,
+  PrincipalId,
+  ToolsetName,
+  ToolValidationError,
+} from "@stoa/contract"
+import { toolNames } from "@stoa/contract"
+import { CurrentToolsConfig, type RegisteredTool, Registry, type Road, type Tool } from "@stoa/tools"
+import { Context, Effect, Layer } from "effect"
+import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { Upstreams } from "../../upstreams/Upstreams.ts"
+import type { Listed, Traits } from "./Traits.ts"
+import { makeUpstreamShelf } from "./upstreamShelf.ts"
+
+/**
+ * A toolset that is not one of the house's own: whoever starts a house may bring it along. As with configured tools, everybody
+ * has it, and their list says which of its tools a context may use.
+ */
+type BroughtSet = `brought:${string}`
+export type SetName = ListedSet | BroughtSet
+const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
+const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
+
+/** Which tools a face shows: everything the caller has, one set, or one upstream server. */
+export type Face =
+  | { readonly kind: "all" }
+  /** `anyway`: whatever toolsets the principal has (X-59). */
+  | { readonly kind: "set"; readonly set: SetName; readonly anyway?: true }
+  | { readonly kind: "server"; readonly server: string }
+
+export const everything: Face = { kind: "all" }
+
+interface Shelf {
+  readonly set: SetName
+  readonly owner: PrincipalId | undefined
+  readonly registry: Registry
+  readonly traits: Map<string, Traits>
+}
+
+const optionsOf = ({ behind, reviewed }: Traits | { behind?: never; reviewed?: never } = {}) => ({
+  ...(behind === undefined ? {} : { behind }),
+  ...(reviewed === undefined ? {} : { reviewed }),
+})
+
+const isToolset = (set: SetName): set is ToolsetName => set in toolNames
+
+export class Catalogue extends Context.Service<
+  Catalogue,
+  {
+    readonly offer: (set: SetName, tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+    readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
+    /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
+    readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
+    /** What the caller may call, in a stable order. */
+    readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Listed>>
+    /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
+    readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
+    /** May the caller run it: the grants alone. */
+    readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
+    /** Rises with every tool that comes, goes or changes. */
+    readonly version: () => number
+    /** Told after each change, for as long as the scope lives. */
+    readonly onChange: (hear: () => void) => () => void
+  }
+>()("server/calls/catalogue/Catalogue") {
+  static readonly layer = Layer.effect(
+    Catalogue,
+    Effect.gen(function* () {
+      const allowLists = yield* AllowLists
+      const grants = yield* Grants
+      const upstreams = yield* Upstreams
+      const runFork = Effect.runForkWith(yield* Effect.context<never>())
+      const config = yield* CurrentToolsConfig
+      const shelves = new Map<string, Shelf>()
+      const listeners = new Set<() => void>()
+      let version = 0
+
+      const changed = () => {
+        version++
+        for (const hear of listeners) hear()
+      }
+
+      // Each server has a limit of its own; another one's tools do not crowd them out.
+      const boundless = { ...config, registry: { ...config.registry, maxTools: Infinity } }
+      const shelfKey = (set: SetName, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
+      const shelfOf = (set: SetName, owner: PrincipalId | undefined): Shelf => {
+        const key = shelfKey(set, owner)
+        const known = shelves.get(key)
+        if (known !== undefined) return known
+        const made: Shelf = {
+          set,
+          owner,
+          registry: new Registry(set === "upstream" ? boundless : config),
+          traits: new Map(),
+        }
+        shelves.set(key, made)
+        return made
+      }
+
+      const offer: Catalogue["Service"]["offer"] = Effect.fnUntraced(function* (set, tool, traits) {
+        const shelf = shelfOf(set, traits.owner)
+        const { name } = tool.definition
+        const before = shelf.registry.find(name)
+        // Offered again it takes its own place; if it is refused the one before stays.
+        if (before?.definition.name === name) shelf.registry.remove(name)
+        yield* shelf.registry
+          .add(tool, optionsOf(traits))
+          .pipe(
+            Effect.tapError(() =>
+              before === undefined
+                ? Effect.void
+                : Effect.ignore(shelf.registry.add(before, optionsOf(shelf.traits.get(name)))),
+            ),
+          )
+        shelf.traits.set(name, traits)
+        changed()
+      })
+
+      const withdraw: Catalogue["Service"]["withdraw"] = (set, name, owner) =>
+        Effect.sync(() => {
+          const shelf = shelves.get(shelfKey(set, owner))
+          if (shelf === undefined || !shelf.registry.remove(name)) return
+          shelf.traits.delete(name)
+          changed()
+        })
+
+      // Lists are rights: within one epoch they do not change.
+      const lists = new Map<string, { readonly epoch: number; readonly tools: ReadonlySet<string> }>()
+      const allowed = Effect.fnUntraced(function* (set: ListedSet, context: AccessContext, epoch: number) {
+        const key = `${set} ${context}`
+        const known = lists.get(key)
+        if (known?.epoch === epoch) return known.tools
+        const tools = new Set((yield* allowLists.get(set, context)).tools)
+        lists.set(key, { epoch, tools })
+        return tools
+      })
+
+      /** The shelves a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
+      const open = ({ principal }: Caller["Service"], face: Face): ReadonlyArray<Shelf> => {
+        const mine = [...shelves.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
+        const of = (set: SetName) => mine.filter((one) => one.set === set)
+        switch (face.kind) {
+          case "set":
+            return of(face.set)
+          case "server":
+            return of("upstream")
+          case "all":
+            return [
+              ...of("configured"),
+              ...of("upstream"),
+              ...principal.toolsets.flatMap((set) => of(set)),
+              ...mine.filter((one) => isBrought(one.set)),
+            ]
+        }
+      }
+
+      const upToDate = makeUpstreamShelf(upstreams, {
+        offer: (tool, traits) => offer("upstream", tool, traits),
+        withdraw: (name, owner) => withdraw("upstream", name, owner),
+      })
+      // Whoever listens hears of servers' tools too, without having asked for anything.
+      yield* upstreams.onChange(() => runFork(upToDate.bring))
+
+      // A caller is one object for as long as its token and its rights stand, so what it sees is kept with it.
+      type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
+      const views = new WeakMap<Caller["Service"], Views>()
+      const nameOf = (face: Face): string =>
+        face.kind === "all"
+          ? ""
+          : face.kind === "server"
+            ? `server ${face.server}`
+            : `${face.set} ${face.anyway === true}`
+
+      const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
+        yield* upToDate.bring
+        const kept: Views = views.get(caller) ?? new Map()
+        const seenAt = version
+        const view = yield* look(caller, face)
+        views.set(caller, kept.set(nameOf(face), { version: seenAt, view: Effect.succeed(view) }))
+        return view
+      })
+      // Asked of every call: what is at hand is answered without a fiber.
+      const view: Catalogue["Service"]["view"] = (caller, face) => {
+        const known = upToDate.is() ? views.get(caller)?.get(nameOf(face)) : undefined
+        return known?.version === version ? known.view : lookAnew(caller, face)
+      }
+
+      const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
+        const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlySet<string> }> = []
+        for (const shelf of open(caller, face)) {
+          const anyway = face.kind === "set" && face.anyway === true
+          if (isToolset(shelf.set) && !anyway && !caller.principal.toolsets.includes(shelf.set)) continue
+          on.push({ shelf, tools: yield* allowed(listOf(shelf.set), caller.context, caller.epoch) })
+        }
+        const listed = (shelf: Shelf, tool: RegisteredTool): Listed => ({
+          ...shelf.traits.get(tool.definition.name)!,
+          tool,
+          set: listOf(shelf.set),
+        })
+        const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
+          listsTool(listOf(shelf.set), tools, name) &&
+          (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
+        const seen: View = {
+          get: (name) => {
+            for (const { shelf, tools } of on) {
+              const tool = shelf.registry.find(name)
+              if (tool !== undefined && shows(shelf, tools, tool.definition.name)) return listed(shelf, tool)
+            }
+            return undefined
+          },
+          all: () => {
+            const names = new Set<string>()
+            const found: Array<Listed> = []
+            for (const { shelf, tools } of on)
+              for (const name of shelf.registry.names())
+                if (shows(shelf, tools, name) && !names.has(name)) {
+                  names.add(name)
+                  found.push(listed(shelf, shelf.registry.find(name)!))
+                }
+            return found
+          },
+        }
+        return seen
+      })
+
+      const serves: Catalogue["Service"]["serves"] = Effect.fnUntraced(function* (set, name) {
+        yield* upToDate.bring
+        if (set === "upstream" && name.endsWith("/*"))
+          return (yield* upstreams.list).items.some((server) => wholeServer(server.name) === name)
+        return [...shelves.values()].some(
+          (shelf) => listOf(shelf.set) === set && shelf.registry.find(name)?.definition.name === name,
+        )
+      })
+
+      const judge: Catalogue["Service"]["judge"] = (caller, name) => grants.judge(caller, "execute", `tools/${name}`)
+
+      const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, face) {
+        const found = (yield* view(caller, face)).all()
+        const may: Array<Listed> = []
+        for (const one of found) if ((yield* judge(caller, one.tool.definition.name)).verdict !== "deny") may.push(one)
+        return may
+      })
+
+      return Catalogue.of({
+        offer,
+        withdraw,
+        view,
+        list,
+        serves,
+        judge,
+        version: () => version,
+        onChange: (hear) => {
+          listeners.add(hear)
+          return () => void listeners.delete(hear)
+        },
+      })
+    }),
+  )
+}
+
+/** One caller's tools on one face. */
+export interface View {
+  readonly get: (name: string) => Listed | undefined
+  readonly all: () => ReadonlyArray<Listed>
+}
+
+/** The view as the road looks for tools in it. */
+export const shelfOf = (view: View): Road.Shelf => ({
+  find: (name) => view.get(name)?.tool,
+  names: () => view.all().map((one) => one.tool.definition.name),
+})

@@ -1,0 +1,229 @@
+/** The configured tools: rows in seed 001's form, from the file or made at run time, offered to the catalogue. */
+import {
+  BadInput,
+  definitionOf,
+  type Issue,
+  Missing,
+  NameTaken,
+  OwnedByFile,
+  readTool,
+  type Source,
+  type ToolConfiguration,
+  type ToolForm,
+  toolNames,
+} from "@stoa/contract"
+import { digestOf, Registry, CurrentToolsConfig } from "@stoa/tools"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Environment } from "../../access/secrets/Environment.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { Catalogue } from "./Catalogue.ts"
+import { Kinds } from "../kinds/Kinds.ts"
+import { unlisted } from "../kinds/unlisted.ts"
+
+interface Row {
+  readonly name: string
+  readonly form: string
+  readonly source: Source
+}
+
+/** S1-34: nobody may take the place of a tool that is part of the house. */
+const builtin = new Set(Object.values(toolNames).flat())
+
+export class Tools extends Context.Service<
+  Tools,
+  {
+    /** Everything that is wrong with it, by path; nothing, if it could be added. `env`: the variables it may read, if not today's. */
+    readonly faults: (form: unknown, env?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Issue>>
+    readonly add: (form: unknown) => Effect.Effect<ToolForm, BadInput | NameTaken>
+    /** All of them or none. */
+    readonly addAll: (forms: ReadonlyArray<unknown>) => Effect.Effect<void, BadInput | NameTaken>
+    readonly change: (name: string, form: unknown) => Effect.Effect<ToolForm, BadInput | Missing | OwnedByFile>
+    readonly remove: (name: string) => Effect.Effect<void, Missing | OwnedByFile>
+    readonly get: (name: string) => Effect.Effect<ToolForm, Missing>
+    readonly sourceOf: (name: string) => Source | undefined
+    /** What the file declares, in its transaction; `refresh` afterwards puts it in force. */
+    readonly declare: (
+      forms: ReadonlyArray<ToolForm>,
+    ) => Effect.Effect<
+      { readonly added: Array<string>; readonly changed: Array<string>; readonly retired: Array<string> },
+      NameTaken,
+      Transaction
+    >
+    /** Makes the catalogue as the rows are. */
+    readonly refresh: Effect.Effect<void>
+  }
+>()("server/calls/catalogue/Tools") {
+  static readonly layer = (configFile: string) =>
+    Layer.effect(
+      Tools,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const catalogue = yield* Catalogue
+        const kinds = yield* Kinds
+        const environment = yield* Environment
+        const config = yield* CurrentToolsConfig
+        const offered = new Map<string, { readonly form: string; readonly source: Source }>()
+
+        /** Read to the end, its schemas compiled: what is refused later is refused now. */
+        const read = Effect.fnUntraced(function* (value: unknown, env?: ReadonlyArray<string>) {
+          const it = readTool(value)
+          if (!it.ok) return it
+          const { name } = it.tool.form
+          const issues: Array<Issue> = []
+          if (builtin.has(name))
+            issues.push({ path: "name", message: `"${name}" is part of the house; choose another name` })
+          const { tool } = kinds.make(it.tool)
+          const fault = yield* Effect.match(new Registry(config).add(tool), {
+            onSuccess: () => undefined,
+            onFailure: (error): Issue => ({
+              path: error.parameter === "definition" ? "" : error.parameter,
+              message: `should be ${error.expected}, and is ${error.received}`,
+            }),
+          })
+          if (fault !== undefined) issues.push(fault)
+          issues.push(...kinds.faults(it.tool), ...unlisted(it.tool, env ?? (yield* environment.names)))
+          return issues.length > 0 ? ({ ok: false, issues } as const) : it
+        })
+
+        const orBad = Effect.fnUntraced(function* (value: unknown) {
+          const it = yield* read(value)
+          return it.ok ? it.tool : yield* new BadInput({ issues: it.issues })
+        })
+
+        const rows = Effect.orDie(sql<Row>`SELECT name, form, source FROM tools ORDER BY created_at, name`)
+        const rowOf = Effect.fnUntraced(function* (name: string) {
+          const [row] = yield* Effect.orDie(sql<Row>`SELECT name, form, source FROM tools WHERE name = ${name}`)
+          return row ?? (yield* new Missing({ noun: "configured tool", ref: name }))
+        })
+
+        const digest = (tool: ToolConfiguration) => digestOf(definitionOf(tool))
+
+        const insert = Effect.fnUntraced(function* (tool: ToolConfiguration, source: Source) {
+          const { form } = tool
+          const createdAt = DateTime.formatIso(yield* DateTime.now)
+          const row = { name: form.name, form: JSON.stringify(form), source, createdAt }
+          const made = yield* Effect.orDie(
+            sql`INSERT INTO tools ${sql.insert(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
+          )
+          // A name that a host offers to everybody is as taken as a configured one.
+          const hosted = yield* Effect.orDie(
+            sql`SELECT host FROM hosted_tools WHERE scope = ${""} AND name = ${form.name}`,
+          )
+          if (made.length === 0 || hosted.length > 0) return yield* new NameTaken({ noun: "tool", name: form.name })
+          yield* journal.append({ kind: "tool.added", body: { tool: form.name, digest: digest(tool) } })
+        })
+
+        const update = Effect.fnUntraced(function* (tool: ToolConfiguration) {
+          const { form } = tool
+          yield* Effect.orDie(sql`UPDATE tools SET form = ${JSON.stringify(form)} WHERE name = ${form.name}`)
+          yield* journal.append({ kind: "tool.changed", body: { tool: form.name, digest: digest(tool) } })
+        })
+
+        const drop = Effect.fnUntraced(function* (name: string) {
+          yield* Effect.orDie(sql`DELETE FROM tools WHERE name = ${name}`)
+          yield* journal.append({ kind: "tool.removed", body: { tool: name } })
+        })
+
+        const offer = Effect.fnUntraced(function* (row: Row) {
+          const it = readTool(JSON.parse(row.form))
+          if (!it.ok)
+            return yield* Effect.logError(`Tool ${row.name} cannot be read any more and is left out`, it.issues)
+          const { tool, traits } = kinds.make(it.tool)
+          yield* catalogue
+            .offer("configured", tool, traits)
+            .pipe(Effect.catch((error) => Effect.logError(`Tool ${row.name} is left out: ${error.message}`)))
+        })
+
+        const refresh = Effect.gen(function* () {
+          const all = yield* rows
+          const now = new Map(all.map((row) => [row.name, row]))
+          for (const name of offered.keys())
+            if (!now.has(name)) {
+              offered.delete(name)
+              yield* catalogue.withdraw("configured", name)
+            }
+          for (const row of all) {
+            const known = offered.get(row.name)
+            offered.set(row.name, row)
+            if (known?.form !== row.form) yield* offer(row)
+          }
+        })
+
+        const owned = Effect.fnUntraced(function* (name: string) {
+          const row = yield* rowOf(name)
+          if (row.source === "file") return yield* new OwnedByFile({ noun: "tool", name, file: configFile })
+        })
+
+        // What was committed is in force before it is acknowledged.
+        const commit = <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.tap(journal.transact(write), () => refresh)
+
+        const add: Tools["Service"]["add"] = Effect.fn("Tools.add")(function* (value) {
+          const tool = yield* orBad(value)
+          yield* commit(insert(tool, "house"))
+          return tool.form
+        })
+
+        const addAll: Tools["Service"]["addAll"] = Effect.fn("Tools.addAll")(function* (values) {
+          const all = yield* Effect.forEach(values, orBad)
+          yield* commit(Effect.forEach(all, (tool) => insert(tool, "house"), { discard: true }))
+        })
+
+        const change: Tools["Service"]["change"] = Effect.fn("Tools.change")(function* (name, value) {
+          yield* owned(name)
+          const tool = yield* orBad(value)
+          if (tool.form.name !== name)
+            return yield* new BadInput({ issues: [{ path: "name", message: `is "${name}": a tool keeps its name` }] })
+          yield* commit(update(tool))
+          return tool.form
+        })
+
+        const remove: Tools["Service"]["remove"] = Effect.fn("Tools.remove")(function* (name) {
+          yield* owned(name)
+          yield* commit(drop(name))
+        })
+
+        const declare: Tools["Service"]["declare"] = Effect.fn("Tools.declare")(function* (forms) {
+          const done = { added: [] as Array<string>, changed: [] as Array<string>, retired: [] as Array<string> }
+          const before = (yield* rows).filter((row) => row.source === "file")
+          for (const { name } of before)
+            if (!forms.some((form) => form.name === name)) {
+              yield* drop(name)
+              done.retired.push(`tools/${name}`)
+            }
+          for (const form of forms) {
+            const it = readTool(form)
+            if (!it.ok) continue
+            const known = before.find((row) => row.name === form.name)
+            if (known === undefined) {
+              yield* insert(it.tool, "file")
+              done.added.push(`tools/${form.name}`)
+            } else if (known.form !== JSON.stringify(form)) {
+              yield* update(it.tool)
+              done.changed.push(`tools/${form.name}`)
+            }
+          }
+          return done
+        })
+
+        yield* refresh
+        return Tools.of({
+          faults: Effect.fnUntraced(function* (value, env) {
+            const it = yield* read(value, env)
+            return it.ok ? [] : it.issues
+          }),
+          add,
+          addAll,
+          change,
+          remove,
+          get: Effect.fn("Tools.get")(function* (name) {
+            return JSON.parse((yield* rowOf(name)).form) as ToolForm
+          }),
+          sourceOf: (name) => offered.get(name)?.source,
+          declare,
+          refresh,
+        })
+      }),
+    )
+}

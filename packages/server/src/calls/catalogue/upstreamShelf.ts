@@ -1,0 +1,51 @@
+/** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
+import type { PrincipalId, ToolValidationError } from "@stoa/contract"
+import type { Tool } from "@stoa/tools"
+import { Effect, Semaphore } from "effect"
+import type { Upstreams } from "../../upstreams/Upstreams.ts"
+import { keepingSaid } from "../road/Said.ts"
+import type { Traits } from "./Traits.ts"
+
+interface Shelves {
+  readonly offer: (tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+  readonly withdraw: (name: string, owner: PrincipalId | undefined) => Effect.Effect<void>
+}
+
+export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shelves) => {
+  const known = new Map<string, { readonly tool: Tool; readonly owner: PrincipalId | undefined }>()
+  const one = Semaphore.makeUnsafe(1)
+  let synced = -1
+
+  const sync = Effect.gen(function* () {
+    const version = upstreams.version()
+    if (version === synced) return
+    const now = new Map(upstreams.tools().map((it) => [`${it.owner ?? ""} ${it.tool.definition.name}`, it]))
+    for (const [key, { owner, tool }] of known)
+      if (!now.has(key)) {
+        known.delete(key)
+        yield* shelves.withdraw(tool.definition.name, owner)
+      }
+    for (const [key, { behind, owner: whose, server, tool }] of now) {
+      if (known.get(key)?.tool === tool) continue
+      const owner = whose ?? undefined
+      known.set(key, { tool, owner })
+      const traits: Traits = {
+        effects: "outside",
+        speaks: "mcp",
+        server,
+        reviewed: false,
+        // The same words from another program or address are another tool.
+        behind,
+        ...(owner === undefined ? {} : { owner }),
+      }
+      yield* shelves
+        .offer(keepingSaid(tool), traits)
+        .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
+    }
+    synced = version
+  })
+
+  /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
+  const is = () => upstreams.version() === synced
+  return { is, bring: Effect.suspend(() => (is() ? Effect.void : one.withPermit(sync))) }
+}

@@ -1,0 +1,289 @@
+/**
+ * Hosted functions: processes of somebody's own that offer tools and are sent the calls over a connection they opened.
+ * A call that waits for one is its row, so that it outlives this process and theirs; what is held here is who is connected.
+ */
+import {
+  BadInput,
+  type Caller,
+  type Event,
+  type HostDeclaration,
+  type HostId,
+  type Issue,
+  Missing,
+  NameTaken,
+  type Principal,
+  toolNames,
+} from "@stoa/contract"
+import { CurrentToolsConfig, Registry } from "@stoa/tools"
+import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
+import { newId } from "../../store/journal/Correlation.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { readerLayer } from "../../store/journal/Readers.ts"
+import { Timers } from "../../store/journal/Timers.ts"
+import { Calls } from "../Calls.ts"
+import { Catalogue } from "../catalogue/Catalogue.ts"
+import { hostedTool } from "./hostedTool.ts"
+import { type Line, makeHostLines } from "./lines.ts"
+import { type HostRow, makeHostRows } from "./rows.ts"
+
+export type { Line } from "./lines.ts"
+export { hostFrom, type HostRow } from "./rows.ts"
+
+/** So long may a process be away, as over a broken connection or a restart of either side. */
+const hostGrace = 15_000
+const purpose = "host"
+/** Of one principal. */
+const mostHosts = 20
+
+const builtin = new Set<string>(Object.values(toolNames).flat())
+
+/** Who looks at hosts: their owner, and whoever may look everywhere. */
+export interface HostReader {
+  readonly principal: Principal
+  readonly all: boolean
+}
+
+export class Hosts extends Context.Service<
+  Hosts,
+  {
+    /** Offers these tools under this name, in place of what was offered under it before. */
+    readonly declare: (
+      caller: Caller["Service"],
+      name: string,
+      declaration: HostDeclaration,
+    ) => Effect.Effect<HostRow, BadInput | NameTaken>
+    /** One's own by name; by id whatever the reader may see. */
+    readonly get: (ref: string, reader: HostReader) => Effect.Effect<HostRow, Missing>
+    readonly list: (reader: HostReader) => Effect.Effect<ReadonlyArray<HostRow>>
+    /** With an instance: only if that one was the last to connect. */
+    readonly remove: (ref: string, reader: HostReader, instance?: string) => Effect.Effect<void, Missing>
+    /** Sends what waits and whatever comes, until `leave`. A line that is there already is closed. */
+    readonly connect: (
+      host: HostRow,
+      line: Line,
+    ) => Effect.Effect<{ readonly pump: Effect.Effect<void>; readonly leave: Effect.Effect<void> }>
+    /** The house closes: that a line ends now is not its host's doing. */
+    readonly closing: Effect.Effect<void>
+    readonly heard: (event: Event) => Effect.Effect<void>
+  }
+>()("server/calls/hosts/Hosts") {
+  static readonly layer = Layer.effect(
+    Hosts,
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const timers = yield* Timers
+      const catalogue = yield* Catalogue
+      const calls = yield* Calls
+      const config = yield* CurrentToolsConfig
+      const rows = yield* makeHostRows
+      const lines = yield* makeHostLines(rows)
+      /** When a host's process went away, as far as this house has seen it. */
+      const left = new Map<HostId, number>()
+      const offered = new Map<HostId, HostRow>()
+      let closing = false
+
+      const clock = yield* Clock.Clock
+      const isThere = (id: HostId) => () =>
+        lines.has(id) || clock.currentTimeMillisUnsafe() - (left.get(id) ?? -Infinity) < hostGrace
+
+      const withdraw = Effect.fnUntraced(function* (row: HostRow, kept: ReadonlySet<string> = new Set()) {
+        const owner = row.shared ? undefined : row.owner
+        for (const { name } of row.tools) if (!kept.has(name)) yield* catalogue.withdraw("configured", name, owner)
+      })
+
+      const offer = Effect.fnUntraced(function* (row: HostRow) {
+        const before = offered.get(row.id)
+        offered.set(row.id, row)
+        const same = before?.shared === row.shared
+        if (before !== undefined) yield* withdraw(before, same ? new Set(row.tools.map(({ name }) => name)) : undefined)
+        for (const one of row.tools) {
+          const known = same ? before?.tools.find(({ name }) => name === one.name) : undefined
+          if (JSON.stringify(known) === JSON.stringify(one)) continue
+          const { tool, traits } = hostedTool(row, one, isThere(row.id))
+          yield* catalogue
+            .offer("configured", tool, traits)
+            .pipe(Effect.catch((error) => Effect.logError(`Tool ${one.name} is left out: ${error.message}`)))
+        }
+      })
+
+      /** What would be refused when it is offered is refused now, by its path. */
+      const faults = Effect.fnUntraced(function* (row: HostRow) {
+        const issues: Array<Issue> = []
+        const registry = new Registry(config)
+        for (const [at, one] of row.tools.entries()) {
+          if (builtin.has(one.name))
+            issues.push({
+              path: `tools.${at}.name`,
+              message: `"${one.name}" is part of the house; choose another name`,
+            })
+          const { tool } = hostedTool(row, one, () => false)
+          const fault = yield* Effect.flip(registry.add(tool, { reviewed: false })).pipe(Effect.option)
+          if (fault._tag === "Some") {
+            const { expected, parameter, received } = fault.value
+            const path = parameter === "definition" ? `tools.${at}` : `tools.${at}.${parameter}`
+            issues.push({ path, message: `should be ${expected}, and is ${received}` })
+          }
+        }
+        return issues
+      })
+
+      const about = ({ id, name, owner }: HostRow) => ({ host: id, name, owner })
+
+      // One after the other, so that what is offered is what was written last.
+      const one = Semaphore.makeUnsafe(1)
+      const declare: Hosts["Service"]["declare"] = Effect.fn("Hosts.declare")(
+        function* ({ principal }, name, { shared = true, tools }) {
+          const before = yield* rows.ofOwner(principal.id, name)
+          const row: HostRow = {
+            id: before?.id ?? newId("hst"),
+            owner: principal.id,
+            name,
+            shared,
+            tools,
+            instance: before?.instance ?? null,
+            connected: before?.connected ?? false,
+            lastSeenAt: before?.lastSeenAt ?? null,
+            createdAt: before?.createdAt ?? DateTime.formatIso(yield* DateTime.now),
+          }
+          const same = before?.shared === shared && JSON.stringify(before.tools) === JSON.stringify(tools)
+          if (before !== undefined && same) return before
+          const issues = yield* faults(row)
+          if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= mostHosts)
+            issues.push({ path: "host", message: `at most ${mostHosts} hosts of one; remove one first` })
+          if (issues.length > 0) return yield* new BadInput({ issues })
+          yield* journal.transact(
+            Effect.gen(function* () {
+              const taken = yield* rows.taken(row)
+              if (taken !== undefined) return yield* new NameTaken({ noun: "tool", name: taken })
+              if (!(yield* rows.put(row))) return yield* new NameTaken({ noun: "tool", name: tools[0]!.name })
+              yield* journal.append({
+                kind: "host.declared",
+                body: { ...about(row), shared, tools: tools.map((tool) => tool.name) },
+              })
+            }),
+          )
+          yield* offer(row)
+          return row
+        },
+        (declared) => one.withPermit(declared),
+      )
+
+      const get: Hosts["Service"]["get"] = Effect.fn("Hosts.get")(function* (ref, { all, principal }) {
+        const own = yield* rows.ofOwner(principal.id, ref)
+        const row = own ?? (yield* rows.byId(ref))
+        if (row === undefined || (!all && row.owner !== principal.id)) return yield* new Missing({ noun: "host", ref })
+        return row
+      })
+
+      /** Settles what waits for a process that does not come back. */
+      const fail = (call: { readonly id: string; readonly tool: string; readonly instance: string | null }) =>
+        Effect.ignore(
+          calls.result(call.id, null, {
+            error:
+              call.instance === null
+                ? `The process that offers "${call.tool}" went away before it got this call: it did not run`
+                : `The process that offers "${call.tool}" went away; whether it ran is not known`,
+          }),
+        )
+
+      const drop = Effect.fnUntraced(function* (row: HostRow) {
+        const line = lines.get(row.id)
+        yield* withdraw(row)
+        offered.delete(row.id)
+        left.delete(row.id)
+        lines.delete(row.id)
+        const open = yield* rows.waiting(row.id)
+        yield* journal.transact(
+          Effect.andThen(rows.remove(row.id), journal.append({ kind: "host.removed", body: about(row) })),
+        )
+        line?.close("removed")
+        yield* Effect.forEach(open, fail, { discard: true })
+      })
+
+      const away = Effect.fnUntraced(function* (id: HostId) {
+        const now = yield* DateTime.now
+        left.set(id, DateTime.toEpochMillis(now))
+        yield* rows.seen(id, false, DateTime.formatIso(now))
+        const dueAt = DateTime.add(now, { milliseconds: hostGrace })
+        yield* timers.set({ purpose, dueAt, payload: { host: id } })
+      })
+
+      const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (host, line) {
+        const { id } = host
+        const before = lines.get(id)
+        const since = DateTime.formatIso(yield* DateTime.now)
+        yield* lines.set(id, line)
+        yield* journal.transact(
+          Effect.gen(function* () {
+            // What another process was sent has its time to be answered, and is not sent again.
+            if (host.instance !== null && host.instance !== line.instance) yield* away(id)
+            yield* rows.seen(id, true, since, line.instance)
+            yield* rows.forget(id)
+            yield* journal.append({ kind: "host.connected", body: about(host) })
+          }),
+        )
+        before?.close("replaced")
+        yield* lines.begin(id, line)
+        const leave = Effect.suspend(() => {
+          if (closing || lines.get(id) !== line) return Effect.void
+          lines.delete(id)
+          return journal.transact(
+            Effect.andThen(away(id), journal.append({ kind: "host.disconnected", body: about(host) })),
+          )
+        })
+        return { pump: lines.pump(id), leave }
+      })
+
+      /** A while after a process went away: what it was sent and has not answered fails, unless it is back. */
+      const lost = Effect.fn("Hosts.lost")(function* (id: HostId) {
+        const row = yield* rows.byId(id)
+        if (row === undefined) return
+        const line = lines.get(id)
+        // Away again, and not for long: another timer looks again.
+        const soon = line === undefined && isThere(id)()
+        const spared = line?.instance ?? (soon ? row.instance : undefined)
+        for (const call of yield* rows.waiting(id))
+          if (call.instance === null ? line === undefined && !soon : call.instance !== spared) yield* fail(call)
+        yield* rows.forget(id)
+      })
+
+      const heard: Hosts["Service"]["heard"] = Effect.fnUntraced(function* (event) {
+        if (event.kind === "timer.fired" && event.body.purpose === purpose)
+          return yield* lost((event.body.payload as { readonly host: HostId }).host)
+        if (event.kind === "token.revoked") for (const line of lines.of(event.body.token)) line.close("revoked")
+        if (event.kind !== "principal.retired") return
+        for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
+      })
+
+      // Whoever was connected when the house stopped has its time to come back.
+      for (const row of yield* rows.all) {
+        yield* offer(row)
+        if (row.connected) yield* journal.transact(away(row.id))
+      }
+
+      return Hosts.of({
+        declare,
+        get,
+        list: Effect.fn("Hosts.list")(function* ({ all, principal }) {
+          return (yield* rows.all).filter((row) => all || row.owner === principal.id)
+        }),
+        remove: Effect.fn("Hosts.remove")(function* (ref, reader, instance) {
+          const row = yield* get(ref, reader)
+          if (instance === undefined || row.instance === instance) yield* one.withPermit(drop(row))
+        }),
+        connect,
+        closing: Effect.sync(() => void (closing = true)),
+        heard,
+      })
+    }),
+  )
+
+  static readonly reader = readerLayer({
+    name: "hosts",
+    atomic: false,
+    kinds: ["timer.fired", "principal.retired", "token.revoked"],
+    handle: Effect.fnUntraced(function* ([event]) {
+      if (event !== undefined) yield* (yield* Hosts).heard(event)
+    }),
+  })
+}

@@ -1,0 +1,64 @@
+/** A function of a host as the catalogue takes it. Running it here is only letting its call wait for the host. */
+import {
+  defaultVisibility,
+  type HostedTool,
+  parametersOf,
+  ToolExecutionError,
+  type ToolDefinition,
+} from "@stoa/contract"
+import { digestOf, type Tool } from "@stoa/tools"
+import { Effect } from "effect"
+import type { HostRow } from "./rows.ts"
+import { Waits } from "../kinds/Kind.ts"
+import type { Traits } from "../catalogue/Traits.ts"
+
+/** What a function may take when nobody says. */
+const usual = 5 * 60_000
+/** To let a call wait takes no time. */
+const handing = 30_000
+
+const riskOf = ({ annotations, riskLevel }: HostedTool) =>
+  riskLevel ?? (annotations?.destructiveHint === true ? "high" : annotations?.readOnlyHint === true ? "low" : "medium")
+
+const definitionOf = (tool: HostedTool): ToolDefinition => ({
+  name: tool.name,
+  description: tool.description,
+  parameters: parametersOf(tool.inputSchema),
+  riskLevel: riskOf(tool),
+  timeoutMs: handing,
+  requiresApproval: tool.requiresApproval ?? false,
+  source: "function",
+  inputSchema: tool.inputSchema,
+  ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
+  ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+  executionType: "external",
+  visibility: tool.visibility ?? defaultVisibility.external,
+})
+
+export const hostedTool = (
+  host: Pick<HostRow, "id" | "name" | "owner" | "shared">,
+  tool: HostedTool,
+  isThere: () => boolean,
+): { readonly tool: Tool; readonly traits: Traits } => ({
+  tool: {
+    definition: definitionOf(tool),
+    handler: () =>
+      isThere()
+        ? Effect.succeed(new Waits("callback", tool.timeoutMs ?? usual, host.id))
+        : new ToolExecutionError({
+            message: `The process that offers "${tool.name}" (host ${host.name}) is not connected, and nothing was run. Start it, then call again`,
+            toolName: tool.name,
+          }),
+    // A result is checked when it comes.
+    checksOutput: true,
+  },
+  traits: {
+    effects: "outside",
+    reviewed: false,
+    // The same words of another host are another tool.
+    behind: digestOf([host.id, tool.approval ?? null]),
+    preview: (input) => ({ host: host.name, tool: tool.name, input: input as never }),
+    ...(tool.approval === undefined ? {} : { approval: tool.approval }),
+    ...(host.shared ? {} : { owner: host.owner }),
+  },
+})

@@ -1,0 +1,107 @@
+/** Who is connected, and what they are sent: calls as they begin to wait, and word of those that have settled. */
+import type { HostedEnd, HostId, TokenId } from "@stoa/contract"
+import { Effect, Semaphore } from "effect"
+import { Journal } from "../../store/journal/Journal.ts"
+import type { makeHostRows, SentCall } from "./rows.ts"
+
+/** So many may be with one process at a time; the others wait, and would go to whoever takes its place. */
+const mostOpen = 100
+const atOnce = 10
+const page = 500
+
+/** An open connection of a host's process. */
+export interface Line {
+  /** The process, by a name it made up: what one was sent is never sent to another. */
+  readonly instance: string
+  readonly token: TokenId | null
+  readonly call: (call: SentCall) => void
+  readonly ended: (end: HostedEnd) => void
+  /** Whether more can be written now; `pump` is called when it can again. */
+  readonly hasRoom: () => boolean
+  readonly close: (reason: "replaced" | "removed" | "revoked") => void
+}
+
+interface Open {
+  readonly line: Line
+  readonly sent: Set<string>
+  readonly one: Semaphore.Semaphore
+}
+
+export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<typeof makeHostRows>) {
+  const journal = yield* Journal
+  const all = new Map<HostId, Open>()
+  let cursor = 0
+  let settled = 0
+
+  const send = ({ line, sent }: Open, call: SentCall) => {
+    sent.add(call.id)
+    line.call(call)
+  }
+
+  const fill = Effect.fnUntraced(function* (id: HostId, open: Open) {
+    for (;;) {
+      const room = Math.min(atOnce, mostOpen - open.sent.size)
+      if (room <= 0 || all.get(id) !== open || !open.line.hasRoom()) return
+      // Written down before it is sent: whoever takes this process's place never gets it too.
+      const calls = yield* journal.transact(rows.take(id, open.line.instance, room))
+      for (const call of calls) send(open, call)
+      if (calls.length < room) return
+    }
+  })
+
+  const pump = (id: HostId): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const open = all.get(id)
+      return open === undefined ? Effect.void : open.one.withPermit(fill(id, open))
+    })
+
+  /** What it was sent and has not answered comes again; then what nobody was sent. */
+  const begin = Effect.fnUntraced(function* (id: HostId, line: Line) {
+    const open = all.get(id)
+    if (open?.line !== line) return
+    for (const call of yield* rows.unanswered(id, line.instance)) if (!open.sent.has(call.id)) send(open, call)
+    yield* pump(id)
+  })
+
+  const over = Effect.fnUntraced(function* (call: string, state: never) {
+    for (const [id, open] of all) {
+      if (!open.sent.delete(call)) continue
+      open.line.ended({ id: call as never, state })
+      if (++settled % mostOpen === 0) yield* rows.forget(id)
+      // A full line has room again.
+      if (open.sent.size === mostOpen - 1) yield* pump(id)
+    }
+  })
+
+  yield* Effect.gen(function* () {
+    const heard = journal.bell.rung
+    const events =
+      all.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page, kinds: ["call.waiting", "call.settled"] })
+    if (events.length === 0) return yield* journal.bell.waitPast(heard)
+    const hosts = new Set<HostId>()
+    for (const event of events)
+      if (event.kind === "call.settled") yield* over(event.body.call, event.body.state as never)
+      else if (event.kind === "call.waiting" && event.body.on.kind === "callback") hosts.add(event.body.on.id as HostId)
+    yield* Effect.forEach(hosts, pump, { discard: true })
+    cursor = Math.max(cursor, events.at(-1)!.cursor)
+  }).pipe(
+    Effect.tapCause((cause) => Effect.logError("Calls for hosts could not be sent, and will be tried again", cause)),
+    Effect.catchCause(() => Effect.sleep("1 second")),
+    Effect.forever,
+    Effect.forkScoped,
+  )
+
+  return {
+    has: (id: HostId) => all.has(id),
+    get: (id: HostId) => all.get(id)?.line,
+    of: (token: TokenId) => [...all.values()].filter(({ line }) => line.token === token).map(({ line }) => line),
+    delete: (id: HostId) => void all.delete(id),
+    set: Effect.fnUntraced(function* (id: HostId, line: Line) {
+      // With nobody connected nothing was read: whoever comes first reads on from here.
+      if (all.size === 0) cursor = yield* journal.end
+      all.set(id, { line, sent: new Set(), one: Semaphore.makeUnsafe(1) })
+    }),
+    begin,
+    pump,
+  }
+})

@@ -1,0 +1,157 @@
+/** Rows of hosts: what they offer, whose they are, and which of their processes was sent which call. */
+import { Host, type HostedCall, type HostedTool, type HostId, type PrincipalId } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Flag } from "../../store/database/Columns.ts"
+
+export interface HostRow {
+  readonly id: HostId
+  readonly owner: PrincipalId
+  readonly name: string
+  readonly shared: boolean
+  readonly tools: ReadonlyArray<HostedTool>
+  /** The process that was connected last. */
+  readonly instance: string | null
+  readonly connected: boolean
+  readonly lastSeenAt: string | null
+  readonly createdAt: string
+}
+
+interface Stored extends Omit<HostRow, "tools" | "shared" | "connected"> {
+  readonly tools: string
+  readonly shared: unknown
+  readonly connected: unknown
+}
+
+/** A call that waits for a host, and the process it was sent to. */
+export interface Waiting {
+  readonly id: string
+  readonly tool: string
+  readonly instance: string | null
+}
+
+interface Sent {
+  readonly id: string
+  readonly tool: string
+  readonly input: string
+  readonly principal: string
+  readonly space: string | null
+  readonly createdAt: string
+}
+
+/** A call as it is sent to its host. */
+export type SentCall = (typeof HostedCall)["Encoded"]
+
+const flag = Schema.decodeUnknownSync(Flag)
+const decode = Schema.decodeUnknownSync(Host)
+
+export const hostFrom = (row: HostRow): Host => {
+  const { instance: _, tools, ...rest } = row
+  return decode({ ...rest, tools: tools.map((tool) => tool.name) })
+}
+
+/** The names of one scope are taken once. */
+const scopeOf = (row: Pick<HostRow, "shared" | "owner">): string => (row.shared ? "" : row.owner)
+
+export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
+  const read = (row: Stored): HostRow => ({
+    ...row,
+    shared: flag(row.shared),
+    connected: flag(row.connected),
+    tools: JSON.parse(row.tools) as ReadonlyArray<HostedTool>,
+  })
+  const one = (rows: ReadonlyArray<Stored>) => (rows[0] === undefined ? undefined : read(rows[0]))
+
+  const all = Effect.map(Effect.orDie(sql<Stored>`SELECT * FROM hosts ORDER BY created_at, id`), (rows) =>
+    rows.map(read),
+  )
+  const byId = (id: string) => Effect.map(Effect.orDie(sql<Stored>`SELECT * FROM hosts WHERE id = ${id}`), one)
+  const ofOwner = (owner: string, name: string) =>
+    Effect.map(Effect.orDie(sql<Stored>`SELECT * FROM hosts WHERE owner = ${owner} AND name = ${name}`), one)
+
+  /** Writes a host as it is now, with the names it takes; false, where somebody else was first to take one. */
+  const put = Effect.fnUntraced(function* (row: HostRow) {
+    const { id, shared } = row
+    const tools = JSON.stringify(row.tools)
+    yield* sql`INSERT INTO hosts ${sql.insert({ ...row, tools } as never)}
+      ON CONFLICT (id) DO UPDATE SET shared = ${shared}, tools = ${tools}`
+    yield* sql`DELETE FROM hosted_tools WHERE host = ${id}`
+    const names = row.tools.map(({ name }) => ({ scope: scopeOf(row), name, host: id }))
+    if (names.length === 0) return true
+    const made =
+      yield* sql`INSERT INTO hosted_tools ${sql.insert(names as never)} ON CONFLICT DO NOTHING RETURNING name`
+    return made.length === names.length
+  }, Effect.orDie)
+
+  /** A name that something else has: the house, another host for everybody, or another of the same owner's. */
+  const taken = Effect.fnUntraced(function* (row: HostRow) {
+    const names = row.tools.map(({ name }) => name)
+    if (names.length === 0) return undefined
+    const found = yield* sql<{ name: string }>`SELECT name FROM tools WHERE ${sql.in("name", names)}
+      UNION SELECT name FROM hosted_tools
+        WHERE ${sql.in("name", names)} AND host <> ${row.id} AND ${sql.in("scope", ["", scopeOf(row)])}`
+    return found[0]?.name
+  }, Effect.orDie)
+
+  const remove = Effect.fnUntraced(function* (id: string) {
+    yield* sql`DELETE FROM hosted_tools WHERE host = ${id}`
+    yield* sql`DELETE FROM hosted_calls WHERE host = ${id}`
+    yield* sql`DELETE FROM hosts WHERE id = ${id}`
+  }, Effect.orDie)
+
+  const seen = (id: string, connected: boolean, at: string, instance?: string) =>
+    Effect.orDie(
+      sql`UPDATE hosts SET ${sql.update({ connected, lastSeenAt: at, ...(instance === undefined ? {} : { instance }) } as never)}
+        WHERE id = ${id}`,
+    )
+
+  const waits = (host: string) => sql`c.state = 'waiting' AND c.on_kind = 'callback' AND c.on_id = ${host}`
+
+  const waiting = (host: string) =>
+    Effect.orDie(
+      sql<Waiting>`SELECT c.id, c.tool, s.instance FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
+        WHERE ${waits(host)}`,
+    )
+
+  const sent = (row: Sent): SentCall => ({ ...row, input: JSON.parse(row.input) as Schema.Json })
+
+  const columns = sql.literal("c.id, c.tool, c.input, c.principal, c.space, c.created_at")
+
+  /** What this process was sent and has not answered. */
+  const unanswered = (host: string, instance: string) =>
+    Effect.map(
+      Effect.orDie(
+        sql<Sent>`SELECT ${columns} FROM calls c JOIN hosted_calls s ON s.call = c.id
+          WHERE ${waits(host)} AND s.instance = ${instance} ORDER BY c.created_at, c.id`,
+      ),
+      (rows) => rows.map(sent),
+    )
+
+  /** Takes what nobody was sent yet, for this process and for no other. */
+  const take = Effect.fnUntraced(function* (host: string, instance: string, limit: number) {
+    const rows = yield* sql<Sent>`SELECT ${columns} FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
+      WHERE ${waits(host)} AND s.call IS NULL ORDER BY c.created_at, c.id LIMIT ${limit}`
+    if (rows.length > 0)
+      yield* sql`INSERT INTO hosted_calls ${sql.insert(rows.map(({ id }) => ({ call: id, host, instance })) as never)}`
+    return rows.map(sent)
+  }, Effect.orDie)
+
+  /** What has settled need not be remembered. */
+  const forget = (host: string) =>
+    Effect.orDie(
+      sql`DELETE FROM hosted_calls WHERE host = ${host}
+        AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.id = hosted_calls.call AND c.state = 'waiting')`,
+    )
+
+  return { all, byId, ofOwner, put, taken, remove, seen, waiting, unanswered, take, forget }
+})
+
+/** Whose host it is that a call waits for: the only one who may answer for it. */
+export const makeOwnerOf = Effect.map(
+  SqlClient.SqlClient,
+  (sql) => (host: string) =>
+    Effect.map(
+      Effect.orDie(sql<{ owner: string }>`SELECT owner FROM hosts WHERE id = ${host}`),
+      (rows) => rows[0]?.owner,
+    ),
+)

@@ -1,0 +1,64 @@
+/**
+ * A visible call in its space (S1-13, S1-62): one message that shares table, numbers and stream with what is said there,
+ * posted when the call begins and filled when it ends; a `result-only` call is posted when it has ended (S1-15).
+ */
+import type { MessageCall, MessageId, SpaceId, Visibility } from "@stoa/contract"
+import { Effect, type Schema } from "effect"
+import { Principals } from "../../access/identity/Principals.ts"
+import { Messages } from "../../spaces/Messages.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
+import { type CallRow, errorFrom } from "./rows.ts"
+import type { Listed } from "../catalogue/Traits.ts"
+
+/** What a space sees of a call: of a tool that is part of the house nothing, whatever it says (S1-20). */
+export const visibilityOf = ({ set, tool: { definition } }: Listed): Visibility =>
+  set === "configured" || set === "upstream" ? (definition.visibility ?? "hidden") : "hidden"
+
+type Posted = Pick<CallRow, "id" | "tool" | "principal" | "space" | "input" | "customUi">
+
+const callOf = ({ customUi, id, input, tool }: Posted): MessageCall => ({
+  id,
+  tool,
+  input: JSON.parse(input) as Schema.Json,
+  ...(customUi === null ? {} : { customUI: customUi }),
+})
+
+const endOf = (row: Pick<CallRow, "error" | "output" | "outputFile" | "outputSize">): Partial<MessageCall> => {
+  if (row.error !== null) return { error: errorFrom(row.error) }
+  if (row.outputFile !== null) return { output: { file: row.outputFile, size: row.outputSize ?? 0 } }
+  return { output: JSON.parse(row.output ?? "null") as Schema.Json }
+}
+
+export const makePosting = Effect.gen(function* () {
+  const messages = yield* Messages
+  const spaces = yield* Spaces
+  const principals = yield* Principals
+
+  const post = Effect.fnUntraced(function* (row: Posted, call: MessageCall) {
+    const author = yield* principals.get(row.principal)
+    const space = yield* spaces.get(row.space as SpaceId, { principal: author, all: true })
+    const { id } = yield* messages.post(space, author, { text: "" }, { call, provenance: "tool" })
+    return id
+  })
+
+  /** A space that takes no more posts costs the call its message, not its life. */
+  const orNone = (effect: ReturnType<typeof post>, row: Posted) =>
+    Effect.catch(effect, (error) =>
+      Effect.as(Effect.logWarning(`Call ${row.id} of ${row.tool} was not posted: ${error.message}`), null),
+    )
+
+  return {
+    /** The call begins: its message, or nothing where nobody is to see it yet. */
+    begin: (row: Posted, visibility: Visibility) =>
+      row.space !== null && visibility === "visible" ? orNone(post(row, callOf(row)), row) : Effect.succeed(null),
+
+    /** The call has ended: one message, filled or posted now. */
+    end: Effect.fnUntraced(function* (row: CallRow) {
+      const now = row.visibility === "result-only" && row.space !== null
+      if (row.message === null && !now) return
+      const call = { ...callOf(row), ...endOf(row) }
+      if (row.message !== null) yield* messages.settleCall(row.message as MessageId, call)
+      else yield* orNone(post(row, call), row)
+    }),
+  }
+})

@@ -1,0 +1,34 @@
+/**
+ * Webhooks are signed in both directions (G-18): the moment, the call and the body, under a key that only the house and
+ * the service know. What is old is refused; what comes twice finds its call settled.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import { Secrets } from "../../access/secrets/Secrets.ts"
+
+/** How far two clocks may be apart, and how long a signature is good for. */
+const tolerance = 300
+
+export const signatureHeader = "stoa-signature"
+
+const macOf = (key: Redacted.Redacted, seconds: number, call: string, body: string): string =>
+  createHmac("sha256", Redacted.value(key)).update(`${seconds}.${call}.${body}`).digest("hex")
+
+export const sign = (key: Redacted.Redacted, seconds: number, call: string, body: string): string =>
+  `t=${seconds},v1=${macOf(key, seconds, call, body)}`
+
+/** Pure: whether a header signs this body for this call, now. */
+export const isSigned = (key: Redacted.Redacted, header: string, now: number, call: string, body: string): boolean => {
+  const found = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header)
+  if (found === null) return false
+  const seconds = Number(found[1])
+  if (Math.abs(now - seconds) > tolerance) return false
+  return timingSafeEqual(Buffer.from(found[2]!, "hex"), Buffer.from(macOf(key, seconds, call, body), "hex"))
+}
+
+/** The key that signs a webhook tool: the secret it names, or one of the house's own. */
+export const makeSigningKey = Effect.map(
+  Secrets,
+  (secrets) => (tool: string, named: string | undefined) =>
+    named === undefined ? Effect.succeed(secrets.derive(`webhook/${tool}`)) : secrets.reveal(named),
+)

@@ -1,0 +1,164 @@
+/** Rows of what calls were asked, and the decision that puts a server's form before people. */
+import type { CallId, JsonSchema } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Flag } from "../../store/database/Columns.ts"
+import type { Answers, Asked, Questions } from "../../upstreams/Asked.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+export interface OpenQuestions {
+  readonly questions: Questions
+  readonly answers: Answers
+  readonly state: Schema.Json
+  readonly decision: string | null
+  /** What the calling client can do; null where there was none. */
+  readonly client: JsonObject | null
+  /** The process that holds the server's stream. */
+  readonly holder: string | null
+  readonly isTask: boolean
+}
+
+interface Row {
+  readonly questions: string
+  readonly answers: string
+  readonly state: string
+  readonly decision: string | null
+  readonly client: string | null
+  readonly holder: string | null
+  readonly isTask: unknown
+}
+
+const flag = Schema.decodeUnknownSync(Flag)
+const json = <A>(text: string): A => JSON.parse(text) as A
+const from = (row: Row): OpenQuestions => ({
+  questions: json(row.questions),
+  answers: json(row.answers),
+  state: json(row.state),
+  decision: row.decision,
+  client: row.client === null ? null : json(row.client),
+  holder: row.holder,
+  isTask: flag(row.isTask),
+})
+
+const isForm = ({ method }: Questions[string]): boolean => method === "elicitation/create"
+
+/** What people can answer of it. */
+export const forms = (questions: Questions): ReadonlyArray<readonly [string, Questions[string]]> =>
+  Object.entries(questions).filter(([, one]) => isForm(one))
+
+export const unanswered = ({ answers, questions }: OpenQuestions): Questions =>
+  Object.fromEntries(Object.entries(questions).filter(([key]) => answers[key] === undefined))
+
+const anything: JsonSchema = { type: "object" }
+const schemaOf = ({ params }: Questions[string]): JsonSchema =>
+  (params["requestedSchema"] as JsonSchema | undefined) ?? anything
+const longest = 4000
+const wordsOf = ({ params }: Questions[string]): string => {
+  const url = typeof params["url"] === "string" ? `\n${params["url"]}` : ""
+  return (typeof params["message"] === "string" ? params["message"] : "A server asks").slice(0, longest) + url
+}
+
+/** One question to people, whatever number of forms the server sent: one form, or one with a part for each. */
+export const formOf = (
+  questions: Questions,
+): { readonly question: string; readonly schema: JsonSchema } | undefined => {
+  const all = forms(questions)
+  if (all.length === 0) return undefined
+  const question = all.map(([, one]) => wordsOf(one)).join("\n")
+  if (all.length === 1) return { question, schema: schemaOf(all[0]![1]) }
+  const properties = Object.fromEntries(all.map(([key, one]) => [key, schemaOf(one)]))
+  return { question, schema: { type: "object", properties, required: all.map(([key]) => key) } }
+}
+
+/** What a decision says to each form. Whoever did not answer has cancelled. */
+export const answersFrom = (
+  questions: Questions,
+  { state, value, verdict }: { readonly state: string; readonly verdict: string | null; readonly value: string | null },
+): Answers => {
+  const all = forms(questions)
+  const given = value === null ? {} : json<JsonObject>(value)
+  const action = verdict === "submit" ? "accept" : state === "answered" ? "decline" : "cancel"
+  return Object.fromEntries(
+    all.map(([key, { params }]) => {
+      const content = (all.length === 1 ? given : (given[key] ?? {})) as JsonObject
+      // Whoever visited an address filled in nothing here.
+      return [key, action === "accept" && params["mode"] !== "url" ? { action, content } : { action }]
+    }),
+  )
+}
+
+/** The other way round: what a client's answers to all forms are as an answer to the decision. */
+export const verdictFrom = (questions: Questions, answers: Answers) => {
+  const all = forms(questions).map(([key]) => [key, answers[key] ?? {}] as const)
+  const refused = all.find(([, one]) => one["action"] !== "accept")
+  if (refused !== undefined)
+    return { verdict: "deny", note: `The client's user said: ${String(refused[1]["action"])}` } as const
+  const value = (
+    all.length === 1
+      ? (all[0]![1]["content"] ?? {})
+      : Object.fromEntries(all.map(([key, one]) => [key, one["content"] ?? {}]))
+  ) as Schema.Json
+  return { verdict: "submit", value } as const
+}
+
+/** Those answers that answer what was asked. Whether they fit is for the server to say: it is its form. */
+export const answering = (asked: OpenQuestions, answers: Answers): Answers =>
+  Object.fromEntries(Object.keys(unanswered(asked)).flatMap((key) => (answers[key] ? [[key, answers[key]]] : [])))
+
+export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
+  of: Effect.fnUntraced(function* (call: string) {
+    const rows = yield* Effect.orDie(sql<Row>`SELECT * FROM call_questions WHERE call = ${call}`)
+    return rows[0] === undefined ? undefined : from(rows[0])
+  }),
+
+  /** The same, kept from others until the transaction ends: of two who answer at once, the second sees the first. */
+  held: Effect.fnUntraced(function* (call: string) {
+    const rows = yield* Effect.orDie(
+      sql<Row>`UPDATE call_questions SET answers = answers WHERE call = ${call} RETURNING *`,
+    )
+    return rows[0] === undefined ? undefined : from(rows[0])
+  }),
+
+  /** A call asks one thing at a time: what it asked before is answered. */
+  put: Effect.fnUntraced(function* (
+    call: CallId,
+    asked: Asked,
+    about: { readonly decision: string | null; readonly client: JsonObject | null; readonly holder: string | null },
+  ) {
+    yield* Effect.orDie(sql`DELETE FROM call_questions WHERE call = ${call}`)
+    const row = {
+      call,
+      questions: JSON.stringify(asked.questions),
+      answers: "{}",
+      state: JSON.stringify(asked.state),
+      decision: about.decision,
+      client: about.client === null ? null : JSON.stringify(about.client),
+      holder: about.holder,
+      isTask: asked.isTask,
+    }
+    yield* Effect.orDie(sql`INSERT INTO call_questions ${sql.insert(row as never)}`)
+  }),
+
+  answer: (call: string, answers: Answers) =>
+    Effect.orDie(sql`UPDATE call_questions SET answers = ${JSON.stringify(answers)} WHERE call = ${call}`),
+
+  forget: (call: string) => Effect.orDie(sql`DELETE FROM call_questions WHERE call = ${call}`),
+
+  /** Calls that wait although their decision is closed. */
+  answered: Effect.orDie(
+    sql<{ call: string; decision: string }>`SELECT q.call, q.decision FROM call_questions q
+      JOIN calls c ON c.id = q.call JOIN decisions d ON d.id = q.decision
+      WHERE c.state = 'waiting' AND q.holder IS NULL AND d.state <> 'open'`,
+  ),
+
+  /** Calls whose streams were held by processes that are gone. */
+  orphans: (me: string) =>
+    Effect.map(
+      Effect.orDie(
+        sql<{ call: string }>`SELECT q.call FROM call_questions q JOIN calls c ON c.id = q.call
+          WHERE c.state = 'waiting' AND q.holder IS NOT NULL AND q.holder <> ${me}`,
+      ),
+      (rows) => rows.map(({ call }) => call),
+    ),
+}))

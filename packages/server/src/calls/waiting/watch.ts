@@ -1,0 +1,57 @@
+/** Staying with a call until it settles. What is held here is only who listens; the call itself is its row. */
+import { Deferred, Effect } from "effect"
+import { isSettled } from "../road/lifecycle.ts"
+import type { makeRecord } from "../road/record.ts"
+import type { CallRow } from "../road/rows.ts"
+
+interface Watcher {
+  readonly done: Deferred.Deferred<CallRow>
+  readonly wants: (row: CallRow) => boolean
+}
+
+export const makeWatch = (record: Effect.Success<typeof makeRecord>) => {
+  const watchers = new Map<string, Set<Watcher>>()
+
+  /** Whoever stays with it hears of it. */
+  const tell = (row: CallRow | undefined): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (row === undefined) return
+      for (const { done, wants } of watchers.get(row.id) ?? [])
+        if (wants(row)) Deferred.doneUnsafe(done, Effect.succeed(row))
+    })
+
+  /** Listens from now on: begun before what is waited for, nothing is missed. */
+  const listen = (id: string, wants: Watcher["wants"] = () => true) => {
+    const done = Deferred.makeUnsafe<CallRow>()
+    const one = { done, wants }
+    const all = watchers.get(id) ?? new Set()
+    watchers.set(id, all.add(one))
+    const leave = Effect.sync(() => {
+      all.delete(one)
+      if (all.size === 0) watchers.delete(id)
+    })
+    return { heard: Deferred.await(done), leave }
+  }
+
+  const now = (id: string) => Effect.map(record.byId(id), (row) => row!)
+
+  /** Returns when it has settled, or as it stands when the time is up. */
+  const settled = Effect.fn("Calls.settled")(function* (id: string, milliseconds: number) {
+    // It may begin to wait for something else meanwhile: that is not its end.
+    const { heard, leave } = listen(id, (row) => isSettled(row.state))
+    // The row is asked too: another process may be the one that settles it.
+    const asked = Effect.gen(function* () {
+      for (;;) {
+        const row = yield* now(id)
+        if (isSettled(row.state)) return row
+        yield* Effect.sleep("1 second")
+      }
+    })
+    return yield* Effect.raceFirst(heard, asked).pipe(
+      Effect.timeoutOrElse({ duration: milliseconds, orElse: () => now(id) }),
+      Effect.ensuring(leave),
+    )
+  })
+
+  return { tell, listen, settled, now }
+}

@@ -1,0 +1,56 @@
+/** A stored call as the front shows it: an outcome of `tools/call`, or a task. Pure. */
+import type { CallRow } from "../../../calls/Calls.ts"
+import type { JsonObject, Outcome, Task } from "./Desk.ts"
+
+type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
+
+/** An error of ours with everything it says, but nothing of how it came about. */
+export const failure = (error: { readonly _tag: string; readonly message: string }): Settled => {
+  const {
+    _tag: tag,
+    cause: _cause,
+    input: _input,
+    agentId: _agent,
+    ...fields
+  } = { ...error } as JsonObject & typeof error
+  return { _tag: "Failed", error: { ...fields, tag, message: error.message } }
+}
+
+const told = (text: string | null): { readonly tag: string; readonly message: string } => {
+  const { message, tag } = (text === null ? {} : JSON.parse(text)) as {
+    readonly tag?: string
+    readonly message?: string
+  }
+  return { tag: tag ?? "ToolExecutionError", message: message ?? "The call failed" }
+}
+
+const settledOf = (row: CallRow): Settled => {
+  if (row.state !== "done") return { _tag: "Failed", error: { ...told(row.error), call: row.id } }
+  if (row.outputFile !== null)
+    return { _tag: "Done", json: JSON.stringify({ file: row.outputFile, size: row.outputSize ?? 0 }) }
+  return { _tag: "Done", json: row.output ?? "null" }
+}
+
+const isOpen = ({ state }: CallRow): boolean => state === "received" || state === "running" || state === "waiting"
+
+export const taskOf = (row: CallRow): Task => {
+  const base = {
+    id: row.id,
+    createdAt: row.createdAt,
+    updatedAt: row.settledAt ?? row.createdAt,
+    ttlMs: null,
+    pollMs: 1000,
+  }
+  if (row.state === "canceled") return { ...base, status: "cancelled" }
+  if (!isOpen(row)) return { ...base, status: "completed", outcome: settledOf(row) }
+  const message =
+    row.state === "waiting" ? { message: `It waits for a ${row.onKind ?? "answer"} (${row.onId ?? ""})` } : {}
+  return { ...base, status: "working", ...message }
+}
+
+export const outcomeOf = (row: CallRow): Outcome => {
+  if (!isOpen(row)) return settledOf(row)
+  if (row.state === "waiting" && row.onKind !== null)
+    return { _tag: "Waiting", call: row.id, on: { kind: row.onKind, id: row.onId ?? "" }, task: taskOf(row) }
+  return { _tag: "Running", call: row.id, task: taskOf(row) }
+}

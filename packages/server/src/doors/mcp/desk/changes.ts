@@ -1,0 +1,83 @@
+/** Tells a client that its list of tools has changed, when it has: the catalogue's changes and its own rights' both count. */
+import type { Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { Principals } from "../../../access/identity/Principals.ts"
+import { rightsBell, rightsEpoch } from "../../../access/rights/Rights.ts"
+import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
+import type { Face } from "./Desk.ts"
+
+interface Watcher {
+  readonly caller: Caller["Service"]
+  readonly shown: Shown
+  readonly tell: () => void
+  /** What was seen last, as one text. */
+  seen: string
+}
+
+export const makeChanges = Effect.gen(function* () {
+  const catalogue = yield* Catalogue
+  const principals = yield* Principals
+  const bell = yield* rightsBell
+  const epochNow = yield* rightsEpoch
+  const watchers = new Set<Watcher>()
+  let epoch = -1
+  let version = -1
+
+  const seenBy = Effect.fnUntraced(
+    function* (caller: Caller["Service"], shown: Shown) {
+      const principal = yield* principals.get(caller.principal.id)
+      const fresh = { ...caller, principal, epoch: yield* epochNow() }
+      const found = yield* catalogue.list(fresh, shown)
+      return found
+        .map(({ tool }) => `${tool.definition.name} ${tool.fingerprint}`)
+        .toSorted()
+        .join("\n")
+    },
+    Effect.orElseSucceed(() => ""),
+  )
+
+  /** One look for all watchers, after anything happened at all. */
+  const look = Effect.gen(function* () {
+    const [nowEpoch, nowVersion] = [yield* epochNow(), catalogue.version()]
+    if (nowEpoch === epoch && nowVersion === version) return
+    epoch = nowEpoch
+    version = nowVersion
+    for (const one of watchers) {
+      const seen = yield* seenBy(one.caller, one.shown)
+      if (seen === one.seen) continue
+      one.seen = seen
+      one.tell()
+    }
+  })
+
+  const follow = Effect.gen(function* () {
+    const heard = bell.rung
+    if (watchers.size > 0) yield* look
+    yield* bell.waitPast(heard)
+  })
+  yield* follow.pipe(
+    Effect.tapCause((cause) => Effect.logError("Changes of tools could not be looked at, and are again", cause)),
+    Effect.catchCause(() => Effect.sleep("1 second")),
+    Effect.forever,
+    Effect.forkScoped,
+  )
+  // Servers' tools come and go without a word in the journal.
+  const runFork = Effect.runForkWith(yield* Effect.context<never>())
+  const stop = catalogue.onChange(() => {
+    if (watchers.size > 0) runFork(Effect.ignoreCause(look))
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(stop))
+
+  return Effect.fnUntraced(function* (
+    caller: Caller["Service"],
+    shown: Shown,
+    interest: Parameters<Face["watch"]>[0],
+    tell: Parameters<Face["watch"]>[1],
+  ) {
+    const honoured = { tools: interest.tools, prompts: false, resources: false, uris: [], tasks: [] }
+    if (!interest.tools) return { honoured, stop: () => {} }
+    const one: Watcher = { caller, shown, tell: () => tell({ kind: "tools" }), seen: yield* seenBy(caller, shown) }
+    watchers.add(one)
+    return { honoured, stop: () => void watchers.delete(one) }
+  })
+})

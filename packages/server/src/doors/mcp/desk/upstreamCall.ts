@@ -1,0 +1,231 @@
+/**
+ * Calls of servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes a
+ * question to it, and what it gives back is passed on in the server's own words.
+ */
+import type { Caller, FileId, Principal } from "@stoa/contract"
+import { digestOf } from "@stoa/tools"
+import { Deferred, Effect } from "effect"
+import { type CallRow, Calls } from "../../../calls/Calls.ts"
+import { Begun } from "../../../calls/kinds/Kind.ts"
+import { failureSaid, isSaidInMcp } from "../../../calls/road/Said.ts"
+import { Decisions } from "../../../decisions/Decisions.ts"
+import { Files } from "../../../store/Files.ts"
+import { CallingClient } from "../../../upstreams/Asked.ts"
+import type { makeCallNews } from "./callNews.ts"
+import { outcomeOf, taskOf } from "./callOutcome.ts"
+import { missingFor } from "../wire/capabilities.ts"
+import type { Asks, ClientRequests, Endpoint, Face, JsonObject, Line, LogLevel, Outcome, Task, Use } from "./Desk.ts"
+import { codes, Fault, invalidParams } from "../wire/Fault.ts"
+import { isObject } from "../wire/message.ts"
+import { newRevision, type Revision } from "../wire/revision.ts"
+import { namesOf, ownNames, resultOutward } from "./upstreamNames.ts"
+
+type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
+
+/** A client that knows tasks gets one for whatever takes longer than this. */
+const patienceMs = 750
+
+const textIn = (state: unknown, key: "call" | "asked"): string | undefined =>
+  isObject(state) && typeof state[key] === "string" ? state[key] : undefined
+
+type Asked = NonNullable<Effect.Success<ReturnType<Calls["Service"]["asks"]>>>
+/** Which question it was: what is answered to one is no answer to the next, whatever its keys are called. */
+const questionOf = ({ decision, questions, state }: Asked): string => digestOf([decision, questions, state])
+
+/** Those of the questions that this client can be asked. */
+const askable = (questions: ClientRequests, capabilities: JsonObject, revision: Revision): ClientRequests =>
+  Object.fromEntries(
+    Object.entries(questions).filter(
+      ([, one]) => missingFor(capabilities, { _tag: "Asks", requests: { one } }, revision) === undefined,
+    ),
+  )
+
+/** What is not answered yet. A form whose decision is closed has its answer, and it is on its way. */
+const unanswered = ({ answers, questions }: Asked, closed: boolean): ClientRequests =>
+  Object.fromEntries(
+    Object.entries(questions).filter(
+      ([key, { method }]) => answers[key] === undefined && !(closed && method === "elicitation/create"),
+    ),
+  )
+
+/** A refusal of the server's, in the protocol's own form. */
+const faultIn = (said: JsonObject | undefined): Fault | undefined =>
+  said !== undefined && typeof said["code"] === "number"
+    ? new Fault(said["code"], String(said["message"]), said["data"])
+    : undefined
+
+/** The server a tool comes from; none, where it is a toolset's. */
+const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
+
+export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
+  const calls = yield* Calls
+  const decisions = yield* Decisions
+  const files = yield* Files
+
+  const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
+    const server = serverOf(tool)
+    return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server, () => [])
+  }
+
+  const outputOf = Effect.fnUntraced(function* (row: CallRow) {
+    if (row.outputFile === null) return JSON.parse(row.output ?? "null") as unknown
+    const { bytes } = yield* Effect.orDie(files.get(row.outputFile as FileId))
+    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown
+  })
+
+  /** What the server gave, whole, also where it is kept as a file; otherwise what the house says of it. */
+  const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
+    const failure = failureSaid(row)
+    // A result that its tool took for a good one, and is not what was promised, is a failure in the house's words.
+    const result = isSaidInMcp(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
+    return isObject(result) && Array.isArray(result["content"])
+      ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
+      : (outcomeOf(row) as Settled)
+  })
+
+  /** What a waiting call is asked, and how much of it is open. */
+  const askedOf = Effect.fnUntraced(function* (row: CallRow) {
+    const asked = row.state === "waiting" ? yield* calls.asks(row.id) : undefined
+    if (asked === undefined) return undefined
+    const bound = asked.decision === null ? undefined : yield* decisions.bound(asked.decision)
+    return { ...asked, open: unanswered(asked, bound !== undefined && bound.state !== "open") }
+  })
+
+  const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
+    const task = taskOf(row)
+    if (task.status === "completed") {
+      const fault = faultIn(failureSaid(row))
+      const { outcome: _, ...rest } = task
+      return fault === undefined
+        ? ({ ...rest, outcome: yield* settled(row, endpoint) } satisfies Task)
+        : ({ ...rest, status: "failed", fault } satisfies Task)
+    }
+    const asked = yield* askedOf(row)
+    if (asked === undefined || asked.client === null) return task
+    const requests = askable(asked.open, asked.client, newRevision)
+    return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
+  })
+
+  /** The client's questions. People may answer them too, and whoever is first is heard. */
+  const asks = (principal: Principal, row: CallRow, asked: Asked, requests: ClientRequests): Asks => {
+    const question = questionOf(asked)
+    const over = Effect.gen(function* () {
+      const now = yield* Effect.orDie(calls.get(row.id, { principal, all: false }))
+      const still = yield* askedOf(now)
+      return (
+        still === undefined || questionOf(still) !== question || Object.keys(requests).some((key) => !still.open[key])
+      )
+    })
+    return {
+      _tag: "Asks",
+      requests,
+      state: { call: row.id, asked: question },
+      until: news.until(row.id, over),
+      dropped: Effect.ignore(calls.cancel(row.id, "The client cancelled it")),
+    }
+  }
+
+  const outcomeFor = Effect.fnUntraced(function* (
+    principal: Principal,
+    row: CallRow,
+    endpoint: Endpoint,
+    use: Use,
+    line: Line,
+  ) {
+    if (row.state === "waiting") {
+      const asked = yield* askedOf(row)
+      const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
+      const requests = asked === undefined ? {} : askable(asked.open, line.capabilities, line.revision)
+      // What its tool has made a task of is one to the client too, where it knows what that is.
+      const parked = asked !== undefined && asked.isTask
+      if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
+        return asks(principal, row, asked, requests)
+      return { ...outcomeOf(row), ...task }
+    }
+    if (row.state === "running") return { ...outcomeOf(row), task: yield* taskFor(row, endpoint) } as Outcome
+    const fault = faultIn(failureSaid(row))
+    const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
+    if (fault?.code === codes.missingCapability && isObject(lacking))
+      return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
+    // A server's refusal may tell the model how to call it better; a toolset's is meant for the client.
+    if (fault !== undefined && serverOf(row.tool) === "") return yield* Effect.fail(fault)
+    return yield* settled(row, endpoint)
+  })
+
+  /** A first call, or one that goes on with its client's answers. Whoever gives up the request gives up the call. */
+  const through = <E, R>(
+    { principal }: Caller["Service"],
+    endpoint: Endpoint,
+    use: Use,
+    line: Line,
+    wait: number,
+    first: Effect.Effect<CallRow, E, R>,
+  ): Effect.Effect<Outcome, E | Fault, R> =>
+    Effect.suspend(() => {
+      const before = textIn(line.state, "call")
+      let begun = before
+      const letGo = Deferred.makeUnsafe<void>()
+      const client: CallingClient = {
+        capabilities: line.capabilities,
+        logLevel: line.logLevel,
+        answers: before === undefined ? line.answers : {},
+        log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+        knowsNoTasks: !use.tasksExist,
+        trace: use.trace,
+        letGo: (retryMs) => {
+          if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
+          else if (retryMs !== undefined) line.letGo(retryMs)
+        },
+      }
+      const progress = (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step))
+      const called: Effect.Effect<CallRow, E | Fault, R> =
+        before === undefined
+          ? first
+          : Effect.flatMap(calls.asks(before), (asked) => {
+              const meant = asked !== undefined && questionOf(asked) === textIn(line.state, "asked")
+              return calls.hear(before, principal, meant ? line.answers : {}, { wait, progress })
+            }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
+      const late = Effect.andThen(
+        Effect.sleep(patienceMs),
+        Effect.suspend(() => (use.mayBeTask && begun !== undefined ? Effect.void : Effect.never)),
+      )
+      const released = Effect.flatMap(Effect.raceFirst(Deferred.await(letGo), late), () =>
+        Effect.orDie(calls.get(begun!, { principal, all: false })),
+      )
+      return Effect.raceFirst(called, released).pipe(
+        Effect.provideService(CallingClient, client),
+        Effect.provideService(Begun, (call: string) => void (begun = call)),
+        Effect.onInterrupt(() =>
+          begun === undefined || line.ending()
+            ? Effect.void
+            : Effect.ignore(calls.cancel(begun, "The client cancelled it")),
+        ),
+        Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, line)),
+      )
+    })
+
+  /** Tasks of a caller are its calls. What a tool has asked is answered here; an approval is, by whoever may, elsewhere. */
+  const tasks = ({ principal }: Caller["Service"], endpoint: Endpoint): NonNullable<Face["tasks"]> => {
+    const find = (id: string) => calls.get(id, { principal, all: false })
+    return {
+      get: (id) =>
+        Effect.matchEffect(find(id), {
+          onSuccess: (row): Effect.Effect<Task | undefined, Fault> => taskFor(row, endpoint),
+          onFailure: () => Effect.succeed(undefined),
+        }),
+      update: (id, answers) =>
+        Effect.match(calls.hear(id, principal, answers, { wait: 0 }), {
+          onSuccess: () => true,
+          onFailure: () => false,
+        }),
+      cancel: (id) =>
+        find(id).pipe(
+          Effect.andThen(calls.cancel(id, `Canceled by ${principal.name}`)),
+          Effect.as(true),
+          Effect.catchTags({ Missing: () => Effect.succeed(false), WrongState: () => Effect.succeed(true) }),
+        ),
+    }
+  }
+
+  return { through, tasks }
+})

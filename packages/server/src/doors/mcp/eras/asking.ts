@@ -1,0 +1,167 @@
+/**
+ * What a call wants of its client, in both eras. The new one gets an `input_required` result and asks again with its
+ * answers; an old one is asked with requests of ours on its stream, and the call goes on with what it says. Behind the
+ * desk the two look alike.
+ */
+import { Effect } from "effect"
+import { isAnswer, missingFor } from "../wire/capabilities.ts"
+import type { Asks, ClientAnswers, ClientRequests, JsonObject, Lacks, Line } from "../desk/Desk.ts"
+import { codes, Fault, invalidParams } from "../wire/Fault.ts"
+import { isObject, type Request } from "../wire/message.ts"
+import { formFor } from "./oldForms.ts"
+import { inputRequiredText, outcomeText } from "../wire/results.ts"
+import { featuresOf } from "../wire/revision.ts"
+import type { Binding } from "./sealedState.ts"
+import type { Answer, Session } from "./sessions.ts"
+import { lineOf, ownerOf, type Talk } from "./talk.ts"
+
+/** A tool that never has enough is stopped. */
+const mostRounds = 10
+/** How long a person may think while an old client holds the line. What people of the house may answer too stays open after it. */
+const patience = "10 minutes"
+
+type Result = { readonly _tag: string }
+type Ask<R extends Result> = (line: Line) => Effect.Effect<R | Asks | Lacks, Fault>
+
+/** Renders what came of it; `Asks` and `Lacks` never get there. */
+type Render<R> = (result: R) => string
+
+const lacks = (capabilities: JsonObject): Fault =>
+  new Fault(codes.missingCapability, "The client has not declared a capability that this needs", {
+    requiredCapabilities: capabilities,
+  })
+
+const isAsks = (it: Result): it is Asks => it._tag === "Asks"
+const isLacks = (it: Result): it is Lacks => it._tag === "Lacks"
+
+/** The request without what changes from one attempt to the next. */
+const bindingOf = (talk: Talk, { method, params }: Request): Binding => {
+  const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...rest } = params
+  return { principal: ownerOf(talk), endpoint: talk.place.key, method, params: rest }
+}
+
+const askedAnew = <R extends Result>(talk: Talk, request: Request, ask: Ask<R>, render: Render<R>) => {
+  const { inputResponses, requestState } = request.params
+  const { now, seal, stamp } = talk.front
+  if (inputResponses !== undefined && !isObject(inputResponses))
+    return Effect.fail(invalidParams("inputResponses is an object"))
+  const binding = requestState === undefined ? undefined : bindingOf(talk, request)
+  const opened =
+    binding === undefined
+      ? { state: undefined }
+      : typeof requestState === "string"
+        ? seal.open(requestState, binding, now())
+        : undefined
+  if (opened === undefined)
+    return Effect.fail(invalidParams("requestState is not ours, not of this request, too old, or used before"))
+  const given = Object.entries(inputResponses ?? {}).filter(([, it]) => isAnswer(it))
+  const line = lineOf(talk, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
+  return Effect.flatMap(ask(line), (result) => {
+    if (isLacks(result)) return Effect.fail(lacks(result.capabilities))
+    if (!isAsks(result)) return Effect.succeed(render(result))
+    const missing = missingFor(talk.capabilities, result, talk.revision)
+    if (missing !== undefined) return Effect.fail(lacks(missing))
+    const state = result.state === undefined ? undefined : seal.seal(result.state, bindingOf(talk, request), now())
+    return Effect.succeed(inputRequiredText(result.requests, state, stamp))
+  })
+}
+
+const told = (method: string, params: JsonObject, id?: string): string =>
+  JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })
+
+/** One question to an old client, and its answer. A client that goes away has cancelled. */
+const askClient = (talk: Talk, session: Session, { method, params }: ClientRequests[string]) =>
+  Effect.callback<Answer>((resume) => {
+    const id = session.ask((answer) => resume(Effect.succeed(answer)))
+    const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
+    const asked = method === "elicitation/create" ? formFor(params ?? {}, talk.revision) : params
+    if (!talk.tell(told(method, { ...asked, ...url }, id)))
+      session.hear(id, { error: "the client cannot be asked here" })
+    return Effect.sync(() => {
+      session.forget(id)
+      talk.tell(told("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
+    })
+  })
+
+/** A refusal is an answer too, except to sampling: there is no shape for it. */
+const answerOf = (method: string, answer: Answer): JsonObject | undefined => {
+  if ("result" in answer && isAnswer(answer.result)) return answer.result
+  return method === "elicitation/create" ? { action: "cancel" } : method === "roots/list" ? { roots: [] } : undefined
+}
+
+/** Old clients do not know the code: a model is told in words, anything else is a fault of ours. */
+const oldLacks = (talk: Talk, { method }: Request, capabilities: JsonObject): Effect.Effect<string, Fault> => {
+  const message = `This needs a client that declares ${JSON.stringify(capabilities)} in a revision that knows all of it`
+  if (method !== "tools/call") return Effect.fail(new Fault(codes.internal, message))
+  const error = { tag: "ToolExecutionError", message }
+  return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, talk.revision, talk.front.stamp))
+}
+
+interface Heard {
+  readonly answers: ClientAnswers
+  /** It took too long: the client is not asked again. */
+  readonly late: boolean
+}
+
+/** What the client says to all of it, or has said by the time somebody else has answered or it took too long. */
+const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
+  const given: Record<string, JsonObject> = {}
+  const one = ([key, question]: readonly [string, ClientRequests[string]]) =>
+    Effect.flatMap(askClient(talk, session, question), (answer) => {
+      const said = answerOf(question.method, answer)
+      if (said === undefined) return Effect.fail(silent)
+      given[key] = said
+      return Effect.void
+    })
+  const all = Effect.forEach(Object.entries(asks.requests), one, { concurrency: "unbounded", discard: true })
+  return Effect.raceFirst(all, asks.until ?? Effect.never).pipe(
+    Effect.as(false),
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => {
+        // Nobody else will answer these.
+        if (asks.until === undefined)
+          for (const [key, { method }] of Object.entries(asks.requests)) {
+            const silence = answerOf(method, { error: "no answer in time" })
+            if (silence === undefined) return Effect.fail(silent)
+            given[key] ??= silence
+          }
+        return Effect.succeed(true)
+      },
+    }),
+    Effect.onInterrupt(() => (talk.front.ending() ? Effect.void : (asks.dropped ?? Effect.void))),
+    Effect.map((late) => ({ answers: given, late })),
+  )
+}
+const silent = new Fault(codes.internal, "The client did not answer")
+
+const askedOnStream = <R extends Result>(
+  talk: Talk,
+  request: Request,
+  ask: Ask<R>,
+  render: Render<R>,
+): Effect.Effect<string, Fault> => {
+  const round = (talk: Talk, answers: ClientAnswers, state: unknown, left: number): Effect.Effect<string, Fault> =>
+    Effect.flatMap(ask(lineOf(talk, request.params, answers, state)), (result) => {
+      if (isLacks(result)) return oldLacks(talk, request, result.capabilities)
+      if (!isAsks(result)) return Effect.succeed(render(result))
+      const { session } = talk
+      const missing = missingFor(session === undefined ? {} : talk.capabilities, result, talk.revision)
+      if (missing !== undefined) return oldLacks(talk, request, missing)
+      if (session === undefined || left === 0)
+        return Effect.fail(new Fault(codes.internal, "The tool asked its client too often"))
+      return Effect.flatMap(heardOf(talk, session, result), ({ answers, late }) =>
+        round(late ? { ...talk, capabilities: {} } : talk, answers, result.state, left - 1),
+      )
+    })
+  return round(talk, {}, undefined, mostRounds)
+}
+
+/** Asks the house, and the client as often as the house wants. */
+export const asked = <R extends Result>(
+  talk: Talk,
+  request: Request,
+  ask: Ask<R>,
+  render: Render<Exclude<R, Asks | Lacks>>,
+): Effect.Effect<string, Fault> =>
+  (featuresOf(talk.revision).stateless ? askedAnew : askedOnStream)(talk, request, ask, render as Render<R>)

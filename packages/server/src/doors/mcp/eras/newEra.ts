@@ -1,0 +1,69 @@
+/** 2026-07-28: every request stands alone, says all there is to know about its client, and is checked before it is served. */
+import type { IncomingHttpHeaders } from "node:http"
+import { Effect } from "effect"
+import type { Envelope } from "../wire/envelope.ts"
+import { codes, Fault } from "../wire/Fault.ts"
+import { paramHeaderFault, standardHeaderFault } from "../wire/headers.ts"
+import { type Id, isObject, type Message, type Request } from "../wire/message.ts"
+import { newMethods, served } from "./methods.ts"
+import { errorText, responseText } from "../wire/results.ts"
+import { newRevision } from "../wire/revision.ts"
+import type { Reply } from "../wire/reply.ts"
+import type { Talk } from "./talk.ts"
+import { findTool } from "../wire/toolsList.ts"
+
+/** Faults that have a status of their own; the others are answers like any other. */
+const statuses = new Map<number, number>([
+  [codes.methodNotFound, 404],
+  [codes.headerMismatch, 400],
+  [codes.missingCapability, 400],
+  [codes.unsupportedVersion, 400],
+])
+
+const refuseNew = (reply: Reply, id: Id | undefined, fault: Fault): void =>
+  reply.refuse(statuses.get(fault.code) ?? 200, errorText(id, fault))
+
+/** What the headers say must be what the body says: whoever routed this request looked at them alone. */
+const headerFault = (headers: IncomingHttpHeaders, talk: Talk, request: Request): Fault | undefined => {
+  const fault = standardHeaderFault(headers, request)
+  if (fault !== undefined || request.method !== "tools/call") return fault
+  const { arguments: given = {}, name } = request.params
+  const tool = typeof name === "string" ? findTool(talk.face.tools, name) : undefined
+  return tool === undefined || !isObject(given) ? undefined : paramHeaderFault(headers, tool, given)
+}
+
+export const talkNew = (
+  base: Omit<Talk, "revision" | "capabilities" | "logLevel" | "session">,
+  it: Envelope,
+): Talk => ({
+  ...base,
+  revision: newRevision,
+  capabilities: it.capabilities,
+  logLevel: it.logLevel,
+  session: undefined,
+})
+
+export const serveNew = (
+  talk: Talk,
+  message: Message,
+  headers: IncomingHttpHeaders,
+  reply: Reply,
+  listen: (talk: Talk, request: Request) => Effect.Effect<void, Fault>,
+): Effect.Effect<void> => {
+  if (message.kind === "notification") return Effect.sync(() => reply.empty(202))
+  if (message.kind !== "request")
+    return Effect.sync(() =>
+      reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, "A client sends no responses"))),
+    )
+  const { id } = message
+  const refuse = (fault: Fault) => Effect.sync(() => refuseNew(reply, id, fault))
+  const fault = headerFault(headers, talk, message)
+  if (fault !== undefined) return refuse(fault)
+  if (message.method === "subscriptions/listen") return Effect.catch(listen(talk, message), refuse)
+  const method = newMethods.get(message.method)
+  if (method === undefined) return refuse(new Fault(codes.methodNotFound, `Method not found: ${message.method}`))
+  return Effect.matchEffect(served(method, talk, message), {
+    onSuccess: (text) => Effect.sync(() => reply.answer(responseText(id, text))),
+    onFailure: refuse,
+  })
+}

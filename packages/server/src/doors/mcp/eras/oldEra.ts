@@ -1,0 +1,115 @@
+/** 2024-11-05 to 2025-11-25: `initialize` first, then messages that may belong to a session. */
+import { Effect } from "effect"
+import { serverCapabilities } from "../wire/capabilities.ts"
+import type { JsonObject } from "../desk/Desk.ts"
+import { codes, Fault, invalidParams } from "../wire/Fault.ts"
+import { isId, isObject, type Message, type Request } from "../wire/message.ts"
+import { oldMethods, served } from "./methods.ts"
+import { knownCapabilities } from "./oldForms.ts"
+import { errorText, responseText } from "../wire/results.ts"
+import { assumedRevision, featuresOf, isOldRevision, negotiate, type OldRevision } from "../wire/revision.ts"
+import type { Reply } from "../wire/reply.ts"
+import type { Session, Sessions } from "./sessions.ts"
+import { ownerOf, type Talk } from "./talk.ts"
+
+type Base = Omit<Talk, "revision" | "capabilities" | "logLevel" | "session">
+
+export const talkOld = (base: Base, session: Session | undefined, header: string | undefined): Talk => ({
+  ...base,
+  revision: session?.revision ?? (isOldRevision(header) ? header : assumedRevision),
+  // Without a session there is nobody to ask: a request of ours could not be answered.
+  capabilities: session?.capabilities ?? {},
+  logLevel: session?.logLevel ?? "info",
+  session,
+})
+
+const greeting = (talk: Talk, revision: OldRevision): string => {
+  const { instructions } = talk.face
+  return JSON.stringify({
+    protocolVersion: revision,
+    capabilities: serverCapabilities(talk.face, revision),
+    serverInfo: featuresOf(revision).structured ? talk.front.stamp.info : withoutTitle(talk.front.stamp.info),
+    ...(instructions === undefined ? {} : { instructions }),
+  })
+}
+const withoutTitle = ({ title: _title, ...rest }: JsonObject): JsonObject => rest
+
+export const initialize = (talk: Talk, { id, params }: Request, sessions: Sessions, reply: Reply): void => {
+  const { capabilities, protocolVersion } = params
+  if (typeof protocolVersion !== "string")
+    return reply.answer(errorText(id, invalidParams("protocolVersion is a revision of the protocol")))
+  const revision = negotiate(protocolVersion)
+  const said = isObject(capabilities) ? knownCapabilities(capabilities, revision) : {}
+  const session = sessions.open(ownerOf(talk), talk.place.key, revision, said, talk.front.now())
+  reply.answer(responseText(id, greeting(talk, revision)), { "mcp-session-id": session.id })
+}
+
+const methodMissing = (method: string): Fault =>
+  method === "initialize"
+    ? new Fault(codes.invalidRequest, "initialize stands alone")
+    : new Fault(codes.methodNotFound, `Method not found: ${method}`)
+
+/** The answer to one message, or undefined where none is due. */
+const answerTo = (talk: Talk, message: Message): Effect.Effect<string | undefined> => {
+  switch (message.kind) {
+    case "faulty":
+      return Effect.succeed(errorText(message.id, message.fault))
+    case "response":
+      return Effect.sync(() => {
+        talk.session?.hear(
+          message.id,
+          message.result === undefined ? { error: message.error } : { result: message.result },
+        )
+        return undefined
+      })
+    case "notification":
+      return Effect.sync(() => {
+        const { requestId } = message.params
+        if (message.method === "notifications/cancelled" && isId(requestId)) talk.session?.cancel(requestId)
+        return undefined
+      })
+    case "request": {
+      const method = oldMethods.get(message.method)
+      if (method === undefined) return Effect.succeed(errorText(message.id, methodMissing(message.method)))
+      return Effect.match(served(method, talk, message), {
+        onSuccess: (text) => responseText(message.id, text),
+        onFailure: (fault) => errorText(message.id, fault),
+      })
+    }
+  }
+}
+
+/** `cancel` ends the request that is being served. */
+export const serveOld = (talk: Talk, message: Message, reply: Reply, cancel: () => void): Effect.Effect<void> => {
+  const { session } = talk
+  const answered = Effect.map(answerTo(talk, message), (text) =>
+    text === undefined ? reply.empty(202) : message.kind === "faulty" ? reply.refuse(400, text) : reply.answer(text),
+  )
+  if (session === undefined || message.kind !== "request") return answered
+  const { id } = message
+  session.begin(id, cancel)
+  return Effect.onExit(answered, () => Effect.sync(() => session.finish(id)))
+}
+
+/** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
+export const serveBatch = (
+  talk: Talk,
+  messages: ReadonlyArray<Message>,
+  reply: Reply,
+  each: Effect.Effect<void, Fault>,
+): Effect.Effect<void> => {
+  if (!featuresOf(talk.revision).batches)
+    return Effect.sync(() =>
+      reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, `${talk.revision} has no batches`))),
+    )
+  const quiet: Talk = { ...talk, capabilities: {}, tell: () => false, letGo: () => {} }
+  const one = (message: Message) =>
+    Effect.catch(Effect.andThen(each, answerTo(quiet, message)), (fault) =>
+      Effect.succeed(message.kind === "request" ? errorText(message.id, fault) : undefined),
+    )
+  return Effect.map(Effect.forEach(messages, one, { concurrency: "unbounded" }), (texts) => {
+    const due = texts.filter((text) => text !== undefined)
+    if (due.length === 0) reply.empty(202)
+    else reply.answer(`[${due.join(",")}]`)
+  })
+}

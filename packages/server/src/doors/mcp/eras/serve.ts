@@ -1,0 +1,166 @@
+/** From one HTTP request to its era: which message it carries, whose session it belongs to, and who serves it. */
+import type { IncomingMessage } from "node:http"
+import type { Caller, TooManyRequests } from "@stoa/contract"
+import { Effect } from "effect"
+import type { Limits } from "../../../access/limits/Limits.ts"
+import type { Face } from "../desk/Desk.ts"
+import type { Place } from "../wire/endpoint.ts"
+import { eraOf } from "../wire/envelope.ts"
+import { codes, Fault } from "../wire/Fault.ts"
+import { listen, stand } from "./listening.ts"
+import { type Message, type Request, readBody } from "../wire/message.ts"
+import { serveNew, talkNew } from "./newEra.ts"
+import { initialize, serveBatch, serveOld, talkOld } from "./oldEra.ts"
+import type { OpenStreams } from "../wire/openStreams.ts"
+import type { Reply } from "../wire/reply.ts"
+import { errorText, notificationText } from "../wire/results.ts"
+import { type Session, type Sessions, wasStanding } from "./sessions.ts"
+import { type Front, ownerOf, type Talk } from "./talk.ts"
+
+export interface Exchange {
+  readonly front: Front
+  readonly sessions: Sessions
+  readonly streams: OpenStreams
+  readonly limits: Limits["Service"]
+  readonly place: Place
+  readonly caller: Caller["Service"] | null
+  readonly request: IncomingMessage
+  readonly reply: Reply
+  readonly body: string
+  /** Ends the work on this request. */
+  readonly cancel: () => void
+}
+
+const trimmed = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
+  typeof value === "string" ? value.trim() : undefined
+
+type Base = Omit<Talk, "revision" | "capabilities" | "logLevel" | "session">
+
+const faultText = (code: number, message: string): string => errorText(undefined, new Fault(code, message))
+const gone = faultText(codes.invalidRequest, "This session is unknown or has ended; initialize again")
+const noStream = faultText(codes.invalidRequest, "This answers with a stream: accept text/event-stream")
+const tooMany = faultText(codes.invalidRequest, "Too many open streams; close some first")
+
+export const serve = (exchange: Exchange, face: Face): Effect.Effect<void, TooManyRequests> => {
+  const { caller, front, place, reply, request } = exchange
+  const base: Base = {
+    front,
+    caller,
+    place,
+    face,
+    tell: (text) => reply.tell(text),
+    letGo: (retryMs) => reply.letGo(retryMs),
+  }
+  if (request.method === "GET") return resumeOrStand(exchange, base)
+  if (request.method === "DELETE") return Effect.sync(() => endSession(exchange))
+  const message = readBody(exchange.body)
+  const header = trimmed(request.headers["mcp-protocol-version"])
+  if (isBatch(message)) return batch(exchange, base, message, header)
+  if (message.kind === "faulty")
+    return Effect.sync(() => reply.refuse(statusOf(message), errorText(message.id, message.fault)))
+  const era = eraOf(header, message)
+  if (era.era === "refused") {
+    const id = message.kind === "notification" ? undefined : message.id
+    return Effect.sync(() => reply.refuse(400, errorText(id, era.fault)))
+  }
+  if (era.era === "new") {
+    reply.diesWithConnection = true
+    return serveNew(talkNew(base, era.envelope), message, request.headers, reply, (talk, it) =>
+      begin(exchange, talk, it),
+    )
+  }
+  if (message.kind === "request" && message.method === "initialize")
+    return Effect.sync(() => initialize(talkOld(base, undefined, header), message, exchange.sessions, reply))
+  return withSession(exchange, (session) => {
+    reply.session = session
+    return serveOld(talkOld(base, session, era.header), message, reply, exchange.cancel)
+  })
+}
+
+const isBatch = (it: Message | ReadonlyArray<Message>): it is ReadonlyArray<Message> => Array.isArray(it)
+
+/** A request that is only wrong in its parameters is answered as any other. */
+const statusOf = (message: Extract<Message, { readonly kind: "faulty" }>): number =>
+  message.fault.code === codes.invalidParams && message.id !== undefined ? 200 : 400
+
+/** The session a request names, if it names one: then it must be there. */
+const sessionOf = ({ caller, front, place, request, sessions }: Exchange): Session | undefined | "gone" => {
+  const id = request.headers["mcp-session-id"]
+  if (typeof id !== "string") return undefined
+  return sessions.find(id, ownerOf({ caller }), place.key, front.now()) ?? "gone"
+}
+
+const withSession = <E>(
+  exchange: Exchange,
+  go: (session: Session | undefined) => Effect.Effect<void, E>,
+): Effect.Effect<void, E> => {
+  const session = sessionOf(exchange)
+  return session === "gone" ? Effect.sync(() => exchange.reply.refuse(404, gone)) : go(session)
+}
+
+const batch = (exchange: Exchange, base: Base, messages: ReadonlyArray<Message>, header: string | undefined) => {
+  const { caller, limits, reply } = exchange
+  // The new era has none, whatever is in it.
+  const stranger = messages.some((it) => eraOf(header, it).era !== "old")
+  if (stranger)
+    return Effect.sync(() => reply.refuse(400, faultText(codes.invalidRequest, "This revision has no batches")))
+  const each =
+    caller === null
+      ? Effect.void
+      : Effect.mapError(limits.take(caller, "http"), (error) => new Fault(codes.internal, error.message))
+  return withSession(exchange, (session) => serveBatch(talkOld(base, session, header), messages, reply, each))
+}
+
+const endSession = (exchange: Exchange): void => {
+  const session = sessionOf(exchange)
+  if (session === "gone") return exchange.reply.refuse(404, gone)
+  if (session === undefined) return exchange.reply.empty(405, { allow: "POST" })
+  exchange.sessions.drop(session)
+  exchange.reply.empty(204)
+}
+
+const outletOf = (reply: Reply) => ({
+  write: (text: string) => void reply.tell(text),
+  beat: () => reply.beat(Infinity),
+  end: () => reply.empty(200),
+  onClose: (heard: () => void) => {
+    if (reply.response.destroyed) heard()
+    else reply.response.on("close", heard)
+  },
+})
+
+const begin = (exchange: Exchange, talk: Talk, request: Request): Effect.Effect<void, Fault> => {
+  const { reply, streams } = exchange
+  if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
+  if (streams.isFull(ownerOf(talk))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
+  // Cut off halfway, it would leave somebody listening for nobody.
+  return Effect.uninterruptible(listen(talk, request, streams, () => outletOf(reply)))
+}
+
+const lastEvent = /^([^_]+)_(\d+)$/
+
+const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
+  const { reply, request, streams } = exchange
+  const session = sessionOf(exchange)
+  if (session === "gone") return Effect.sync(() => reply.refuse(404, gone))
+  // Nothing stands open for a client without a session.
+  if (session === undefined) return Effect.sync(() => reply.empty(405, { allow: "POST" }))
+  if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
+  const talk = talkOld(base, session, undefined)
+  if (streams.isFull(ownerOf(talk))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
+  reply.session = session
+  const last = lastEvent.exec(trimmed(request.headers["last-event-id"]) ?? "")
+  if (last === null || wasStanding(last[1]!)) {
+    reply.standing = true
+    const out = outletOf(reply)
+    // What changed while nobody listened is not known: the client looks again.
+    if (last !== null) out.write(notificationText("notifications/tools/list_changed", {}))
+    else reply.openStream()
+    return Effect.uninterruptible(stand(talk, session, streams, out))
+  }
+  const stream = session.streamOf(last[1]!)
+  const missed = stream?.after(Number(last[2]))
+  if (stream === undefined || missed === undefined)
+    return Effect.sync(() => reply.refuse(400, faultText(codes.invalidParams, "That event is no longer kept")))
+  return Effect.sync(() => reply.resume(stream, missed))
+}

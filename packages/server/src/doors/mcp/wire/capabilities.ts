@@ -1,0 +1,76 @@
+/** What we say we can do, revision by revision, and whether a client has said it can do what we would ask of it. */
+import type { Asks, ClientRequests, Face, JsonObject } from "../desk/Desk.ts"
+import { metaKeys } from "./envelope.ts"
+import { isObject } from "./message.ts"
+import { formFor } from "../eras/oldForms.ts"
+import { featuresOf, type Revision } from "./revision.ts"
+
+/** Only what is served: a capability that is not here answers "method not found". */
+export const serverCapabilities = (face: Face, revision: Revision): JsonObject => {
+  const { completions, stateless } = featuresOf(revision)
+  const told = { listChanged: true }
+  return {
+    tools: told,
+    ...(face.resources === undefined ? {} : { resources: { subscribe: face.resources.subscribable, ...told } }),
+    ...(face.prompts === undefined ? {} : { prompts: told }),
+    ...(face.complete === undefined || !completions ? {} : { completions: {} }),
+    ...(face.logs ? { logging: {} } : {}),
+    ...(stateless && face.tasks !== undefined ? { extensions: { [metaKeys.tasks]: {} } } : {}),
+  }
+}
+
+const inside = (capabilities: JsonObject, ...path: ReadonlyArray<string>): boolean => {
+  let at: unknown = capabilities
+  for (const key of path) {
+    if (!isObject(at) || !Object.hasOwn(at, key)) return false
+    at = at[key]
+  }
+  return isObject(at)
+}
+
+export const knowsTasks = (capabilities: JsonObject): boolean => inside(capabilities, "extensions", metaKeys.tasks)
+export const tasksNeeded: JsonObject = { extensions: { [metaKeys.tasks]: {} } }
+
+/** What a client would have to declare before it may be asked this; undefined when it has, or when nobody can. */
+const lacking = (
+  capabilities: JsonObject,
+  { method, params }: ClientRequests[string],
+  revision: Revision,
+): JsonObject | undefined => {
+  const { elicitation, urlElicitation } = featuresOf(revision)
+  switch (method) {
+    case "roots/list":
+      return inside(capabilities, "roots") ? undefined : { roots: {} }
+    case "sampling/createMessage": {
+      const needsTools = params?.["tools"] !== undefined
+      if (inside(capabilities, "sampling") && (!needsTools || inside(capabilities, "sampling", "tools")))
+        return undefined
+      return { sampling: needsTools ? { tools: {} } : {} }
+    }
+    case "elicitation/create": {
+      const url = params?.["mode"] === "url"
+      const plain = inside(capabilities, "elicitation") && !inside(capabilities, "elicitation", "url")
+      const able = url
+        ? urlElicitation && inside(capabilities, "elicitation", "url")
+        : elicitation &&
+          (plain || inside(capabilities, "elicitation", "form")) &&
+          formFor(params ?? {}, revision) !== undefined
+      return able ? undefined : { elicitation: url ? { url: {} } : { form: {} } }
+    }
+    default:
+      return { [method]: {} }
+  }
+}
+
+/** Everything that is missing for these questions, shaped as a client would declare it. */
+export const missingFor = (capabilities: JsonObject, asks: Asks, revision: Revision): JsonObject | undefined => {
+  const missing = Object.values(asks.requests).flatMap((it) => lacking(capabilities, it, revision) ?? [])
+  return missing.length === 0 ? undefined : Object.assign({}, ...missing)
+}
+
+/** An answer of the right shape for any of the three questions; anything else was never given. */
+export const isAnswer = (value: unknown): value is JsonObject =>
+  isObject(value) &&
+  (["accept", "decline", "cancel"].includes(value["action"] as string) ||
+    Array.isArray(value["roots"]) ||
+    (typeof value["model"] === "string" && typeof value["content"] === "object" && value["content"] !== null))

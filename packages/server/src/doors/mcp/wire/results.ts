@@ -1,0 +1,180 @@
+/**
+ * Outcomes as each revision can carry them. What a tool gave is turned into text once: the same text is the structured
+ * content and, escaped, the text content.
+ */
+import type { ClientRequests, JsonObject, ListedTool, Outcome, Task } from "../desk/Desk.ts"
+import { isReserved, metaKeys } from "./envelope.ts"
+import type { Fault } from "./Fault.ts"
+import { type Id, isObject } from "./message.ts"
+import { featuresOf, type Revision } from "./revision.ts"
+import { isObjectSchema } from "./toolsList.ts"
+
+export const serverInfo = (version: string): JsonObject => ({ name: "stoa", title: "Stoa", version })
+
+const idText = (id: Id): string => (typeof id === "number" ? String(id) : JSON.stringify(id))
+
+/** A response around the text of a result. */
+export const responseText = (id: Id, result: string): string =>
+  `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`
+
+/** An id that is not known is left out: null is not an id. */
+export const errorText = (id: Id | undefined, fault: Fault): string =>
+  `{"jsonrpc":"2.0",${id === undefined ? "" : `"id":${idText(id)},`}"error":${JSON.stringify({
+    code: fault.code,
+    message: fault.message,
+    ...(fault.data === undefined ? {} : { data: fault.data }),
+  })}}`
+
+export const notificationText = (method: string, params: JsonObject): string =>
+  `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+
+/** What every result of the new era carries. Made once for the house: the tail of each result. */
+export interface Stamp {
+  readonly info: JsonObject
+  /** `"resultType":"complete","_meta":{…}` */
+  readonly complete: string
+}
+export const stampOf = (info: JsonObject): Stamp => ({
+  info,
+  complete: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.server]: info })}`,
+})
+
+/** The text of a result from its inner members, stamped where the era wants it. `inner` is without braces, maybe empty. */
+export const resultText = (inner: string, revision: Revision, stamp: Stamp): string =>
+  featuresOf(revision).stateless ? `{${inner}${inner === "" ? "" : ","}${stamp.complete}}` : `{${inner}}`
+
+/** The inner members of an object. */
+const innerOf = (value: JsonObject): string => JSON.stringify(value).slice(1, -1)
+
+const ownMeta = (meta: unknown, stamp: Stamp | undefined): JsonObject => {
+  const kept = isObject(meta) ? Object.entries(meta).filter(([key]) => !isReserved(key)) : []
+  return { ...Object.fromEntries(kept), ...(stamp === undefined ? {} : { [metaKeys.server]: stamp.info }) }
+}
+
+/** An object as a result: its own members, with the reserved ones replaced by ours. */
+export const objectResult = (value: JsonObject, revision: Revision, stamp: Stamp): string => {
+  const { _meta: meta, cacheScope: _scope, resultType: _type, ttlMs: _ttl, ...rest } = value
+  const { stateless } = featuresOf(revision)
+  if (stateless)
+    return meta === undefined
+      ? resultText(innerOf(rest), revision, stamp)
+      : JSON.stringify({ ...rest, resultType: "complete", _meta: ownMeta(meta, stamp) })
+  const kept = ownMeta(meta, undefined)
+  return JSON.stringify(Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept })
+}
+
+const words = (value: unknown): string => (typeof value === "string" ? value : "?")
+const note = (text: string): JsonObject => ({ type: "text", text })
+
+/** A block of content for a client that may be too old for its kind. */
+export const projectBlock = (block: JsonObject, revision: Revision): JsonObject => {
+  const { audio, structured } = featuresOf(revision)
+  if (structured) return block
+  if (block["type"] === "audio" && !audio) return note(`[audio, ${words(block["mimeType"])}]`)
+  if (block["type"] === "resource_link") return note(`${words(block["name"])}: ${words(block["uri"])}`)
+  const { _meta, ...rest } = block
+  return rest
+}
+
+const projected = (content: unknown, revision: Revision): ReadonlyArray<JsonObject> =>
+  (Array.isArray(content) ? content : []).flatMap((it: unknown) => (isObject(it) ? [projectBlock(it, revision)] : []))
+
+/** A tool's result in MCP's shape, for this revision. Old clients get structured content only if it is an object. */
+const contentResult = (result: JsonObject, revision: Revision, stamp: Stamp): string => {
+  const features = featuresOf(revision)
+  const { content, structuredContent, ...rest } = result
+  const blocks = projected(content, revision)
+  const shown = features.stateless || (features.structured && isObject(structuredContent))
+  const lost = structuredContent !== undefined && !shown && !blocks.some((it) => it["type"] === "text")
+  return objectResult(
+    {
+      content: lost ? [...blocks, note(JSON.stringify(structuredContent))] : blocks,
+      ...(structuredContent !== undefined && shown ? { structuredContent } : {}),
+      ...rest,
+    },
+    revision,
+    stamp,
+  )
+}
+
+/** Text for the model, and the same as structure where the client takes it. */
+const bothWays = (json: string, text: string, structure: boolean, isError: boolean): string =>
+  `"content":[{"type":"text","text":${JSON.stringify(text)}}]` +
+  (structure ? `,"structuredContent":${json}` : "") +
+  (isError ? `,"isError":true` : "")
+
+const doneText = (json: string, tool: ListedTool | undefined, revision: Revision): string => {
+  const { stateless, structured } = featuresOf(revision)
+  const first = json.charAt(0)
+  const declared = tool?.outputSchema !== undefined
+  const structure = structured && (first === "{" || (stateless && (declared || first !== '"')))
+  // What an old client was shown no schema of is no structure for it: it would not know what to check.
+  const shown = structure && (stateless || !declared || isObjectSchema(tool.outputSchema))
+  return bothWays(json, first === '"' ? (JSON.parse(json) as string) : json, shown, false)
+}
+
+/** The result of `tools/call`. `Asks` and `Lacks` are no results, and are answered before. */
+export const outcomeText = (
+  outcome: Exclude<Outcome, { readonly _tag: "Asks" | "Lacks" }>,
+  tool: ListedTool | undefined,
+  revision: Revision,
+  stamp: Stamp,
+): string => {
+  const { structured } = featuresOf(revision)
+  switch (outcome._tag) {
+    case "Done":
+      return resultText(doneText(outcome.json, tool, revision), revision, stamp)
+    case "Content":
+      return contentResult(outcome.result, revision, stamp)
+    case "Failed": {
+      const json = JSON.stringify({ error: outcome.error })
+      return resultText(bothWays(json, json, structured, true), revision, stamp)
+    }
+    case "Waiting": {
+      const decision = outcome.on.kind === "decision" ? { decision: outcome.on.id } : { on: outcome.on }
+      return pending({ state: "waiting", call: outcome.call, ...decision }, revision, stamp)
+    }
+    case "Running":
+      return pending({ state: "running", call: outcome.call }, revision, stamp)
+  }
+}
+
+/** For a client that knows no tasks: a normal result that says where to look. */
+const pending = (state: JsonObject, revision: Revision, stamp: Stamp): string => {
+  const json = JSON.stringify(state)
+  return resultText(bothWays(json, json, featuresOf(revision).structured, false), revision, stamp)
+}
+
+export const inputRequiredText = (requests: ClientRequests, state: string | undefined, stamp: Stamp): string =>
+  JSON.stringify({
+    resultType: "input_required",
+    ...(Object.keys(requests).length === 0 ? {} : { inputRequests: requests }),
+    ...(state === undefined ? {} : { requestState: state }),
+    _meta: { [metaKeys.server]: stamp.info },
+  })
+
+const taskFields = (task: Task): JsonObject => ({
+  taskId: task.id,
+  status: task.status,
+  ...(task.message === undefined ? {} : { statusMessage: task.message }),
+  createdAt: task.createdAt,
+  lastUpdatedAt: task.updatedAt,
+  ttlMs: task.ttlMs,
+  ...(task.pollMs === undefined ? {} : { pollIntervalMs: task.pollMs }),
+})
+
+/** The answer to a call that became a task: nothing of its outcome, even if it has one already. */
+export const taskMadeText = (task: Task, stamp: Stamp): string =>
+  JSON.stringify({ resultType: "task", ...taskFields(task), _meta: { [metaKeys.server]: stamp.info } })
+
+/** A task with what belongs to its state. */
+export const taskDetail = (task: Task, revision: Revision, stamp: Stamp): JsonObject => ({
+  ...taskFields(task),
+  ...(task.status === "input_required" ? { inputRequests: task.requests ?? {} } : {}),
+  ...(task.status === "completed" && task.outcome !== undefined
+    ? { result: JSON.parse(outcomeText(task.outcome, undefined, revision, stamp)) as JsonObject }
+    : {}),
+  ...(task.status === "failed"
+    ? { error: { code: task.fault?.code ?? -32603, message: task.fault?.message ?? "The task failed" } }
+    : {}),
+})

@@ -1,0 +1,386 @@
+/**
+ * The journal: what happened, in order. An event is appended in the transaction that makes it true, and dies with it.
+ * Everything that reacts (feed, audit, timers, later runs and webhooks) reads it with a cursor.
+ *
+ * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
+ * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
+ */
+import {
+  type Event,
+  type EventKind,
+  eventSchemas,
+  kinds,
+  type NewEvent,
+  type PrincipalId,
+  type Provenance,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { batchesOf } from "../database/Batches.ts"
+import { Bell } from "./Bell.ts"
+import { currentCause } from "./Correlation.ts"
+import { type Insert, isWhole, makeInsert } from "../database/Inserts.ts"
+import { noticeChannel, Notices } from "./Notices.ts"
+import { tooFew } from "../database/statements.ts"
+import { type Kept, Tail } from "./tail.ts"
+import type { BatchStatement } from "../database/batch.ts"
+
+/** Present inside `transact`: an event that belongs to no transaction does not compile. */
+export class Transaction extends Context.Service<
+  Transaction,
+  {
+    readonly events: Array<Row>
+    /** The level of the database's transaction that the events belong to. */
+    readonly level: unknown
+    open: boolean
+  }
+>()("server/store/journal/Transaction") {}
+
+/** An event with who and what caused it, and when: nothing is taken from the fiber that writes it. */
+export type CausedEvent = NewEvent & {
+  readonly at: string
+  readonly actor: PrincipalId | null
+  readonly provenance: Provenance
+  readonly correlationId: string
+}
+
+interface Row {
+  readonly kind: EventKind
+  readonly at: string
+  readonly space: string | null
+  readonly actor: string | null
+  readonly provenance: string
+  readonly correlationId: string
+  readonly body: string
+}
+
+const encoders = {
+  ...(Object.fromEntries(
+    Object.entries(kinds).map(([kind, { body }]) => [
+      kind,
+      Schema.encodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Schema.Struct(body)))),
+    ]),
+  ) as Record<EventKind, (body: unknown) => string>),
+  // The most frequent ones are plain JSON already: there is nothing to encode.
+  "call.received": JSON.stringify,
+  "call.settled": JSON.stringify,
+}
+
+// By kind: a union would try one after the other.
+const decoders = Object.fromEntries(
+  Object.entries(eventSchemas).map(([kind, schema]) => [kind, Schema.decodeUnknownSync(Schema.toCodecJson(schema))]),
+) as unknown as Record<EventKind, (row: unknown) => Event>
+/** What was written without being encoded, and by us, is read the same way. */
+const plain = (row: Row & { readonly cursor: number }): Event =>
+  ({
+    cursor: row.cursor,
+    kind: row.kind,
+    at: DateTime.makeUnsafe(row.at),
+    space: row.space,
+    actor: row.actor,
+    provenance: row.provenance,
+    correlationId: row.correlationId,
+    body: JSON.parse(row.body) as unknown,
+  }) as Event
+const fromRow = (row: Row & { readonly cursor: number }): Event =>
+  row.kind === "call.received" || row.kind === "call.settled"
+    ? plain(row)
+    : decoders[row.kind]({ ...row, body: JSON.parse(row.body) as unknown })
+
+/** What is asked for of the newest events; each is decoded once, however many read it. */
+const eventsOf = (
+  some: Iterable<Kept<Row>>,
+  wanted: ReadonlyArray<EventKind> | undefined,
+  limit: number,
+): ReadonlyArray<Event> => {
+  const kindsWanted = wanted === undefined ? undefined : new Set(wanted)
+  const events: Array<Event> = []
+  for (const one of some) {
+    if (events.length >= limit) break
+    if (kindsWanted?.has(one.row.kind) === false) continue
+    events.push((one.decoded ??= fromRow({ ...one.row, cursor: one.cursor })) as Event)
+  }
+  return events
+}
+
+const columns = ["kind", "at", "space", "actor", "provenance", "correlationId", "body"] as const
+
+/** One connection, one row after the other: their numbers have no gap. */
+const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor: number }> =>
+  Array.from({ length: count }, (_, at) => ({ cursor: last - count + 1 + at }))
+
+/** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
+const appendLock = 7_461_001
+/** Retention removes so many at a time, so that it never holds the writer for long. */
+const removedAtOnce = 1000
+
+export class Journal extends Context.Service<
+  Journal,
+  {
+    readonly append: (event: NewEvent) => Effect.Effect<void, never, Transaction>
+    /** Several at once, each with its own cause: for whoever writes for many. */
+    readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
+    /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
+    readonly writeTogether: <Row extends object>(
+      insert: Insert<Row>,
+      rows: ReadonlyArray<Row>,
+      events: ReadonlyArray<CausedEvent>,
+    ) => Effect.Effect<void>
+    /**
+     * A statement that must give back as many rows as it says, with the events of all of them, beside the event loop. False:
+     * nothing was written, because that cannot be done here or it would have hit fewer; then it is a matter for `transact`.
+     */
+    readonly updateTogether: (update: BatchStatement, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
+    /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
+    readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
+    /** What happened after a cursor: everything, or the kinds that are asked for. */
+    readonly read: (options: {
+      readonly after: number
+      readonly limit: number
+      readonly kinds?: ReadonlyArray<EventKind>
+    }) => Effect.Effect<ReadonlyArray<Event>>
+    /** The cursor of the newest event. */
+    readonly end: Effect.Effect<number>
+    /** What stands at or before this cursor may be gone. */
+    readonly floor: Effect.Effect<number>
+    /** Removes what is past its days, but nothing that a named reader has not yet read. Returns how many. */
+    readonly retain: Effect.Effect<number>
+    /** The table was changed by other hands: what is remembered of it is forgotten. */
+    readonly readAnew: Effect.Effect<void>
+    /** Rings when anything may have been committed. */
+    readonly bell: Bell
+    /** One that rings only for these kinds: until then reading them finds nothing. */
+    readonly bellOf: (kinds: ReadonlyArray<EventKind>) => Bell
+  }
+>()("server/store/journal/Journal") {
+  static readonly layer = Layer.effect(
+    Journal,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const notices = yield* Notices
+      // While anybody waits, all bells ring now and then: a lost notice costs this much patience, and no event.
+      const someone = new Bell()
+      let patient = false
+      const onWait = () => {
+        if (patient) return
+        patient = true
+        someone.ring()
+      }
+      const bell = new Bell(onWait)
+      const bells = new Map<EventKind, Set<Bell>>()
+      const bellOf = (of: ReadonlyArray<EventKind>): Bell => {
+        const one = new Bell(onWait)
+        for (const kind of of) bells.set(kind, (bells.get(kind) ?? new Set()).add(one))
+        return one
+      }
+      const ringAll = () => {
+        bell.ring()
+        for (const one of new Set([...bells.values()].flatMap((some) => [...some]))) one.ring()
+      }
+      // What this process commits is told by kind; what others commit is told by notice, and may be anything.
+      const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+      yield* notices.listen("journal", () => (foreign ? ringAll() : bell.ring()))
+      yield* Effect.gen(function* () {
+        const heard = someone.rung
+        if (!patient) yield* someone.waitPast(heard)
+        yield* Effect.sleep(notices.patience)
+        patient = false
+        ringAll()
+      }).pipe(Effect.forever, Effect.forkScoped)
+      const tail = foreign ? undefined : new Tail<Row>()
+      const tell = (events: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
+        tail?.add(events, cursors)
+        const rung = new Set<Bell>()
+        for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
+        for (const one of rung) one.ring()
+      }
+
+      const levelOf = (context: Context.Context<never>): unknown =>
+        Context.getOrUndefined(context, sql.transactionService)
+
+      const own = Effect.fnUntraced(function* (kind: EventKind | undefined) {
+        const transaction = yield* Transaction
+        if (!transaction.open || levelOf(yield* Effect.context<never>()) !== transaction.level)
+          return yield* Effect.die(
+            new Error(`${kind} was appended outside its transaction: nest with Journal.transact, fork nothing`),
+          )
+        return transaction
+      })
+
+      const appendAll: Journal["Service"]["appendAll"] = Effect.fnUntraced(function* (events) {
+        const transaction = yield* own(events[0]?.kind)
+        for (const event of events) transaction.events.push(rowOf(event))
+      })
+
+      const rowOf = ({ actor, at, body, correlationId, kind, provenance, space }: CausedEvent): Row => ({
+        kind,
+        at,
+        space: space ?? null,
+        actor,
+        provenance,
+        correlationId,
+        body: encoders[kind](body),
+      })
+
+      const append = Effect.fnUntraced(function* (event: NewEvent) {
+        const transaction = yield* own(event.kind)
+        const cause = yield* currentCause
+        transaction.events.push({
+          kind: event.kind,
+          at: DateTime.formatIso(yield* DateTime.now),
+          space: event.space ?? null,
+          actor: event.actor === undefined ? cause.actor : event.actor,
+          provenance: event.provenance ?? cause.provenance,
+          correlationId: cause.correlationId,
+          body: encoders[event.kind](event.body),
+        })
+      })
+
+      const lock = sql.onDialectOrElse({
+        pg: () => Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${appendLock})`),
+        orElse: () => Effect.void,
+      })
+
+      // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
+      const insert = makeInsert<Row>(sql, "journal", columns, foreign ? "" : "RETURNING cursor")
+      const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
+        if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
+        const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
+        yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
+        // In the tail before the bell rings.
+        if (!foreign) yield* notices.send("journal")
+      })
+
+      const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
+        Effect.suspend(() => {
+          // The body's own failures pass through, SQL ones too; a BEGIN, append or COMMIT that fails is a defect.
+          let refused: { readonly by: E } | undefined
+          const whole = Effect.withFiber<A, E, Exclude<R, Transaction>>((fiber) => {
+            const known = Context.getOrUndefined(fiber.context, Transaction)
+            // What runs after the commit still has the old one in its context; it must not get these events.
+            const outer = known?.open === true ? known : undefined
+            const own: Transaction["Service"] = { events: [], level: levelOf(fiber.context), open: true }
+            return Effect.provideService(body, Transaction, own).pipe(
+              Effect.onExit(() => Effect.sync(() => void (own.open = false))),
+              Effect.tapError((error) => Effect.sync(() => void (refused = { by: error }))),
+              Effect.tap(() => {
+                if (own.events.length === 0) return Effect.void
+                if (outer === undefined) return Effect.orDie(write(own.events))
+                outer.events.push(...own.events)
+                return Effect.void
+              }),
+            )
+          })
+          return Effect.catch(sql.withTransaction(whole), (error) =>
+            error === refused?.by ? Effect.fail(refused.by) : Effect.die(error),
+          )
+        })
+
+      const batches = batchesOf(sql)
+      /** What the thread has written: there is no COMMIT of ours that would tell it. */
+      const tellOf = (written: ReadonlyArray<Row>, last: number): void => {
+        tell(written, cursorsTo(last, written.length))
+        bell.ring()
+      }
+      /** One statement is one transaction and one way there and back; no event comes about before the lock is held. */
+      const atOnce = <R extends object>(into: Insert<R>): string =>
+        `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})), made AS (${into.selectFrom(1)}),
+          told AS (${insert.selectFrom(2, "held, ")} RETURNING cursor)
+          SELECT pg_notify('${noticeChannel("journal")}', '') FROM (SELECT count(*) FROM told) AS all_of_it`
+      const writeTogether: Journal["Service"]["writeTogether"] = (into, rows, events) =>
+        Effect.suspend(() => {
+          const written = events.map(rowOf)
+          const [one, two] = [into.textOf(rows), insert.textOf(written)]
+          if (!(foreign || batches?.takes(rows.length) === true) || !isWhole(one) || !isWhole(two))
+            return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
+          if (batches === undefined) return Effect.asVoid(Effect.orDie(sql.unsafe(atOnce(into), [one, two])))
+          const statements = [into.statement(one), insert.statement(two)]
+          return Effect.map(Effect.orDie(batches.write(statements, rows.length)), ([, last]) => tellOf(written, last!))
+        })
+
+      const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
+        Effect.suspend(() => {
+          const written = events.map(rowOf)
+          const text = insert.textOf(written)
+          if (batches?.takes(events.length) !== true || !isWhole(update.rows) || !isWhole(text))
+            return Effect.succeed(false)
+          return batches.write([update, insert.statement(text)], events.length).pipe(
+            Effect.map(([, last]) => {
+              tellOf(written, last!)
+              return true
+            }),
+            // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.
+            Effect.catch(({ reason }) =>
+              (reason.cause as Error | undefined)?.message === tooFew
+                ? Effect.succeed(false)
+                : Effect.as(Effect.logWarning("A batch was not written, and is tried another way", reason), false),
+            ),
+          )
+        })
+
+      const read = Effect.fnUntraced(function* ({
+        after,
+        kinds: wanted,
+        limit,
+      }: Parameters<Journal["Service"]["read"]>[0]) {
+        const known = tail?.after(after)
+        if (known !== undefined) return eventsOf(known, wanted, limit)
+        const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
+        const rows = yield* sql<Row & { readonly cursor: number }>`SELECT cursor, kind, at, space, actor, provenance,
+          correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
+        return rows.map(fromRow)
+      }, Effect.orDie)
+
+      const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>
+        Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
+      const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
+      // A journal that retention has emptied still ends where it ended.
+      const stored = Effect.zipWith(
+        one(sql<{ cursor: number }>`SELECT max(cursor) AS cursor FROM journal`),
+        floor,
+        Math.max,
+      )
+      // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
+      const end = Effect.suspend(() => (tail?.end === undefined ? stored : Effect.succeed(tail.end)))
+
+      const remove = Effect.fnUntraced(function* (kind: string, before: string) {
+        const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
+        const most = slowest ?? (yield* end)
+        const gone = yield* sql<{ cursor: number }>`DELETE FROM journal WHERE cursor IN (SELECT cursor FROM journal
+          WHERE kind = ${kind} AND at < ${before} AND cursor <= ${most} ORDER BY cursor LIMIT ${removedAtOnce}) RETURNING cursor`
+        if (gone.length > 0) tail?.clear()
+        const highest = gone.reduce((most, row) => Math.max(most, row.cursor), 0)
+        if (gone.length > 0) yield* sql`UPDATE journal_floor SET cursor = ${highest} WHERE cursor < ${highest}`
+        return gone.length
+      }, sql.withTransaction)
+
+      const retain = Effect.gen(function* () {
+        const now = yield* DateTime.now
+        let removed = 0
+        for (const [kind, { days }] of Object.entries(kinds)) {
+          const before = DateTime.formatIso(DateTime.subtract(now, { days }))
+          let gone: number
+          do removed += gone = yield* remove(kind, before)
+          while (gone === removedAtOnce)
+        }
+        return removed
+      }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
+
+      const readAnew = Effect.sync(() => tail?.clear())
+      return Journal.of({
+        append,
+        appendAll,
+        writeTogether,
+        updateTogether,
+        transact,
+        read,
+        end,
+        floor,
+        retain,
+        readAnew,
+        bell,
+        bellOf,
+      })
+    }),
+  )
+}

@@ -1,0 +1,52 @@
+/** Telling readers that something was committed: within the process on SQLite, by NOTIFY on Postgres. */
+import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { listen } from "../database/postgres.ts"
+
+/** A channel as Postgres has it. */
+export const noticeChannel = (channel: string): string => `stoa_${channel}`
+
+export class Notices extends Context.Service<
+  Notices,
+  {
+    /** To be called inside a transaction: the notice goes out with its COMMIT, or not at all. */
+    readonly send: (channel: string) => Effect.Effect<void, SqlError.SqlError>
+    readonly listen: (channel: string, hear: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** How long a reader may trust silence. A lost notice costs this much, never an event. */
+    readonly patience: Duration.Duration
+  }
+>()("server/store/journal/Notices") {
+  static readonly layer = Layer.effect(
+    Notices,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const hearers = new Map<string, Set<() => void>>()
+      return Notices.of({
+        patience: Duration.seconds(30),
+        send: (channel) => sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear()))),
+        listen: (channel, hear) => {
+          const all = hearers.get(channel) ?? new Set()
+          hearers.set(channel, all)
+          return Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => all.add(hear)),
+              () => Effect.sync(() => all.delete(hear)),
+            ),
+          )
+        },
+      })
+    }),
+  )
+
+  static readonly layerPostgres = (url: Redacted.Redacted) =>
+    Layer.effect(
+      Notices,
+      Effect.map(SqlClient.SqlClient, (sql) =>
+        Notices.of({
+          patience: Duration.seconds(2),
+          send: (channel) => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, '')`),
+          listen: (channel, hear) => listen(url, noticeChannel(channel), hear),
+        }),
+      ),
+    )
+}

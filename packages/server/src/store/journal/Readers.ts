@@ -1,0 +1,293 @@
+/**
+ * Named readers of the journal. A reader keeps its cursor in the database and holds a lease while it works, so that one
+ * process at a time reads under a name. Delivery is at least once: what a reader does must bear a repeat, unless it is
+ * `atomic`, when its writes and its cursor commit together.
+ */
+import type { Event, EventKind } from "@stoa/contract"
+import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { batchesOf } from "../database/Batches.ts"
+import type { Bell } from "./Bell.ts"
+import { freeLeases } from "../Claims.ts"
+import { becauseOf, newId } from "./Correlation.ts"
+import { type Insert, isWhole } from "../database/Inserts.ts"
+import { Journal, type Transaction } from "./Journal.ts"
+import type { BatchStatement } from "../database/batch.ts"
+
+/** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
+const lease = Duration.seconds(15)
+const third = Duration.seconds(5)
+const most = 500
+
+export interface ReaderState {
+  readonly name: string
+  readonly cursor: number
+  readonly failure: string | null
+}
+
+interface Waiter {
+  readonly cursor: number
+  readonly done: Deferred.Deferred<void>
+}
+
+/** Rows that stand for a batch of events: written with the cursor, all or none, beside the event loop where that can be. */
+export interface RowsOf {
+  readonly statement: BatchStatement
+  /** The same, for a transaction. */
+  readonly run: Effect.Effect<unknown, SqlError.SqlError>
+}
+export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf => ({
+  statement: into.statement(into.textOf(rows)),
+  run: Effect.suspend(() => into.run(rows)),
+})
+
+interface Reader<R> {
+  readonly name: string
+  /** How long to let events come together before the next batch. */
+  readonly gather?: Duration.Input
+  /** Handles a batch at a time, its writes in one transaction with the cursor; otherwise one event at a time. */
+  readonly atomic: boolean
+  /** The kinds it cares for; it is not woken into work by others. All of them, if none are named. */
+  readonly kinds?: ReadonlyArray<EventKind>
+  /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
+  readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
+  /** An atomic reader that gives rows and writes nothing itself. */
+  readonly givesRows?: true
+}
+
+export class Readers extends Context.Service<
+  Readers,
+  {
+    /** The receipt: returns once the reader has dealt with everything up to the cursor (the journal's end, if none is given). */
+    readonly receipt: (name: string, cursor?: number) => Effect.Effect<void>
+    readonly list: Effect.Effect<ReadonlyArray<ReaderState>>
+    /** Writes down how far every reader of this process has come, also past what did not concern it. */
+    readonly writeDown: Effect.Effect<void>
+    /** Runs a reader for as long as the scope lives. */
+    readonly run: <R>(reader: Reader<R>) => Effect.Effect<never, never, Exclude<R, Transaction>>
+  }
+>()("server/store/journal/Readers") {
+  static readonly layer = Layer.effect(
+    Readers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const me = newId("rdr")
+      yield* Effect.orDie(freeLeases(sql, "readers"))
+      const running = new Set<string>()
+      const passed = new Map<string, number>()
+      const waiters = new Map<string, Set<Waiter>>()
+      const bells = new Map<string, Bell>()
+      // How far each has come in this process: what it passed over is not written down at once.
+      const reached = new Map<string, number>()
+
+      const moved = (name: string, cursor: number) =>
+        Effect.sync(() => {
+          reached.set(name, cursor)
+          for (const one of waiters.get(name) ?? [])
+            if (one.cursor <= cursor) Deferred.doneUnsafe(one.done, Effect.void)
+        })
+
+      const stored = (name: string) =>
+        Effect.map(
+          sql<{ cursor: number }>`SELECT cursor FROM readers WHERE name = ${name}`,
+          (rows) => rows[0]?.cursor ?? 0,
+        )
+
+      const receipt = Effect.fn("Readers.receipt")(function* (name: string, wanted?: number) {
+        const cursor = wanted ?? (yield* journal.end)
+        if ((reached.get(name) ?? 0) >= cursor) return
+        const waiter: Waiter = { cursor, done: Deferred.makeUnsafe<void>() }
+        const all = waiters.get(name) ?? new Set()
+        waiters.set(name, all.add(waiter))
+        bells.get(name)?.ring()
+        // The row is asked too: this process may not be the one that reads.
+        const asked = Effect.gen(function* () {
+          while ((yield* stored(name)) < cursor) yield* Effect.sleep("1 second")
+        })
+        yield* Effect.raceFirst(Deferred.await(waiter.done), Effect.orDie(asked)).pipe(
+          Effect.ensuring(Effect.sync(() => all.delete(waiter))),
+        )
+      })
+
+      const times = Effect.map(DateTime.now, (now) => ({
+        now: DateTime.formatIso(now),
+        until: DateTime.formatIso(DateTime.addDuration(now, lease)),
+      }))
+
+      /** Takes the lease; says where to go on, or nothing while another process holds it. */
+      const claim = Effect.fnUntraced(function* (name: string) {
+        const { now, until } = yield* times
+        const rows = yield* sql<{
+          cursor: number
+        }>`INSERT INTO readers (name, cursor, lease_owner, lease_until, moved_at)
+          VALUES (${name}, 0, ${me}, ${until}, ${now})
+          ON CONFLICT (name) DO UPDATE SET lease_owner = ${me}, lease_until = ${until}
+          WHERE readers.lease_owner = ${me} OR readers.lease_owner IS NULL OR readers.lease_until < ${now}
+          RETURNING cursor`
+        return rows[0]?.cursor
+      })
+
+      /** Moves the cursor and renews the lease. A process that slept through its lease changes nothing. */
+      const move = Effect.fnUntraced(function* (name: string, cursor: number) {
+        const { now, until } = yield* times
+        const rows = yield* sql`UPDATE readers SET cursor = ${cursor}, failure = NULL, moved_at = ${now},
+          lease_until = ${until} WHERE name = ${name} AND lease_owner = ${me} RETURNING name`
+        if (rows.length === 0) return yield* Effect.die(new Error(`reader ${name} lost its lease`))
+      })
+
+      const note = (name: string, failure: string) =>
+        Effect.ignore(sql`UPDATE readers SET failure = ${failure.slice(0, 2000)} WHERE name = ${name}`)
+
+      /** Where another process holds the lease, that one writes it down. Never back. */
+      const writeOne = Effect.fnUntraced(function* (name: string, cursor: number) {
+        const stood = yield* claim(name)
+        if (stood !== undefined && stood < cursor) yield* move(name, cursor)
+      })
+
+      const writeDown = Effect.suspend(() =>
+        Effect.forEach([...passed], ([name, cursor]) => writeOne(name, cursor), { discard: true }),
+      ).pipe(Effect.orDie)
+
+      const batches = batchesOf(sql)
+      const moveInBatch = `UPDATE readers SET cursor = value->>1, failure = NULL, moved_at = value->>2,
+        lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
+      const writeRows = Effect.fnUntraced(function* ({ run, statement }: RowsOf, name: string, cursor: number) {
+        // A quiet house has no need of the thread.
+        if (batches?.standing !== true || !isWhole(statement.rows))
+          return yield* journal.transact(Effect.andThen(run, move(name, cursor)))
+        const { now, until } = yield* times
+        const moved = JSON.stringify([[name, cursor, now, until, me]])
+        // Should it be lost with the power, its cursor is lost with it, and it is read again.
+        yield* batches.write([statement, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
+      })
+
+      const loop = <R>({ atomic, gather, givesRows, handle, kinds, name }: Reader<R>) => {
+        let cursor: number | undefined
+        let noted = 0
+        let heldUntil = 0
+        let limit = most
+        // Not woken into work by what does not concern it.
+        const bell = kinds === undefined ? journal.bell : journal.bellOf(kinds)
+        bells.set(name, bell)
+
+        const whole = (events: ReadonlyArray<Event>, last: number) =>
+          givesRows === true
+            ? Effect.flatMap(handle(events), (rows) => writeRows(rows as RowsOf, name, last))
+            : journal.transact(Effect.andThen(handle(events), move(name, last)))
+
+        // Keeps the lease through slow handlers, and what was done even when a later event fails.
+        const oneByOne = (events: ReadonlyArray<Event>, from: number) =>
+          Effect.suspend(() => {
+            let done = from
+            const each = Effect.forEach(
+              events,
+              (event) =>
+                Effect.tap(becauseOf(event, handle([event])), () => Effect.sync(() => void (done = event.cursor))),
+              { discard: true },
+            )
+            const beat = Effect.forever(
+              Effect.andThen(
+                Effect.sleep(third),
+                Effect.suspend(() => move(name, done)),
+              ),
+            )
+            return Effect.raceFirst(each, beat).pipe(
+              Effect.onExit(() => (done > from ? move(name, done) : Effect.void)),
+            )
+          })
+
+        /** True while the lease is ours and not about to end; a quiet reader asks for none and writes nothing. */
+        const hold = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now < heldUntil) return true
+          const claimed = yield* claim(name)
+          heldUntil = claimed === undefined ? 0 : now + Duration.toMillis(third)
+          const before = cursor
+          cursor = claimed ?? (yield* stored(name))
+          yield* moved(name, cursor)
+          return claimed !== undefined && before === cursor
+        })
+
+        /** Nothing up to here concerns it. That is written down now and then: to read past it again costs nothing. */
+        const passOver = Effect.fnUntraced(function* (end: number) {
+          if (cursor === undefined || end <= cursor) return
+          const now = yield* Clock.currentTimeMillis
+          if (now - noted > Duration.toMillis(third)) {
+            noted = now
+            yield* writeOne(name, end)
+          }
+          cursor = end
+          passed.set(name, end)
+          yield* moved(name, end)
+        })
+
+        const pass = Effect.gen(function* () {
+          const heard = bell.rung
+          if (cursor === undefined) yield* hold
+          const from = cursor!
+          // Asked before reading: what is appended in between is not passed over.
+          const end = kinds === undefined ? from : yield* journal.end
+          const events = yield* journal.read({ after: from, limit, ...(kinds === undefined ? {} : { kinds }) })
+          const last = events.at(-1)?.cursor
+          if (last === undefined) {
+            yield* passOver(end)
+            return yield* bell.waitPast(heard)
+          }
+          if (!(yield* hold)) {
+            // The cursor was moved by another process, or is about to be.
+            if (heldUntil === 0 && cursor === from) yield* Effect.sleep("1 second")
+            return
+          }
+          yield* atomic ? whole(events, last) : oneByOne(events, from)
+          cursor = last
+          heldUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(third)
+          limit = Math.min(limit * 2, most)
+          yield* moved(name, last)
+          // Whoever is behind does not rest.
+          if (gather !== undefined && events.length < limit) yield* Effect.sleep(gather)
+        })
+        return pass.pipe(
+          Effect.tapCause((cause) =>
+            Effect.andThen(
+              Effect.logError(`Reader ${name} failed and will try again`, cause),
+              Effect.suspend(() => {
+                cursor = undefined
+                heldUntil = 0
+                // One at a time, so that all before the event that fails is dealt with.
+                limit = 1
+                return note(name, String(cause))
+              }),
+            ),
+          ),
+          Effect.sandbox,
+          // It never skips: an event that cannot be handled stops its reader, and the doctor says so.
+          Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("10 seconds")])),
+          Effect.orDie,
+          Effect.forever,
+        )
+      }
+
+      const run: Readers["Service"]["run"] = (reader) =>
+        Effect.suspend(() => {
+          if (running.has(reader.name)) return Effect.die(new Error(`two readers are named ${reader.name}`))
+          running.add(reader.name)
+          return Effect.ensuring(
+            loop(reader),
+            Effect.sync(() => running.delete(reader.name)),
+          )
+        }) as Effect.Effect<never, never, never>
+
+      const list = sql<ReaderState>`SELECT name, cursor, failure FROM readers ORDER BY name`.pipe(Effect.orDie)
+
+      yield* Effect.addFinalizer(() =>
+        Effect.ignore(sql`UPDATE readers SET lease_owner = NULL, lease_until = NULL WHERE lease_owner = ${me}`),
+      )
+      return Readers.of({ receipt, list, run, writeDown })
+    }),
+  )
+}
+
+/** A reader as a layer: it runs while the house stands. */
+export const readerLayer = <R>(reader: Reader<R>): Layer.Layer<never, never, Readers | Exclude<R, Transaction>> =>
+  Layer.effectDiscard(Effect.flatMap(Readers, (readers) => Effect.forkScoped(readers.run(reader))))

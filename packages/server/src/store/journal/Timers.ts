@@ -1,0 +1,122 @@
+/** Due times as rows: expiry, plans, retries, retention. Claimed by lease; each firing is one `timer.fired` in the journal. */
+import type { CorrelationId, TimerId } from "@stoa/contract"
+import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Bell } from "./Bell.ts"
+import { claimDue, freeLeases } from "../Claims.ts"
+import { causedBy, currentCause, newId } from "./Correlation.ts"
+import { Journal, type Transaction } from "./Journal.ts"
+import { Notices } from "./Notices.ts"
+
+const lease = Duration.seconds(15)
+
+interface Row {
+  readonly id: TimerId
+  readonly purpose: string
+  readonly dueAt: string
+  readonly payload: string
+  readonly correlationId: string
+}
+
+export class Timers extends Context.Service<
+  Timers,
+  {
+    /** Sets a timer in the caller's transaction. A key makes it one of a kind: setting it again moves it. */
+    readonly set: (timer: {
+      readonly purpose: string
+      readonly dueAt: DateTime.Utc
+      readonly payload: Schema.Json
+      readonly key?: string
+    }) => Effect.Effect<TimerId, never, Transaction>
+    readonly cancel: (id: TimerId) => Effect.Effect<boolean, never, Transaction>
+    readonly cancelKey: (key: string) => Effect.Effect<void, never, Transaction>
+    readonly pending: Effect.Effect<number>
+  }
+>()("server/store/journal/Timers") {
+  static readonly layer = Layer.effect(
+    Timers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const notices = yield* Notices
+      const me = newId("tmk")
+      yield* Effect.orDie(freeLeases(sql, "timers"))
+      const bell = new Bell()
+      yield* notices.listen("timers", () => bell.ring())
+
+      const set: Timers["Service"]["set"] = Effect.fn("Timers.set")(function* ({ dueAt, key, payload, purpose }) {
+        const id = newId<TimerId>("tmr")
+        const row = {
+          id,
+          purpose,
+          key: key ?? null,
+          dueAt: DateTime.formatIso(dueAt),
+          payload: JSON.stringify(payload),
+          correlationId: (yield* currentCause).correlationId,
+        }
+        const rows = yield* sql<{ id: TimerId }>`INSERT INTO timers ${sql.insert(row)}
+          ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at, payload = excluded.payload,
+            purpose = excluded.purpose, correlation_id = excluded.correlation_id, lease_until = NULL
+          RETURNING id`
+        yield* notices.send("timers")
+        return rows[0]!.id
+      }, Effect.orDie)
+
+      const cancel: Timers["Service"]["cancel"] = Effect.fn("Timers.cancel")(
+        (id: TimerId) => Effect.map(sql`DELETE FROM timers WHERE id = ${id} RETURNING id`, (rows) => rows.length > 0),
+        Effect.orDie,
+      )
+
+      const cancelKey: Timers["Service"]["cancelKey"] = (key) =>
+        Effect.asVoid(Effect.orDie(sql`DELETE FROM timers WHERE key = ${key}`))
+
+      // Whoever deletes a row fires it, as it stands then: one that was moved or canceled meanwhile does not fire.
+      const fire = Effect.fnUntraced(function* (id: TimerId, now: DateTime.Utc) {
+        const rows = yield* sql<Row>`DELETE FROM timers
+          WHERE id = ${id} AND lease_owner = ${me} AND due_at <= ${DateTime.formatIso(now)} RETURNING *`
+        yield* Effect.forEach(rows, (row) =>
+          causedBy(
+            { correlationId: row.correlationId as CorrelationId, actor: null, provenance: "house" },
+            journal.append({
+              kind: "timer.fired",
+              body: { timer: row.id, purpose: row.purpose, payload: JSON.parse(row.payload) as Schema.Json },
+            }),
+          ),
+        )
+      })
+
+      /** Until the next is due; a row that another process has claimed counts when its lease ends. */
+      const untilNext = Effect.fnUntraced(function* (now: DateTime.Utc) {
+        const at = (yield* sql<{ at: string | null }>`SELECT min(CASE WHEN lease_until > ${DateTime.formatIso(now)}
+          THEN lease_until ELSE due_at END) AS at FROM timers`)[0]?.at
+        if (at === null || at === undefined) return notices.patience
+        const millis = DateTime.toEpochMillis(DateTime.makeUnsafe(at)) - DateTime.toEpochMillis(now)
+        return Duration.min(Duration.millis(Math.max(millis, 1)), notices.patience)
+      })
+
+      const pass = Effect.gen(function* () {
+        const heard = bell.rung
+        const now = yield* DateTime.now
+        const due = yield* claimDue<Row>(sql, { table: "timers", owner: me, now, lease, limit: 100 })
+        const inOrder = due.toSorted((a, b) => (a.dueAt < b.dueAt ? -1 : a.dueAt > b.dueAt ? 1 : 0))
+        if (due.length > 0)
+          return yield* journal.transact(Effect.forEach(inOrder, (row) => fire(row.id, now), { discard: true }))
+        yield* Effect.timeoutOption(bell.waitPast(heard), yield* untilNext(now))
+      })
+      yield* pass.pipe(
+        Effect.tapCause((cause) => Effect.logError("The timers failed and will try again", cause)),
+        Effect.sandbox,
+        Effect.retry(Schedule.spaced("1 second")),
+        Effect.orDie,
+        Effect.forever,
+        Effect.forkScoped,
+      )
+
+      const pending = sql<{ n: number }>`SELECT count(*) AS n FROM timers`.pipe(
+        Effect.map((rows) => rows[0]!.n),
+        Effect.orDie,
+      )
+      return Timers.of({ set, cancel, cancelKey, pending })
+    }),
+  )
+}

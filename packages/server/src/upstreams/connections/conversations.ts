@@ -1,0 +1,137 @@
+/**
+ * Calls of servers of the old era, which ask in the middle of a call and wait on its stream for the answer. Such a call is
+ * held here from its first question on, while whoever runs the handler waits for somebody to answer. Only memory holds it.
+ */
+import type { MCPConnectionError } from "@stoa/contract"
+import { type MCPConnection, type MCPQuestion, MCPRefused, type MCPReply } from "@stoa/tools"
+import { Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
+import { type Answers, Asked, type CallingClient } from "../Asked.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+type Refusal = MCPConnectionError | MCPRefused
+
+interface Pending {
+  readonly question: MCPQuestion
+  readonly reply: Deferred.Deferred<JsonObject>
+}
+
+interface Conversation {
+  readonly fiber: Fiber.Fiber<MCPReply, Refusal>
+  readonly questions: Queue.Queue<Pending>
+  /** What was asked and is not answered, by its key. */
+  pending: Readonly<Record<string, Pending>>
+  asked: number
+  /** What the server has made of it, and is told when it is given up. */
+  readonly task: () => string | undefined
+}
+
+const cutOff = new MCPRefused(-32_603, "The connection to its server ended; whether it acted is not known")
+/** Questions that come together are asked together. */
+const togetherMs = 50
+
+const declares = (client: CallingClient | undefined, capability: string): boolean =>
+  client?.capabilities[capability] !== undefined
+
+/** What nobody can be asked is answered at once: no folder is shown, no model is there. */
+export const unaskable = (
+  { method }: MCPQuestion,
+  client: CallingClient | undefined,
+  people = true,
+): JsonObject | MCPRefused | undefined => {
+  if (method === "elicitation/create")
+    return people || declares(client, "elicitation") ? undefined : { action: "cancel" }
+  if (method === "roots/list") return declares(client, "roots") ? undefined : { roots: [] }
+  if (method === "sampling/createMessage" && declares(client, "sampling")) return undefined
+  return new MCPRefused(-32_601, "Whoever made this call has no model to lend, and neither has the house")
+}
+
+/** Which sign-in a server means is between it and us: a client gets one of its own. */
+const asked = ({ method, params }: MCPQuestion): MCPQuestion => {
+  const { elicitationId: _, ...rest } = params
+  return { method, params: rest }
+}
+
+const gathered = Effect.fnUntraced(function* (questions: Queue.Queue<Pending>) {
+  const first = yield* Queue.take(questions)
+  yield* Effect.sleep(togetherMs)
+  return [first, ...(yield* Queue.clear(questions))]
+})
+
+export const makeConversations = () => {
+  const all = new Map<string, Conversation>()
+  const hearers = new Set<(call: string) => void>()
+
+  const hangUp = (call: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const one = all.get(call)
+      all.delete(call)
+      return one === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(one.fiber))
+    })
+
+  /** Until it ends, or asks. */
+  const next = (call: string, one: Conversation): Effect.Effect<MCPReply | Asked, Refusal> =>
+    Effect.raceFirst(
+      Effect.map(gathered(one.questions), (pending) => ({ pending })),
+      Effect.map(Fiber.await(one.fiber), (exit) => ({ exit })),
+    ).pipe(
+      Effect.flatMap((came): Effect.Effect<MCPReply | Asked, Refusal> => {
+        if ("exit" in came) {
+          all.delete(call)
+          if (Exit.isSuccess(came.exit)) return Effect.succeed(came.exit.value)
+          return Cause.hasInterruptsOnly(came.exit.cause) ? Effect.fail(cutOff) : Effect.failCause(came.exit.cause)
+        }
+        one.pending = Object.fromEntries(came.pending.map((it) => [`question-${++one.asked}`, it]))
+        const questions = Object.entries(one.pending).map(([key, { question }]) => [key, question])
+        const task = one.task()
+        const state = { held: true, ...(task === undefined ? {} : { task }) }
+        return Effect.succeed(new Asked(Object.fromEntries(questions), state, true, false))
+      }),
+      // Whoever stops the handler stops the call; one that has asked is stopped by `hangUp`.
+      Effect.onInterrupt(() => hangUp(call)),
+    )
+
+  /** Sends it, in the life of the connection and not in that of whoever waits. `people`: those of the house may be asked too. */
+  const begin = Effect.fnUntraced(function* (
+    call: string,
+    scope: Scope.Scope,
+    client: CallingClient | undefined,
+    people: boolean,
+    send: (
+      line: Parameters<MCPConnection["exchange"]>[2],
+      becomes: (task: string) => void,
+    ) => ReturnType<MCPConnection["exchange"]>,
+  ) {
+    const questions = yield* Queue.unbounded<Pending>()
+    const answer = Effect.fnUntraced(function* (question: MCPQuestion) {
+      const said = unaskable(question, client, people)
+      if (said instanceof MCPRefused) return yield* Effect.fail(said)
+      if (said !== undefined) return said
+      const reply = Deferred.makeUnsafe<JsonObject>()
+      yield* Queue.offer(questions, { question: asked(question), reply })
+      return yield* Deferred.await(reply)
+    })
+    const log = (entry: Parameters<CallingClient["log"]>[0]) => Effect.sync(() => client?.log(entry))
+    let task: string | undefined
+    const sent = send({ line: { answer, log } }, (made) => void (task = made))
+    const fiber = yield* Effect.forkIn(sent, scope)
+    const one: Conversation = { fiber, questions, pending: {}, asked: 0, task: () => task }
+    all.set(call, one)
+    // It ended while its question was open: the answer would reach nobody.
+    fiber.addObserver(() => {
+      if (Object.keys(one.pending).length > 0 && all.get(call) === one) for (const hear of hearers) hear(call)
+    })
+    return yield* next(call, one)
+  })
+
+  /** Undefined: nothing of it is left here. */
+  const goOn = (call: string, answers: Answers): Effect.Effect<MCPReply | Asked, Refusal> | undefined => {
+    const one = all.get(call)
+    if (one === undefined) return undefined
+    for (const [key, { reply }] of Object.entries(one.pending))
+      Deferred.doneUnsafe(reply, Effect.succeed(answers[key] ?? { action: "cancel" }))
+    one.pending = {}
+    return next(call, one)
+  }
+
+  return { begin, goOn, hangUp, onLost: (hear: (call: string) => void) => void hearers.add(hear) }
+}

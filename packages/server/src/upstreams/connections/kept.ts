@@ -1,0 +1,105 @@
+/** A server as the pool keeps it: its row, its connection, what it lists and what is offered of that. */
+import { MCPServerState, type PrincipalId } from "@stoa/contract"
+import type { MCPConnection, MCPTool, Tool } from "@stoa/tools"
+import { Deferred, Effect, type Scope } from "effect"
+import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
+import { Shelves } from "../tools/offerings.ts"
+import type { Offer, Pin } from "../tools/pins.ts"
+import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
+import type { Server } from "../rows.ts"
+
+export interface UpstreamTool {
+  readonly server: string
+  /** The agent whose own server it is of; null: the house's. */
+  readonly owner: PrincipalId | null
+  readonly tool: Tool
+  /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
+  readonly behind: string
+  /** Nobody has looked at its schema: it is checked under a deadline. */
+  readonly reviewed: false
+}
+
+export interface Kept {
+  readonly server: Server
+  readonly revealed: Set<string>
+  /** Done once the first try since it was started has ended, either way. */
+  first: Deferred.Deferred<void>
+  status: MCPServerState["status"]
+  version: string | null
+  protocol: string | null
+  error: string | undefined
+  connection: MCPConnection | undefined
+  listed: ReadonlyArray<MCPTool>
+  leftOut: LeftOut
+  pins: Map<string, Pin>
+  offer: Offer
+  callable: ReadonlySet<string>
+  /** When it last told of other tools. */
+  toldAt: number
+  /** What is offered, in one word: another one is news. */
+  signature: string
+  tools: ReadonlyArray<UpstreamTool>
+  readonly shelves: Shelves
+  /** Present while it is to be connected. */
+  scope: Scope.Closeable | undefined
+}
+
+/** How long a request waits for a server that is being reached. */
+const patience = "5 seconds"
+
+/** Waits a while for a server that was started and is not there yet. */
+export const reached = (kept: Kept): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    isStarting(kept) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(kept.first), patience)) : Effect.void,
+  )
+export const isStarting = ({ first, scope }: Kept): boolean => scope !== undefined && !Deferred.isDoneUnsafe(first)
+
+export const nothing: Offer = { tools: [], held: [], missing: [] }
+const sealedElsewhere =
+  "how to reach it was sealed under another key; start with the right STOA_SECRET_KEY, or add it again"
+
+export const fresh = (server: Server): Kept => ({
+  server,
+  revealed: server.spec === undefined ? new Set() : plainSecrets(server.spec),
+  first: Deferred.makeUnsafe(),
+  status: server.spec === undefined ? "error" : "disconnected",
+  version: null,
+  protocol: null,
+  error: server.spec === undefined ? sealedElsewhere : undefined,
+  connection: undefined,
+  listed: [],
+  leftOut: nothingLeftOut,
+  pins: new Map(),
+  offer: nothing,
+  callable: new Set(),
+  toldAt: 0,
+  signature: "",
+  tools: [],
+  shelves: new Shelves(),
+  scope: undefined,
+})
+
+export const stateOf = (kept: Kept): MCPServerState => {
+  const { createdAt, id, name, owner, source, spec, transport } = kept.server
+  return new MCPServerState({
+    id,
+    name,
+    status: kept.status,
+    version: kept.version,
+    protocol: kept.protocol,
+    tools: kept.tools.map(({ tool }) => tool.definition.name.slice(name.length + 1)),
+    held: kept.offer.held,
+    missing: kept.status === "connected" ? kept.offer.missing : [],
+    leftOut: kept.scope === undefined ? [] : shownLeftOut(kept.leftOut, Object.values(kept.shelves.dropped).flat()),
+    ...(kept.error === undefined ? {} : { error: kept.error }),
+    transport,
+    ...(spec?.command === undefined ? {} : { command: spec.command }),
+    ...(spec?.url === undefined ? {} : { url: shownUrl(spec.url) }),
+    allowedTools: spec?.allowedTools ?? [],
+    review: spec?.review ?? "hold",
+    timeoutSeconds: silenceMsOf(spec) / 1000,
+    owner,
+    source,
+    createdAt,
+  })
+}

@@ -1,0 +1,194 @@
+/**
+ * What a server has beside tools: resources, templates, prompts. Its lists are kept here, so that listing waits for no
+ * server; who watches which resource is counted here, so that a shared connection watches the union and tells each its own.
+ */
+import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
+import { Clock, Context, Deferred, Effect, Scope } from "effect"
+import { tellLeftOut } from "./leftOut.ts"
+import { beginLog } from "../connections/loudness.ts"
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export interface Lists {
+  readonly resources: ReadonlyArray<JsonObject>
+  readonly templates: ReadonlyArray<JsonObject>
+  readonly prompts: ReadonlyArray<JsonObject>
+}
+
+/** Lists are others now, or one resource has new contents. */
+export type Offering =
+  | { readonly what: "resources" | "prompts"; readonly server: string }
+  | { readonly what: "resource"; readonly server: string; readonly uri: string }
+
+const nothing: Lists = { resources: [], templates: [], prompts: [] }
+/** A server that never says that its lists have changed is asked again after this, when somebody looks. */
+const staleMs = 5000
+/** A server that takes longer than this to list is waited for no more. */
+const patienceMs = 2000
+/** Watched at one server by all callers together. */
+const mostWatched = 1000
+
+interface Watcher {
+  readonly uris: ReadonlySet<string>
+  readonly tell: (uri: string) => void
+}
+
+const has = (capabilities: JsonObject, key: string): boolean => capabilities[key] !== undefined
+const tells = (capabilities: JsonObject, key: string): boolean =>
+  (capabilities[key] as { readonly listChanged?: boolean } | undefined)?.listChanged === true
+
+/** One server's. Made when it is added, filled when it is there. */
+export class Shelves {
+  lists: Lists = nothing
+  /** What it lists that no client could read, and why. */
+  dropped: Readonly<Record<keyof Lists, ReadonlyArray<MCPLeftOut>>> = { resources: [], templates: [], prompts: [] }
+  capabilities: JsonObject = {}
+  instructions: string | undefined
+  era: "legacy" | "modern" = "modern"
+  readonly watchers = new Set<Watcher>()
+  connection: MCPConnection | undefined
+  loadedAt = -Infinity
+  loading: Deferred.Deferred<void> | undefined
+  loadingSince = 0
+  #wanted = ""
+
+  /** Whether what is wanted of the server has changed; if so, what it is now. */
+  wanted(again: boolean): ReadonlyArray<string> | undefined {
+    const uris = [...new Set([...this.watchers].flatMap((one) => [...one.uris]))].toSorted().slice(0, mostWatched)
+    const text = uris.join("\n")
+    if (text === this.#wanted && !(again && uris.length > 0)) return undefined
+    this.#wanted = text
+    return uris
+  }
+}
+
+export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelves, value: unknown) => unknown) {
+  const scope = yield* Effect.scope
+  const run = Effect.runForkWith(Context.empty())
+  const hearers = new Set<(offering: Offering) => void>()
+  let version = 0
+
+  const tell = (offering: Offering) => {
+    version++
+    for (const hear of hearers) hear(offering)
+  }
+
+  const tellAll = (server: string, { lists: { prompts, resources, templates } }: Shelves) => {
+    version++
+    if (resources.length + templates.length > 0) tell({ what: "resources", server })
+    if (prompts.length > 0) tell({ what: "prompts", server })
+  }
+
+  const load = Effect.fnUntraced(function* (server: string, shelves: Shelves) {
+    const { capabilities, connection } = shelves
+    if (connection === undefined) return
+    // A list that cannot be had leaves the last one standing.
+    const before = shelves.lists
+    const said = shelves.dropped
+    const list = (method: Parameters<MCPConnection["listAll"]>[0], capability: string, key: keyof Lists) =>
+      has(capabilities, capability)
+        ? Effect.match(connection.listAll(method), {
+            onSuccess: (listed) => hide(shelves, listed) as typeof listed,
+            onFailure: () => ({ items: before[key], dropped: said[key] }),
+          })
+        : Effect.succeed({ items: [], dropped: [] })
+    const [resources, templates, prompts] = yield* Effect.all(
+      [
+        list("resources/list", "resources", "resources"),
+        list("resources/templates/list", "resources", "templates"),
+        list("prompts/list", "prompts", "prompts"),
+      ],
+      { concurrency: "unbounded" },
+    )
+    // Gone, or another one, meanwhile.
+    if (shelves.connection !== connection) return
+    shelves.loadedAt = yield* Clock.currentTimeMillis
+    shelves.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
+    shelves.dropped = { resources: resources.dropped, templates: templates.dropped, prompts: prompts.dropped }
+    yield* tellLeftOut(connection.name, Object.values(said).flat(), Object.values(shelves.dropped).flat())
+    const differs = (...keys: ReadonlyArray<keyof Lists>) =>
+      keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(shelves.lists[key]))
+    if (differs("resources", "templates")) tell({ what: "resources", server })
+    if (differs("prompts")) tell({ what: "prompts", server })
+  })
+
+  /** One look at a time; whoever comes meanwhile waits for it. */
+  const loaded = (server: string, shelves: Shelves): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (shelves.loading !== undefined) return Deferred.await(shelves.loading)
+      const done = Deferred.makeUnsafe<void>()
+      shelves.loading = done
+      const begun = Effect.map(Clock.currentTimeMillis, (now) => void (shelves.loadingSince = now))
+      return Effect.andThen(begun, load(server, shelves)).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            shelves.loading = undefined
+            Deferred.doneUnsafe(done, Effect.void)
+          }),
+        ),
+        Effect.forkIn(scope),
+        Effect.andThen(Deferred.await(done)),
+      )
+    })
+
+  const applied = (shelves: Shelves, again: boolean) =>
+    Effect.suspend(() => {
+      const { connection } = shelves
+      const uris = connection === undefined ? undefined : shelves.wanted(again)
+      return uris === undefined ? Effect.void : Effect.ignore(connection!.watch(uris))
+    })
+
+  return {
+    version: () => version,
+    /** The server is there, maybe for the second time. */
+    connected: Effect.fnUntraced(function* (server: string, shelves: Shelves, connection: MCPConnection) {
+      const details = yield* Effect.option(connection.details)
+      if (details._tag === "None") return
+      const { capabilities, era, instructions } = details.value
+      Object.assign(shelves, { connection, capabilities, era, instructions })
+      version++
+      const log = has(capabilities, "logging") && era === "legacy" ? beginLog(connection) : Effect.void
+      yield* Effect.forkIn(Effect.all([loaded(server, shelves), applied(shelves, true), log]), scope)
+    }),
+    /** It is not shown any more. What it had is kept, for it may be started again. */
+    gone: (server: string, shelves: Shelves) => {
+      Object.assign(shelves, { connection: undefined, loadedAt: -Infinity })
+      tellAll(server, shelves)
+    },
+    /** It is shown again, and is being reached. */
+    expected: tellAll,
+    heard: (server: string, shelves: Shelves, { uri, what }: { readonly what: string; readonly uri?: string }) => {
+      if (what !== "resource") return Effect.asVoid(loaded(server, shelves))
+      return Effect.sync(() => {
+        for (const one of shelves.watchers) if (one.uris.has(uri ?? "")) one.tell(uri!)
+      })
+    },
+    /** Up to date, as far as can be known: at once where the server says when something changes. */
+    fresh: (server: string, shelves: Shelves): Effect.Effect<void> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const { capabilities, connection, loadedAt } = shelves
+        const quiet = (key: string) => !has(capabilities, key) || tells(capabilities, key)
+        const known = loadedAt !== -Infinity && quiet("resources") && quiet("prompts")
+        const late = shelves.loading !== undefined && now - shelves.loadingSince > patienceMs
+        if (connection === undefined || late || (shelves.loading === undefined && (known || now - loadedAt < staleMs)))
+          return Effect.void
+        return Effect.asVoid(Effect.timeoutOption(loaded(server, shelves), patienceMs))
+      }),
+    watch: Effect.fnUntraced(function* (shelves: Shelves, uris: ReadonlyArray<string>, hear: (uri: string) => void) {
+      const one: Watcher = { uris: new Set(uris), tell: hear }
+      shelves.watchers.add(one)
+      yield* applied(shelves, false)
+      return () => {
+        shelves.watchers.delete(one)
+        run(Effect.forkIn(applied(shelves, false), scope))
+      }
+    }),
+    onOffer: (hear: (offering: Offering) => void): Effect.Effect<void, never, Scope.Scope> =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => hearers.add(hear)),
+          () => Effect.sync(() => hearers.delete(hear)),
+        ),
+      ),
+  }
+})

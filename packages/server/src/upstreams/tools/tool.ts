@@ -1,0 +1,114 @@
+/** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
+import { ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
+import {
+  type CallContext,
+  digestOf,
+  type MCPConnection,
+  MCPSilence,
+  type MCPTool,
+  mcpToolDefinition,
+  type Tool,
+} from "@stoa/tools"
+import { Effect, type Scope } from "effect"
+import { Asked, CallingClient } from "../Asked.ts"
+import { mcpResultFault } from "./McpResult.ts"
+import type { makeToolCalls } from "./toolCall.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+export interface Behind {
+  /** How long a call may go on without a sign of life. */
+  readonly timeoutMs: number
+  /** The connection, if this very tool may be called now. */
+  readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
+  /** Waits a while for a server that was started and is not there yet. */
+  readonly reached: Effect.Effect<void>
+  readonly isStarting: () => boolean
+  /** Takes out of what the server says whatever it was told in confidence. */
+  readonly hide: (value: unknown) => unknown
+  readonly run: ReturnType<typeof makeToolCalls>["run"]
+}
+
+/** What a server says about its hop is for the hop. */
+const isReserved = (key: string): boolean => /^(?:[^/]*\.)?(?:modelcontextprotocol|mcp)(?:\.[^/]*)?\//.test(key)
+const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
+  const kept = Object.entries((_meta ?? {}) as JsonObject).filter(([key]) => !isReserved(key))
+  return kept.length === 0 ? result : { ...result, _meta: Object.fromEntries(kept) }
+}
+
+/** A key is its caller's own: two who happen to have the same one are two to a server as well. */
+const keyFor = ({ agentId, idempotencyKey }: Pick<CallContext, "agentId" | "idempotencyKey">): string =>
+  digestOf([agentId, idempotencyKey])
+
+export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
+  const definition = {
+    ...mcpToolDefinition(server, tool),
+    timeoutMs: behind.timeoutMs,
+    visibility: "hidden",
+    executionType: "gateway",
+  } as const
+  const toolName = definition.name
+
+  return {
+    definition,
+    // The client ends a call that shows no sign of life; one that does may take its time.
+    keepsTime: true,
+    // Checked here, as the part of the result that the schema speaks of.
+    checksOutput: true,
+    handler: Effect.fnUntraced(function* (args, context) {
+      const failed = (message: string, cause?: unknown) =>
+        new ToolExecutionError({
+          message: String(behind.hide(message)),
+          toolName,
+          input: args,
+          ...(cause === undefined ? {} : { cause: behind.hide(cause) }),
+        })
+      yield* behind.reached
+      const there = behind.connection()
+      if (there === undefined)
+        return yield* failed(
+          behind.isStarting()
+            ? `"${toolName}" cannot be called yet: its server is starting. Try again in a moment`
+            : `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
+        )
+      const reply = yield* behind
+        .run(there.connection, there.scope, {
+          call: context.callId,
+          tool: tool.name,
+          arguments: args,
+          onlyTask:
+            (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
+          meta: { ...(yield* CallingClient)?.trace, "stoa/idempotencyKey": keyFor(context) },
+          onProgress: ({ message, progress, total }) =>
+            context.progress({
+              progress,
+              ...(total === undefined ? {} : { total }),
+              ...(message === undefined ? {} : { message }),
+            }),
+        })
+        .pipe(
+          Effect.mapError((error) =>
+            error._tag === "MCPRefused"
+              ? failed(`MCP tool "${tool.name}" failed: ${error.message}`, {
+                  code: error.code,
+                  message: error.message,
+                  ...(error.data === undefined ? {} : { data: error.data }),
+                })
+              : error.cause instanceof MCPSilence
+                ? new ToolTimeoutError({
+                    message: String(behind.hide(error.message)),
+                    toolName,
+                    timeoutMs: error.cause.timeoutMs,
+                  })
+                : failed(error.message),
+          ),
+        )
+      if (reply instanceof Asked)
+        return new Asked(behind.hide(reply.questions) as Asked["questions"], reply.state, reply.held, reply.isTask)
+      const result = withoutHop(reply._tag === "Done" ? reply.result : {})
+      const fault = yield* mcpResultFault(tool.name, tool.outputSchema, result)
+      if (fault !== undefined) return yield* failed(fault, result)
+      return behind.hide(result)
+    }),
+  }
+}

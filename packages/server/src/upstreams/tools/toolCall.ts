@@ -1,0 +1,271 @@
+/**
+ * One run of a server's tool, in whichever way its era asks back: on the call's own stream, in an answer that is to be asked
+ * again, or in a task. However it is, what comes out is a result or `Asked`.
+ */
+import type { MCPConnectionError } from "@stoa/contract"
+import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
+import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
+import { Answered, Asked, CallingClient, Keeping, type Questions } from "../Asked.ts"
+import { type makeConversations, unaskable } from "../connections/conversations.ts"
+import { lowerLog } from "../connections/loudness.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+type Refusal = MCPConnectionError | MCPRefused
+
+/** What comes back with the answers. */
+type State =
+  | { readonly held: true; readonly task?: string }
+  | { readonly round: number; readonly state: string | null }
+  | { readonly task: string; readonly pollMs: number }
+  /** It refused for want of a person's consent elsewhere: nothing has run, and it is called anew. */
+  | { readonly anew: number }
+
+/** A tool that never has enough is stopped. */
+const mostRounds = 10
+const largestQuestion = 64 * 1024
+const tasks = "io.modelcontextprotocol/tasks"
+const [usualPollMs, longestPollMs] = [1000, 30_000]
+/** A server that makes no sign of life for about so many seconds has lost its task. */
+const patientTries = 300
+/** How long a server of the old era is asked to keep a result. */
+const taskTtlMs = 24 * 3_600_000
+
+export interface ToolCall {
+  readonly call: string
+  readonly tool: string
+  readonly arguments: JsonObject
+  /** A server of the old era that runs it as a task, and in no other way. */
+  readonly onlyTask: boolean
+  readonly meta: JsonObject
+  readonly onProgress: NonNullable<MCPExchange["onProgress"]>
+}
+
+const takesTasks = ({ capabilities }: CallingClient): boolean =>
+  (capabilities["extensions"] as JsonObject | undefined)?.[tasks] !== undefined
+
+/** People of the house can fill in a form for anybody; the rest is the client's own. */
+const capabilitiesFor = (client: CallingClient | undefined): JsonObject => {
+  const { roots, sampling } = client?.capabilities ?? {}
+  return {
+    elicitation: { form: {}, url: {} },
+    ...(roots === undefined ? {} : { roots: {} }),
+    ...(sampling === undefined ? {} : { sampling }),
+    ...(client === undefined || client.knowsNoTasks === true || takesTasks(client)
+      ? { extensions: { [tasks]: {} } }
+      : {}),
+  }
+}
+
+/** A refusal of the old era that names addresses to visit first. */
+const visitFirst = -32_042
+const visits = ({ data }: MCPRefused): Questions | undefined => {
+  const listed = (data as { readonly elicitations?: unknown } | undefined)?.elicitations
+  if (!Array.isArray(listed) || listed.length === 0) return undefined
+  return Object.fromEntries(
+    listed.map((params: JsonObject, at) => {
+      const { elicitationId: _, ...rest } = params
+      return [`visit-${at + 1}`, { method: "elicitation/create", params: { mode: "url", ...rest } }]
+    }),
+  )
+}
+
+const tooMuch = new MCPRefused(-32_603, "The server asked more than anybody would answer")
+
+const askedWith = (
+  questions: Questions,
+  state: State,
+  client: CallingClient | undefined,
+): Effect.Effect<Asked, MCPRefused> => {
+  // It was told what can be asked: whoever asks for more gets nothing.
+  if (Object.values(questions).some((question) => unaskable(question, client) !== undefined))
+    return Effect.fail(new MCPRefused(-32_603, "The server asked for something it was told nobody has"))
+  if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooMuch)
+  return Effect.succeed(new Asked(questions, state as unknown as Schema.Json, false, "task" in state))
+}
+
+/** As often as the server wants to be asked, and twice a minute at least. */
+const pollOf = (said: unknown, otherwise = usualPollMs): number =>
+  Math.min(typeof said === "number" && said > 0 ? said : otherwise, longestPollMs)
+
+/** How it stands. A task outlives the connection on which it was made, and a server that is away for a while. */
+const how = (connection: MCPConnection, taskId: string, options?: MCPExchange) =>
+  Effect.retry(connection.exchange("tasks/get", { taskId }, options), {
+    while: ({ _tag }) => _tag === "MCPConnectionError",
+    times: patientTries,
+    schedule: Schedule.spaced("1 second"),
+  })
+
+const ended = new MCPRefused(-32_603, "The server cancelled it")
+
+/** The SDK looks at results of calls, and not at those that came as a task's. */
+const taskResult = (result: unknown): Effect.Effect<MCPReply, MCPRefused> => {
+  const fault = faultOfMCPResult("tools/call", result)
+  return fault === undefined
+    ? Effect.succeed({ _tag: "Done", result: result as JsonObject })
+    : Effect.fail(new MCPRefused(-32_603, `its result cannot be read: ${fault}`))
+}
+
+/** Looks after a task of the new era until it ends, or wants something. */
+const follow = Effect.fnUntraced(function* (
+  connection: MCPConnection,
+  task: string,
+  options: MCPExchange,
+  first: number,
+  client: CallingClient | undefined,
+): Effect.fn.Return<MCPReply | Asked, Refusal> {
+  yield* (yield* Keeping)({ task, pollMs: first })
+  for (let pollMs = first; ;) {
+    const reply = yield* how(connection, task, options)
+    const now = reply._tag === "Done" ? reply.result : {}
+    switch (now["status"]) {
+      case "completed":
+        return yield* taskResult(now["result"])
+      case "failed": {
+        const { code, data, message } = now["error"] as { code: number; message: string; data?: unknown }
+        return yield* Effect.fail(new MCPRefused(code, message, data))
+      }
+      case "cancelled":
+        return yield* Effect.fail(ended)
+      case "input_required":
+        return yield* askedWith((now["inputRequests"] ?? {}) as Questions, { task, pollMs }, client)
+      default:
+        yield* Effect.sleep((pollMs = pollOf(now["pollIntervalMs"], pollMs)))
+    }
+  }
+})
+
+/**
+ * A task of the old era. What it wants to know comes on the stream of a request for its result, so that one is made only
+ * when there is something to get.
+ */
+const followOld = Effect.fnUntraced(function* (
+  connection: MCPConnection,
+  task: string,
+  options: MCPExchange,
+  first: number,
+): Effect.fn.Return<MCPReply, Refusal> {
+  yield* (yield* Keeping)({ task, pollMs: first })
+  for (let pollMs = first; ;) {
+    const reply = yield* how(connection, task)
+    const now = reply._tag === "Done" ? reply.result : {}
+    if (now["status"] === "cancelled") return yield* Effect.fail(ended)
+    if (now["status"] !== "working") {
+      const result = yield* Effect.result(connection.exchange("tasks/result", { taskId: task }, options))
+      if (Result.isSuccess(result))
+        return result.success._tag === "Done" ? yield* taskResult(result.success.result) : result.success
+      // It had its answer and goes on for longer than a request may take.
+      if (result.failure._tag === "MCPRefused" || now["status"] !== "input_required")
+        return yield* Effect.fail(result.failure)
+    }
+    yield* Effect.sleep((pollMs = pollOf(now["pollInterval"], pollMs)))
+  }
+})
+
+export const makeToolCalls = (conversations: ReturnType<typeof makeConversations>) => {
+  const ask = Effect.fnUntraced(function* (
+    connection: MCPConnection,
+    it: ToolCall,
+    options: MCPExchange,
+    round: number,
+    client: CallingClient | undefined,
+  ): Effect.fn.Return<MCPReply | Asked, Refusal> {
+    const reply = yield* connection.exchange("tools/call", { name: it.tool, arguments: it.arguments }, options)
+    if (reply._tag === "Done") return reply
+    if (reply._tag === "Task") {
+      client?.letGo()
+      const { pollIntervalMs, taskId } = reply.task
+      const { answers: _answers, state: _state, ...rest } = options
+      return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), client)
+    }
+    if (round >= mostRounds) return yield* Effect.fail(tooMuch)
+    return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
+  })
+
+  /** A call that is given up: the task its server may have made of it is over. */
+  const giveUp = (connection: MCPConnection | undefined, kept: Schema.Json): Effect.Effect<void> => {
+    const task = (kept as { readonly task?: string } | null)?.task
+    if (connection === undefined || typeof task !== "string") return Effect.void
+    const capabilities = { extensions: { [tasks]: {} } }
+    return Effect.ignore(connection.exchange("tasks/cancel", { taskId: task }, { capabilities }))
+  }
+
+  /** One run on a server of the old era, from its beginning or from the task it has become. */
+  const runOld =
+    (connection: MCPConnection, it: ToolCall, before: { readonly task: string; readonly pollMs: number } | undefined) =>
+    (line: MCPExchange | undefined, becomes: (task: string) => void) =>
+      Effect.gen(function* () {
+        const options = { ...line, meta: it.meta, onProgress: it.onProgress }
+        const follow = (task: string, pollMs: number) => {
+          becomes(task)
+          return followOld(connection, task, options, pollMs)
+        }
+        if (before !== undefined) return yield* follow(before.task, before.pollMs)
+        const params = { name: it.tool, arguments: it.arguments, ...(it.onlyTask ? { task: { ttl: taskTtlMs } } : {}) }
+        const reply = yield* connection.exchange("tools/call", params, options)
+        const made = reply._tag === "Done" && it.onlyTask ? (reply.result["task"] as JsonObject | undefined) : undefined
+        if (made === undefined) return reply
+        ;(yield* CallingClient)?.letGo()
+        return yield* follow(String(made["taskId"]), pollOf(made["pollInterval"]))
+      })
+
+  /** Runs it, or goes on with it where it has asked before. */
+  const run = Effect.fnUntraced(function* (
+    connection: MCPConnection,
+    scope: Scope.Scope,
+    it: ToolCall,
+  ): Effect.fn.Return<MCPReply | Asked, Refusal> {
+    const client = yield* CallingClient
+    const answered = yield* Answered
+    const { capabilities, era } = yield* connection.details
+    const { meta, onProgress } = it
+    if (era === "legacy") {
+      const before = answered?.state as unknown as State | undefined
+      const round = before !== undefined && "anew" in before ? before.anew : 0
+      const task = before !== undefined && "pollMs" in before ? before : undefined
+      if (answered !== undefined && round === 0 && task === undefined) {
+        const on = conversations.goOn(it.call, answered.answers)
+        return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
+      }
+      yield* lowerLog(connection, capabilities["logging"] === undefined ? undefined : client?.logLevel)
+      return yield* Effect.catchIf(
+        conversations.begin(it.call, scope, client, true, runOld(connection, it, task)),
+        (error) => error._tag === "MCPRefused" && error.code === visitFirst && round < mostRounds,
+        (error) => {
+          const questions = visits(error as MCPRefused)
+          return questions === undefined ? Effect.fail(error) : askedWith(questions, { anew: round + 1 }, client)
+        },
+      )
+    }
+    const line: MCPExchange["line"] = {
+      answer: () => Effect.fail(new MCPRefused(-32_601, "This era asks in its answers")),
+      log: (entry) => Effect.sync(() => client?.log(entry)),
+    }
+    const options: MCPExchange = {
+      meta,
+      onProgress,
+      line,
+      capabilities: capabilitiesFor(client),
+      ...(client?.logLevel === undefined ? {} : { logLevel: client.logLevel }),
+    }
+    const early = client?.answers ?? {}
+    if (answered === undefined)
+      return yield* ask(
+        connection,
+        it,
+        Object.keys(early).length === 0 ? options : { ...options, answers: early },
+        0,
+        client,
+      )
+    const state = answered.state as unknown as Exclude<State, { readonly held: true } | { readonly anew: number }>
+    if ("task" in state) {
+      // Without any it was not asked, and is picked up after a restart.
+      if (Object.keys(answered.answers).length > 0)
+        yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
+      return yield* follow(connection, state.task, options, state.pollMs, client)
+    }
+    const again = { ...options, answers: answered.answers, ...(state.state === null ? {} : { state: state.state }) }
+    return yield* ask(connection, it, again, state.round, client)
+  })
+
+  return { run, giveUp }
+}

@@ -1,0 +1,348 @@
+/** Answers that come at once, late, by a link, or after things have changed: one counts, and what runs is what was approved. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  admin,
+  answering,
+  callsHouse,
+  callTool,
+  configure,
+  eventsOf,
+  httpTool,
+  redefine,
+  request,
+  resumed,
+  room,
+  ruler,
+  settled,
+  stores,
+  told,
+} from "../calls/callsKit.ts"
+import { ask as promised, Guest } from "../house.ts"
+import { someone, type Someone } from "../spaces/spacesGuests.ts"
+
+const decide = (who: Someone, decision: string, answer: object = { verdict: "approve" }) =>
+  request(who, "POST", `/decisions/${decision}/answer`, answer)
+
+/** A page behind a link, as a browser asks for it. */
+const visit = Effect.fnUntraced(function* (url: string, init: RequestInit = {}) {
+  const { raw } = yield* Guest
+  const answer = yield* promised(() => raw(new URL(url).pathname, init))
+  return { status: answer.status, text: yield* promised(() => answer.text()), headers: answer.headers }
+})
+
+const scene = Effect.fnUntraced(function* (over: object = {}) {
+  const [bot, pam] = [yield* someone("agent"), yield* someone()]
+  const space = yield* room(pam, bot)
+  const stub = yield* answering()
+  const tool = yield* httpTool(stub.url, { requiresApproval: true, ...over })
+  const ask = Effect.fnUntraced(function* (body: object = {}) {
+    const answer = yield* callTool(bot, tool.name, { space, ...body })
+    assert.strictEqual(answer.status, 202, JSON.stringify(answer.body))
+    return { call: told(answer).id, decision: told(answer).on!.id }
+  })
+  return { bot, pam, space, stub, tool, ask }
+})
+
+for (const store of stores)
+  layer(callsHouse({ store }), { excludeTestServices: true, timeout: 120_000 })(`answers on ${store}`, (it) => {
+    it.effect(
+      "S4-118 G-13 X-23 judged again when it runs: what was lost, retired or changed meanwhile does not run",
+      () =>
+        Effect.gen(function* () {
+          const boss = yield* admin
+          type Scene = Effect.Success<ReturnType<typeof scene>>
+          const changes: Record<string, (at: Scene) => Effect.Effect<unknown, never, Guest>> = {
+            "a grant that denies": ({ bot, tool }) =>
+              request(boss, "POST", "/grants", {
+                principal: bot.id,
+                resource: `tools/${tool.name}`,
+                actions: ["execute"],
+                effect: "deny",
+              }),
+            "another role": ({ bot }) => request(boss, "PATCH", `/principals/${bot.id}`, { roles: ["guest"] }),
+            "an agent that has left": ({ bot }) => request(boss, "DELETE", `/principals/${bot.id}`),
+            "a tool that is gone": ({ tool }) => request(boss, "DELETE", `/tools/${tool.name}`),
+            "another description": ({ tool }) => redefine(tool, { description: "Deletes everything." }),
+            "another schema": ({ tool }) =>
+              redefine(tool, { inputSchema: { type: "object", properties: { word: { type: ["string", "null"] } } } }),
+            "another address": ({ stub, tool }) =>
+              redefine(tool, { execution: { url: `${stub.url}/other`, method: "POST" } }),
+            "another header": ({ stub, tool }) =>
+              redefine(tool, { execution: { url: `${stub.url}/do`, method: "POST", headers: { "x-all": "yes" } } }),
+            "other approvers": ({ pam, tool }) => redefine(tool, { approval: { approver: pam.id } }),
+          }
+          for (const [what, change] of Object.entries(changes)) {
+            const at = yield* scene()
+            const { call, decision } = yield* at.ask({ input: { word: "now" } })
+            yield* change(at)
+            assert.strictEqual((yield* decide(at.pam, decision)).status, 200, what)
+            yield* resumed
+            const seen = told(yield* request(boss, "GET", `/calls/${call}`))
+            assert.strictEqual(seen.state, "refused", what)
+            assert.include(["ToolAuthorizationError", "ToolNotFoundError"], seen.error?.tag, what)
+            assert.lengthOf(at.stub.seen, 0, what)
+          }
+          // A change that is none leaves it alone.
+          const at = yield* scene()
+          const { call, decision } = yield* at.ask()
+          yield* redefine(at.tool, {})
+          yield* decide(at.pam, decision)
+          assert.strictEqual((yield* settled(at.bot, call)).state, "done")
+        }),
+    )
+
+    it.effect(
+      "G-13 a signed link shows and changes nothing when it is opened, and answers as its person when pressed",
+      () =>
+        Effect.gen(function* () {
+          const { ask, bot, pam, stub, tool } = yield* scene()
+          const { call, decision } = yield* ask({ input: { word: "<img src=x onerror=alert(1)>" } })
+          const made = yield* request(pam, "POST", `/decisions/${decision}/link`, {})
+          assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+          const { url } = made.body as { url: string }
+          for (let n = 0; n < 3; n++) {
+            const page = yield* visit(url)
+            assert.strictEqual(page.status, 200)
+            assert.include(page.text, tool.name)
+            assert.notInclude(page.text, "<img")
+            assert.match(page.headers.get("content-security-policy") ?? "", /default-src 'none'/)
+            assert.strictEqual(page.headers.get("cache-control"), "no-store")
+          }
+          assert.strictEqual(told(yield* request(pam, "GET", `/decisions/${decision}`)).state, "open")
+          const last = url.at(-1) === "0" ? "1" : "0"
+          const other = yield* ask()
+          const swapped = url.replace(
+            decision.slice(4).replaceAll("-", ""),
+            other.decision.slice(4).replaceAll("-", ""),
+          )
+          assert.notStrictEqual(swapped, url)
+          for (const bad of [
+            url.slice(0, -1),
+            `${url.slice(0, -1)}${last}`,
+            `${url}0`,
+            url.toUpperCase().replace("HTTP", "http"),
+            swapped,
+          ]) {
+            assert.strictEqual((yield* visit(bad)).status, 404, bad)
+            assert.strictEqual((yield* visit(`${bad}/approve`, { method: "POST" })).status, 404)
+          }
+          assert.strictEqual((yield* visit(`${url}/perhaps`, { method: "POST" })).status, 404)
+          assert.strictEqual((yield* visit(`${url}/approve`)).status, 404)
+          const pressed = yield* visit(`${url}/approve`, { method: "POST" })
+          assert.strictEqual(pressed.status, 200, pressed.text)
+          assert.strictEqual((yield* settled(bot, call)).state, "done")
+          const shown = (yield* request(pam, "GET", `/decisions/${decision}`)).body
+          assert.deepInclude(shown as object, { answeredBy: pam.id, verdict: "approve" })
+          for (const verdict of ["approve", "deny"])
+            assert.strictEqual((yield* visit(`${url}/${verdict}`, { method: "POST" })).status, 409)
+          assert.include((yield* visit(url)).text, "answered")
+          assert.lengthOf(stub.seen, 1)
+        }),
+    )
+
+    it.effect("G-13 a link is made for those who may answer, and is worth nothing once they may not", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, space, stub } = yield* scene()
+        const [jim, boss, stranger] = [yield* someone(), yield* ruler(), yield* someone()]
+        yield* request(pam, "PUT", `/spaces/${space}/members/${jim.id}`)
+        const { call, decision } = yield* ask()
+        const link = (who: Someone, principal?: string) =>
+          request(who, "POST", `/decisions/${decision}/link`, principal === undefined ? {} : { principal })
+        assert.strictEqual((yield* link(bot)).status, 403)
+        assert.strictEqual((yield* link(stranger)).status, 404)
+        assert.strictEqual((yield* link(pam, jim.id)).status, 403)
+        assert.strictEqual((yield* link(boss, stranger.id)).status, 403)
+        assert.strictEqual((yield* link(boss, bot.id)).status, 403)
+        const made = yield* link(boss, jim.id)
+        assert.strictEqual(made.status, 201)
+        const { url } = made.body as { url: string }
+        yield* request(pam, "DELETE", `/spaces/${space}/members/${jim.id}`)
+        assert.strictEqual((yield* visit(url)).status, 404)
+        assert.include([403, 404], (yield* visit(`${url}/approve`, { method: "POST" })).status)
+        yield* request(pam, "PUT", `/spaces/${space}/members/${jim.id}`)
+        assert.strictEqual((yield* visit(url)).status, 200)
+        yield* request(yield* admin, "DELETE", `/principals/${jim.id}`)
+        assert.include([403, 404], (yield* visit(`${url}/approve`, { method: "POST" })).status)
+        yield* resumed
+        assert.lengthOf(stub.seen, 0)
+        assert.strictEqual(told(yield* request(bot, "GET", `/calls/${call}`)).state, "waiting")
+      }),
+    )
+
+    it.effect("G-13 G-22 50 answers at once: one closes it, 49 are refused, and it runs once", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, space, stub } = yield* scene()
+        const people = yield* Effect.forEach(Array.from({ length: 5 }), () => someone())
+        for (const one of people) yield* request(pam, "PUT", `/spaces/${space}/members/${one.id}`)
+        const { call, decision } = yield* ask()
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 50 }, (_, n) => n),
+          (n) => decide(people[n % 5]!, decision, { verdict: n % 3 === 0 ? "deny" : "approve" }),
+          { concurrency: "unbounded" },
+        )
+        const tally = answers.map((one) => one.status).toSorted((a, b) => a - b)
+        assert.deepStrictEqual(tally, [200, ...Array.from({ length: 49 }, () => 409)])
+        const won = answers.find((one) => one.status === 200)!.body as { verdict: string; answeredBy: string }
+        const done = yield* settled(bot, call)
+        assert.strictEqual(done.state, won.verdict === "approve" ? "done" : "refused")
+        assert.lengthOf(stub.seen, won.verdict === "approve" ? 1 : 0)
+        const sql = yield* SqlClient.SqlClient
+        const told =
+          yield* sql`SELECT kind FROM journal WHERE kind = 'decision.answered' AND body LIKE ${`%${decision}%`}`
+        assert.lengthOf(told, 1)
+        // All for it: then it has run exactly once.
+        const second = yield* ask()
+        yield* Effect.forEach(
+          Array.from({ length: 50 }, (_, n) => n),
+          (n) => decide(people[n % 5]!, second.decision),
+          {
+            concurrency: "unbounded",
+          },
+        )
+        assert.strictEqual((yield* settled(bot, second.call)).state, "done")
+        yield* resumed
+        assert.lengthOf(stub.seen, won.verdict === "approve" ? 2 : 1)
+      }),
+    )
+
+    it.effect("S1-81 G-13 answers at once to 50 different questions are all kept", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, stub } = yield* scene()
+        const asked = yield* Effect.forEach(
+          Array.from({ length: 50 }, (_, n) => n),
+          (n) => ask({ input: { word: `n${n}` } }),
+          {
+            concurrency: "unbounded",
+          },
+        )
+        const answers = yield* Effect.forEach(
+          asked,
+          ({ decision }, n) =>
+            decide(pam, decision, n % 2 === 0 ? { verdict: "approve" } : { verdict: "deny", note: `no ${n}` }),
+          { concurrency: "unbounded" },
+        )
+        for (const one of answers) assert.strictEqual(one.status, 200)
+        const ends = yield* Effect.forEach(asked, ({ call }) => settled(bot, call), { concurrency: "unbounded" })
+        ends.forEach((end, n) => {
+          assert.strictEqual(end.state, n % 2 === 0 ? "done" : "refused")
+          if (n % 2 === 1) assert.match(end.error!.message, new RegExp(`: no ${n}$`))
+        })
+        const words = stub.seen.map((one) => (JSON.parse(one.body) as { word: string }).word)
+        assert.deepStrictEqual(words.toSorted(), Array.from({ length: 25 }, (_, n) => `n${n * 2}`).toSorted())
+      }),
+    )
+
+    it.effect("G-22 X-44 approved and canceled at once: it ends one way, once", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, stub } = yield* scene()
+        const asked = yield* Effect.forEach(Array.from({ length: 40 }), () => ask(), { concurrency: "unbounded" })
+        yield* Effect.forEach(
+          asked.flatMap(({ call, decision }, n) => {
+            const both = [
+              Effect.asVoid(decide(pam, decision)),
+              Effect.asVoid(request(bot, "POST", `/calls/${call}/cancel`)),
+            ]
+            return n % 2 === 0 ? both : both.toReversed()
+          }),
+          (one) => one,
+          { concurrency: "unbounded" },
+        )
+        yield* resumed
+        const ends = yield* Effect.forEach(asked, ({ call }) => settled(bot, call), { concurrency: "unbounded" })
+        for (const [n, { call }] of asked.entries()) {
+          assert.include(["done", "canceled"], ends[n]!.state)
+          assert.lengthOf(
+            (yield* eventsOf(call)).filter((kind) => kind === "call.settled"),
+            1,
+          )
+        }
+        assert.isAtLeast(stub.seen.length, ends.filter((one) => one.state === "done").length)
+        assert.isAtMost(stub.seen.length, 40)
+      }),
+    )
+
+    it.effect("G-13 X-30 one sees what one may: a model of memberships agrees with lists and lookups", () =>
+      Effect.gen(function* () {
+        let seed = 20_260_727
+        const random = (n: number) =>
+          Math.floor(((seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648) * n)
+        const boss = yield* ruler()
+        const people = yield* Effect.forEach(Array.from({ length: 6 }), () => someone())
+        const bots = yield* Effect.forEach(Array.from({ length: 3 }), () => someone("agent"))
+        const { name } = yield* configure({ requiresApproval: true })
+        const named = yield* configure({ requiresApproval: true, approval: { approver: people[5]!.id } })
+        const rooms: Array<{ id: string; members: Set<string> }> = []
+        for (let n = 0; n < 5; n++) {
+          const members = [...people, ...bots].filter(() => random(2) === 0)
+          const inside = [boss, ...members]
+          const id = yield* room(boss, ...members)
+          rooms.push({ id, members: new Set(inside.map((one) => one.id)) })
+        }
+        const asked: Array<{ id: string; by: string; room: number | null; approver: string | null }> = []
+        for (let n = 0; n < 40; n++) {
+          const bot = bots[random(3)]!
+          const at = random(6)
+          const there = at === 5 || !rooms[at]!.members.has(bot.id) ? null : at
+          const approver = random(4) === 0 ? people[5]!.id : null
+          const body = there === null ? {} : { space: rooms[there]!.id }
+          const answer = yield* callTool(bot, approver === null ? name : named.name, body)
+          asked.push({ id: told(answer).on!.id, by: bot.id, room: there, approver })
+        }
+        for (let n = 0; n < 12; n++) {
+          const { id, members } = rooms[random(5)]!
+          const who = people[random(6)]!
+          const out = members.delete(who.id)
+          if (!out) members.add(who.id)
+          yield* request(boss, out ? "DELETE" : "PUT", `/spaces/${id}/members/${who.id}`)
+        }
+        for (const who of [...people, ...bots, boss, yield* someone()]) {
+          const may = asked.filter(
+            (one) =>
+              who === boss ||
+              one.by === who.id ||
+              one.approver === who.id ||
+              (one.room !== null && rooms[one.room]!.members.has(who.id)),
+          )
+          const { items } = (yield* request(who, "GET", "/decisions?limit=100&state=open")).body as {
+            items: Array<{ id: string }>
+          }
+          const ours = items.map((one) => one.id).filter((id) => asked.some((one) => one.id === id))
+          assert.deepStrictEqual(ours.toSorted(), may.map((one) => one.id).toSorted())
+          for (const { id } of asked)
+            assert.strictEqual(
+              (yield* request(who, "GET", `/decisions/${id}`)).status,
+              may.some((one) => one.id === id) ? 200 : 404,
+            )
+        }
+      }),
+    )
+
+    it.effect(
+      "G-13 1,000 open decisions are listed page by page, each of them once",
+      () =>
+        Effect.gen(function* () {
+          const [bot, pam] = [yield* someone("agent"), yield* someone()]
+          const space = yield* room(pam, bot)
+          const { name } = yield* configure({ requiresApproval: true })
+          const made = yield* Effect.forEach(Array.from({ length: 1000 }), () => callTool(bot, name, { space }), {
+            concurrency: "unbounded",
+          })
+          const ids = made.map((one) => told(one).on!.id).toSorted()
+          const seen: Array<string> = []
+          let next: string | null = null
+          do {
+            const cursor: string = next === null ? "" : `&cursor=${next}`
+            const page = (yield* request(pam, "GET", `/decisions?state=open&limit=100${cursor}`)).body as {
+              items: Array<{ id: string }>
+              next: string | null
+            }
+            seen.push(...page.items.map((one) => one.id))
+            next = page.next
+          } while (next !== null)
+          assert.deepStrictEqual(seen, ids)
+        }),
+      120_000,
+    )
+  })

@@ -1,0 +1,275 @@
+/** Rows that are written in batches, here or beside the event loop: there once they are told, in order with the others, all or none of a batch. */
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it, layer } from "@effect/vitest"
+import type { Event } from "@stoa/contract"
+import { Context, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { batchesOf, makeBatches } from "../../src/store/database/Batches.ts"
+import { batchWriter } from "../../src/store/database/batch.ts"
+import { GroupCommit } from "../../src/store/database/groupCommit.ts"
+import { newCorrelation } from "../../src/store/journal/Correlation.ts"
+import { makeInsert } from "../../src/store/database/Inserts.ts"
+import { type CausedEvent, Journal } from "../../src/store/journal/Journal.ts"
+import { Readers, rowsInto } from "../../src/store/journal/Readers.ts"
+import { Store } from "../../src/store/database/Store.ts"
+import { ground, opened, quiet, stores, tempFolder, until } from "../stores.ts"
+
+interface Answer {
+  readonly principal: string
+  readonly key: string
+  readonly request: string
+  readonly createdAt: string
+}
+const row = (key: string): Answer => ({ principal: "p", key, request: "", createdAt: "" })
+const event = (name: string): CausedEvent => ({
+  kind: "secret.set",
+  body: { name },
+  at: "2026-01-01T00:00:00.000Z",
+  actor: null,
+  provenance: "house",
+  correlationId: newCorrelation(),
+})
+const nameOf = (it: Event) => (it.kind === "secret.set" ? it.body.name : it.kind)
+
+for (const [name, store] of stores)
+  layer(Layer.merge(ground(store), quiet), { excludeTestServices: true })(`batches on ${name}`, (it) => {
+    const prepared = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const batches = batchesOf(sql)
+      assert.strictEqual(batches !== undefined, name === "sqlite")
+      // The thread comes with the first who would use it; from then on it is the one that writes, but for a few rows.
+      if (batches !== undefined) yield* until(Effect.sync(() => batches.takes(1000)))
+      const insert = makeInsert<Answer>(sql, "answers", ["principal", "key", "request", "createdAt"])
+      return { sql, insert, journal: yield* Journal }
+    })
+    const keys = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.map(sql<{ key: string }>`SELECT key FROM answers ORDER BY key`, (rows) => rows.map((one) => one.key)),
+    )
+
+    it.effect("many at once, mixed with transactions of the other way: every row, every event, in one order", () =>
+      Effect.gen(function* () {
+        const { insert, journal } = yield* prepared
+        const from = yield* journal.end
+        const told: Array<string> = []
+        // A few are written on the event loop, if nobody else is writing; more of them by the thread.
+        const namesOf = (at: number) => [
+          `b${at}`,
+          `c${at}`,
+          ...(at % 2 === 0 ? [] : Array.from({ length: 38 }, (_, n) => `d${n} ${at}`)),
+        ]
+        const beside = (at: number) =>
+          journal.writeTogether(insert, namesOf(at).map(row), namesOf(at).map(event)).pipe(
+            // Told means there: for reading, and for whoever reads the journal.
+            Effect.andThen(Effect.all([keys, journal.read({ after: from, limit: 1000 })])),
+            Effect.map(([there, events]) => {
+              assert.includeMembers([...there], namesOf(at))
+              assert.includeMembers(events.map(nameOf), namesOf(at))
+              told.push(...namesOf(at))
+            }),
+          )
+        const inside = (at: number) =>
+          Effect.map(
+            journal.transact(
+              Effect.andThen(
+                Effect.orDie(insert.run([row(`t${at}`)])),
+                journal.append({ kind: "secret.set", body: { name: `t${at}` } }),
+              ),
+            ),
+            () => void told.push(`t${at}`),
+          )
+        yield* Effect.all(Array.from({ length: 40 }, (_, at) => [beside(at), inside(at)]).flat(), {
+          concurrency: "unbounded",
+        })
+        assert.lengthOf(told, 20 * 2 + 20 * 40 + 40)
+        assert.deepStrictEqual(yield* keys, told.toSorted())
+        const events = yield* journal.read({ after: from, limit: 1000 })
+        assert.deepStrictEqual(events.map(nameOf).toSorted(), told.toSorted())
+        const places = new Map(events.map((one, at) => [nameOf(one), at]))
+        for (let at = 0; at < 40; at++) assert.strictEqual(places.get(`c${at}`), places.get(`b${at}`)! + 1)
+        if (name === "sqlite")
+          assert.deepStrictEqual(
+            events.map((one) => one.cursor),
+            events.map((_, at) => from + 1 + at),
+          )
+        assert.strictEqual(yield* journal.end, events.at(-1)!.cursor)
+        // What memory has of it is what the table has.
+        yield* journal.readAnew
+        assert.deepStrictEqual(yield* journal.read({ after: from, limit: 1000 }), events)
+      }),
+    )
+
+    it.effect("a batch that cannot be written leaves nothing, and the next one is written", () =>
+      Effect.gen(function* () {
+        const { insert, journal } = yield* prepared
+        const from = yield* journal.end
+        const before = yield* keys
+        const taken = yield* Effect.exit(
+          journal.writeTogether(insert, [row("x1"), row("x1")], [event("x1"), event("x1")]),
+        )
+        assert.isTrue(Exit.isFailure(taken))
+        if (name === "sqlite") {
+          const odd = { ...row("x2"), request: 1n as never }
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(journal.writeTogether(insert, [odd], [event("x2")]))))
+        }
+        assert.deepStrictEqual(yield* keys, before)
+        assert.deepStrictEqual(yield* journal.read({ after: from, limit: 10 }), [])
+        const half = "half \ud83d of a character"
+        yield* journal.writeTogether(insert, [{ ...row("x3"), request: half }], [event("x3")])
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SELECT request FROM answers WHERE key = 'x3'`, [
+          { request: half.toWellFormed() },
+        ])
+        yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "x4" } }))
+        assert.deepStrictEqual(yield* keys, [...before, "x3"].toSorted())
+        assert.deepStrictEqual((yield* journal.read({ after: from, limit: 10 })).map(nameOf), ["x3", "x4"])
+      }),
+    )
+
+    it.effect("what a reader gives is written with its place, or neither is", () =>
+      Effect.gen(function* () {
+        const { insert, journal, sql } = yield* prepared
+        const readers = yield* Readers
+        const from = yield* journal.end
+        const before = yield* keys
+        let twice = true
+        const noted = `reader ${from}`
+        yield* Effect.forkScoped(
+          readers.run({
+            name: noted,
+            atomic: true,
+            givesRows: true,
+            handle: (events) => {
+              const fresh = events.filter((it) => it.cursor > from).map((it) => row(`r ${nameOf(it)}`))
+              // The same key twice: nothing of it can be written, and the place stays.
+              return Effect.succeed(rowsInto(insert, twice ? [...fresh, ...fresh.slice(0, 1)] : fresh))
+            },
+          }),
+        )
+        yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "one" } }))
+        const state = Effect.map(readers.list, (all) => all.find((one) => one.name === noted))
+        yield* until(Effect.map(state, (it) => it !== undefined && it.failure !== null))
+        assert.deepStrictEqual(yield* keys, before)
+        assert.isBelow((yield* state)!.cursor, yield* journal.end)
+        twice = false
+        yield* readers.receipt(noted)
+        assert.deepStrictEqual(yield* keys, [...before, "r one"].toSorted())
+        assert.deepInclude(yield* state, { cursor: yield* journal.end, failure: null })
+        // Whoever has lost its lease writes nothing.
+        yield* sql`UPDATE readers SET lease_owner = 'another', lease_until = '9999-01-01T00:00:00.000Z' WHERE name = ${noted}`
+        yield* journal.transact(journal.append({ kind: "secret.set", body: { name: "two" } }))
+        yield* until(Effect.map(state, (it) => it?.failure !== null))
+        assert.notInclude(yield* keys, "r two")
+      }),
+    )
+  })
+
+describe("batches of a file", () => {
+  const built = Effect.gen(function* () {
+    const folder = yield* tempFolder
+    const context = yield* opened(ground(Store.layerSqlite(join(folder, "stoa.db"))))
+    const [sql, journal] = [Context.get(context, SqlClient.SqlClient), Context.get(context, Journal)]
+    const insert = makeInsert<Answer>(sql, "answers", ["principal", "key", "request", "createdAt"])
+    return { folder, sql, journal, insert, batches: batchesOf(sql)! }
+  })
+
+  it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>
+    Effect.gen(function* () {
+      const { batches, insert, journal, sql } = yield* built
+      yield* journal.writeTogether(insert, [row("one")], [event("one")])
+      assert.isFalse(batches.standing)
+      assert.deepStrictEqual(yield* sql`SELECT key FROM answers`, [{ key: "one" }])
+      const many = Array.from({ length: 50 }, (_, at) => `m${at}`)
+      yield* journal.writeTogether(insert, many.map(row), many.map(event))
+      yield* until(Effect.sync(() => batches.standing))
+      // Whoever has a transaction open is not written into.
+      yield* journal
+        .transact(
+          Effect.gen(function* () {
+            yield* Effect.orDie(insert.run([row("inside")]))
+            yield* Effect.forkIn(journal.writeTogether(insert, [row("two")], [event("two")]), yield* Effect.scope)
+            yield* Effect.yieldNow
+            return yield* Effect.fail("no")
+          }),
+        )
+        .pipe(Effect.ignore)
+      yield* until(Effect.map(sql`SELECT key FROM answers WHERE key = 'two'`, (rows) => rows.length === 1))
+      assert.deepStrictEqual(yield* sql`SELECT key FROM answers WHERE key = 'inside'`, [])
+    }).pipe(Effect.scoped),
+  )
+
+  it.live(
+    "what must be on disk is synced before it is told, nothing else is; and a slow disk is left to the thread",
+    () =>
+      Effect.gen(function* () {
+        const file = join(yield* tempFolder, "stoa.db")
+        const db = new DatabaseSync(file)
+        yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+        db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
+        const group = new GroupCommit({
+          begin: () => db.exec("BEGIN IMMEDIATE"),
+          commit: () => db.exec("COMMIT"),
+          sync: (done) => queueMicrotask(() => done(null)),
+          rollback: () => db.exec("ROLLBACK"),
+          exec: (sql) => db.exec(sql),
+          inTransaction: () => db.isTransaction,
+          toError: (cause) => assert.fail(String(cause)),
+        })
+        const done: Array<string> = []
+        const write = batchWriter(db)
+        const batches = yield* makeBatches(file, group, (cause) => assert.fail(String(cause)), {
+          write: (statements) => {
+            done.push("written")
+            return write(statements)
+          },
+          sync: () => {
+            done.push("synced")
+            // A disk that takes 20 ms.
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+          },
+          movesLog: () => {},
+        })
+        const put = (word: string, synced?: boolean) =>
+          Effect.map(
+            batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: JSON.stringify([[word]]) }], 1, synced),
+            () => done.push("told"),
+          )
+        yield* put("a", false)
+        assert.deepStrictEqual(done.splice(0), ["written", "told"])
+        yield* put("b")
+        assert.deepStrictEqual(done.splice(0), ["written", "synced", "told"])
+        // From now on the thread waits for it.
+        yield* until(Effect.sync(() => batches.takes(1)))
+        assert.isTrue(batches.standing)
+        yield* put("c")
+        assert.deepStrictEqual(done, ["told"])
+        assert.deepStrictEqual(
+          db
+            .prepare("SELECT word FROM words")
+            .all()
+            .map(({ word }) => word),
+          ["a", "b", "c"],
+        )
+      }).pipe(Effect.scoped),
+  )
+
+  it.live(
+    "while there is a thread it moves the log into the database, also what others have written: the log does not grow for ever",
+    () =>
+      Effect.gen(function* () {
+        const { batches, folder, insert, journal } = yield* built
+        yield* until(Effect.sync(() => batches.takes(1000)))
+        const large = "x".repeat(1_000_000)
+        let written = 0
+        yield* until(
+          Effect.gen(function* () {
+            yield* journal.transact(Effect.orDie(insert.run([{ ...row(`k${written}`), request: large }])))
+            written += large.length
+            return statSync(join(folder, "stoa.db-wal")).size < written / 3
+          }),
+        )
+      }).pipe(Effect.scoped),
+    60_000,
+  )
+})

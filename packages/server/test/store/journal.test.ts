@@ -1,0 +1,353 @@
+/** The journal: events live and die with their transaction, and a cursor never skips one. */
+import { assert, layer } from "@effect/vitest"
+import { type CallId, type Event, eventSchemas, type NewEvent, type PrincipalId } from "@stoa/contract"
+import { Context, DateTime, Deferred, Effect, Fiber, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { becauseOf, causedBy, newCorrelation, newId } from "../../src/store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../../src/store/journal/Journal.ts"
+import { Readers } from "../../src/store/journal/Readers.ts"
+import { Timers } from "../../src/store/journal/Timers.ts"
+import { ground, stores, until } from "../stores.ts"
+
+const said = (name: string): NewEvent => ({ kind: "secret.set", body: { name } })
+const nameOf = (event: Event) => (event.kind === "secret.set" ? event.body.name : event.kind)
+
+const all = Effect.gen(function* () {
+  return (yield* (yield* Journal).read({ after: 0, limit: 10_000 })).map(nameOf)
+})
+const empty = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM journal`
+  yield* (yield* Journal).readAnew
+  yield* sql`DELETE FROM answers`
+})
+/** A row of its own for a transaction, in a table that happens to be there. */
+const insert = (key: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`INSERT INTO answers ${sql.insert({ principal: "p", key, request: "", createdAt: "" })}`,
+  )
+
+/** An event that belongs to no transaction does not compile. */
+export const outside = (journal: Journal["Service"]): void => {
+  // @effect-diagnostics missingEffectContext:off
+  // @ts-expect-error: Transaction is missing
+  Effect.runFork(journal.append(said("nowhere")))
+}
+
+for (const [name, store] of stores)
+  layer(ground(store), { excludeTestServices: true })(`journal on ${name}`, (it) => {
+    it.effect("an event dies with its transaction", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        yield* journal.transact(Effect.andThen(insert("1"), journal.append(said("kept"))))
+        const error = yield* journal
+          .transact(Effect.andThen(journal.append(said("lost")), Effect.fail("refused" as const)))
+          .pipe(Effect.flip)
+        assert.strictEqual(error, "refused")
+        yield* journal.transact(Effect.andThen(journal.append(said("lost")), Effect.die("broken"))).pipe(Effect.exit)
+        const fiber = yield* Effect.forkChild(
+          journal.transact(Effect.andThen(journal.append(said("lost")), Effect.never)),
+          { startImmediately: true },
+        )
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(yield* all, ["kept"])
+      }),
+    )
+
+    it.effect("the events of calls, which are read as they were written, are what decoding them would give", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const call = { call: newId<CallId>("call"), tool: "t", principal: newId<PrincipalId>("prn") }
+        const error = { tag: "ToolExecutionError", message: "no" }
+        const settled = { ...call, error, rule: null, durationMs: 3, state: "failed" as const }
+        yield* journal.transact(
+          Effect.andThen(
+            journal.append({ kind: "call.received", body: call, actor: call.principal }),
+            journal.append({ kind: "call.settled", body: settled, actor: call.principal }),
+          ),
+        )
+        const events = yield* journal.read({ after: 0, limit: 10 })
+        assert.lengthOf(events, 2)
+        for (const event of events) {
+          const codec = Schema.toCodecJson(eventSchemas[event.kind]) as Schema.Codec<Event, unknown>
+          assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(Schema.encodeSync(codec)(event)), event)
+        }
+      }),
+    )
+
+    it.effect("a nested transaction that fails takes its own events with it and no others", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        yield* journal.transact(
+          Effect.gen(function* () {
+            yield* journal.append(said("outer 1"))
+            yield* journal.transact(journal.append(said("inner kept")))
+            yield* Effect.ignore(
+              journal.transact(
+                Effect.gen(function* () {
+                  yield* insert("lost")
+                  yield* journal.append(said("inner lost"))
+                  return yield* Effect.fail("no")
+                }),
+              ),
+            )
+            yield* journal.append(said("outer 2"))
+          }),
+        )
+        assert.deepStrictEqual(yield* all, ["outer 1", "inner kept", "outer 2"])
+        const sql = yield* SqlClient.SqlClient
+        assert.lengthOf(yield* sql`SELECT key FROM answers`, 0)
+      }),
+    )
+
+    it.effect("an event cannot slip out of the savepoint it belongs to, nor out of a transaction that has ended", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const slipped = yield* journal
+          .transact(Effect.exit(sql.withTransaction(journal.append(said("slipped")))))
+          .pipe(Effect.map((exit) => exit._tag))
+        assert.strictEqual(slipped, "Failure")
+        const late = yield* journal.transact(
+          Effect.map(Effect.context<Transaction>(), (context) => Effect.provide(journal.append(said("late")), context)),
+        )
+        assert.strictEqual((yield* Effect.exit(late))._tag, "Failure")
+        assert.deepStrictEqual(yield* all, [])
+      }),
+    )
+
+    it.effect("what runs after a commit appends in a transaction of its own", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        yield* journal.transact(
+          Effect.andThen(
+            journal.append(said("first")),
+            sql.afterCommit(journal.transact(journal.append(said("second")))),
+          ),
+        )
+        assert.deepStrictEqual(yield* all, ["first", "second"])
+      }),
+    )
+
+    it.effect("a body's own SQL failure is a failure that its caller can name", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        yield* insert("taken")
+        const error = yield* journal.transact(insert("taken")).pipe(Effect.flip)
+        assert.strictEqual(error.reason._tag, "UniqueViolation")
+      }),
+    )
+
+    it.effect("takes more events in one transaction than a statement has parameters", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const names = Array.from({ length: 7000 }, (_, n) => `${n}`)
+        yield* journal.transact(Effect.forEach(names, (one) => journal.append(said(one)), { discard: true }))
+        assert.deepStrictEqual(yield* all, names)
+      }),
+    )
+
+    it.effect("a reader that follows the cursor misses nothing while long and short transactions interleave", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const before = yield* journal.end
+        const pause = sql.onDialectOrElse({ pg: () => sql`SELECT pg_sleep(0.003)`, orElse: () => sql`SELECT 1` })
+        const writer = (n: number) =>
+          Effect.forEach(
+            Array.from({ length: 25 }, (_, i) => `${n}/${i}`),
+            (one) =>
+              n % 2 === 0
+                ? journal.transact(journal.append(said(one)))
+                : // Long: the event is written, and its transaction goes on.
+                  sql.withTransaction(Effect.andThen(journal.transact(journal.append(said(one))), pause)),
+          )
+        const seen: Array<string> = []
+        let cursor = before
+        const follow = Effect.gen(function* () {
+          const events = yield* journal.read({ after: cursor, limit: 7 })
+          seen.push(...events.map(nameOf))
+          cursor = events.at(-1)?.cursor ?? cursor
+          return seen.length === 200
+        })
+        const reader = yield* Effect.forkChild(until(follow))
+        yield* Effect.forEach([...Array(8).keys()], writer, { concurrency: "unbounded" })
+        yield* Fiber.join(reader)
+        assert.deepStrictEqual(seen, yield* all)
+      }),
+    )
+
+    if (name === "postgres") {
+      /** A transaction that stays open after its insert until it is told to end. */
+      const holding = <E, R>(write: Effect.Effect<unknown, E, R>) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const written = yield* Deferred.make<void>()
+          const end = yield* Deferred.make<void>()
+          const fiber = yield* sql
+            .withTransaction(
+              Effect.andThen(write, Effect.andThen(Deferred.succeed(written, undefined), Deferred.await(end))),
+            )
+            .pipe(Effect.forkChild)
+          yield* Deferred.await(written)
+          return { finish: Effect.andThen(Deferred.succeed(end, undefined), Fiber.join(fiber)) }
+        })
+
+      it.effect("a later event is not seen before an earlier one, even if its transaction is done first", () =>
+        Effect.gen(function* () {
+          yield* empty
+          const journal = yield* Journal
+          const sql = yield* SqlClient.SqlClient
+          const { finish } = yield* holding(journal.transact(journal.append(said("slow"))))
+          const quick = yield* Effect.forkChild(journal.transact(journal.append(said("quick"))))
+          yield* until(
+            Effect.map(
+              sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+              (rows) => rows.length === 1,
+            ),
+          )
+          assert.deepStrictEqual(yield* all, [])
+          yield* finish
+          yield* Fiber.join(quick)
+          assert.deepStrictEqual(yield* all, ["slow", "quick"])
+        }),
+      )
+
+      it.effect("without the lock a reader would miss an event: the same two transactions with a bare INSERT", () =>
+        Effect.gen(function* () {
+          yield* empty
+          const journal = yield* Journal
+          const sql = yield* SqlClient.SqlClient
+          const bare = (one: string) =>
+            sql`INSERT INTO journal ${sql.insert({ kind: "secret.set", at: "2026-01-01T00:00:00.000Z", provenance: "house", correlationId: newCorrelation(), body: JSON.stringify({ name: one }) })}`
+          const { finish } = yield* holding(bare("slow"))
+          yield* sql.withTransaction(bare("quick"))
+          const first = yield* journal.read({ after: 0, limit: 10 })
+          assert.deepStrictEqual(first.map(nameOf), ["quick"])
+          yield* finish
+          const next = yield* journal.read({ after: first.at(-1)!.cursor, limit: 10 })
+          assert.deepStrictEqual(next, [])
+          assert.deepStrictEqual(yield* all, ["slow", "quick"])
+        }),
+      )
+    }
+  })
+
+for (const [name, store] of stores)
+  layer(ground(store))(`journal over time on ${name}`, (it) => {
+    it.effect("keeps each kind for its days, and longer what a reader has not read; the floor says what is gone", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const fired = (purpose: string): NewEvent => ({
+          kind: "timer.fired",
+          body: { timer: newId("tmr"), purpose, payload: null },
+        })
+        const put = (event: NewEvent) => journal.transact(journal.append(event))
+        const cursors = Effect.map(journal.read({ after: 0, limit: 100 }), (events) =>
+          events.map((e) => [e.cursor, e.kind]),
+        )
+        yield* put(fired("read"))
+        yield* put(said("kept for a year"))
+        yield* put(fired("unread"))
+        const [first, year, unread] = (yield* journal.read({ after: 0, limit: 10 })).map((event) => event.cursor)
+        yield* sql`INSERT INTO readers ${sql.insert({ name: "slow", cursor: year!, movedAt: "" })}`
+        yield* TestClock.adjust("6 days")
+        assert.strictEqual(yield* journal.retain, 0)
+        yield* TestClock.adjust("2 days")
+        yield* put(fired("young"))
+        assert.strictEqual(yield* journal.retain, 1)
+        assert.deepStrictEqual(yield* cursors, [
+          [year, "secret.set"],
+          [unread, "timer.fired"],
+          [unread! + 1, "timer.fired"],
+        ])
+        assert.strictEqual(yield* journal.floor, first)
+        yield* sql`UPDATE readers SET cursor = ${unread! + 1} WHERE name = 'slow'`
+        assert.strictEqual(yield* journal.retain, 1)
+        assert.strictEqual(yield* journal.floor, unread)
+        // Emptied, the journal still ends where it ended.
+        const end = yield* journal.end
+        yield* TestClock.adjust("400 days")
+        assert.strictEqual(yield* journal.retain, 2)
+        assert.strictEqual(yield* journal.end, end)
+        yield* put(said("next"))
+        assert.isAbove(yield* journal.end, end)
+        yield* sql`DELETE FROM readers`
+      }),
+    )
+
+    it.effect("G-39: one correlation id goes from the request through its transaction, its timer and its reader", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const readers = yield* Readers
+        const timers = Context.get(yield* Layer.build(Timers.layer), Timers)
+        const heard = yield* Deferred.make<void>()
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "correlated",
+            atomic: false,
+            handle: ([event]) =>
+              event?.kind === "timer.fired"
+                ? Effect.andThen(
+                    journal.transact(journal.append(said("by the reader"))),
+                    Deferred.succeed(heard, undefined),
+                  )
+                : Effect.void,
+          }),
+        )
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "correlated at once",
+            atomic: true,
+            handle: (events) =>
+              Effect.forEach(
+                events.filter((event) => nameOf(event) === "by the reader"),
+                (event) => becauseOf(event, journal.append(said("by the atomic reader"))),
+                { discard: true },
+              ),
+          }),
+        )
+        const request = { correlationId: newCorrelation(), actor: null, provenance: "person" } as const
+        const dueAt = DateTime.add(yield* DateTime.now, { seconds: 30 })
+        yield* causedBy(
+          request,
+          journal.transact(
+            Effect.gen(function* () {
+              yield* journal.append(said("by the request"))
+              yield* timers.set({ purpose: "test", dueAt, payload: null })
+            }),
+          ),
+        )
+        yield* until(Effect.andThen(TestClock.adjust("1 second"), Deferred.isDone(heard)))
+        yield* readers.receipt("correlated at once")
+        const events = yield* journal.read({ after: 0, limit: 100 })
+        assert.deepStrictEqual(events.map(nameOf), [
+          "by the request",
+          "timer.fired",
+          "by the reader",
+          "by the atomic reader",
+        ])
+        assert.deepStrictEqual(new Set(events.map((event) => event.correlationId)), new Set([request.correlationId]))
+        // Another request is another story.
+        yield* journal.transact(journal.append(said("of the house")))
+        assert.notStrictEqual(
+          (yield* journal.read({ after: 0, limit: 100 })).at(-1)?.correlationId,
+          request.correlationId,
+        )
+      }),
+    )
+  })

@@ -1,0 +1,299 @@
+/** Named readers: each keeps its place, nothing is skipped, and another process goes on where one was killed. */
+import { assert, layer } from "@effect/vitest"
+import type { Event, NewEvent } from "@stoa/contract"
+import { Clock, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { Readers } from "../../src/store/journal/Readers.ts"
+import { ground, opened, openings, places, quiet, stores, until } from "../stores.ts"
+
+const said = (name: string): NewEvent => ({ kind: "secret.set", body: { name } })
+const nameOf = (event: Event) => (event.kind === "secret.set" ? event.body.name : event.kind)
+const say = (...names: ReadonlyArray<string>) =>
+  Effect.flatMap(Journal, (journal) =>
+    journal.transact(Effect.forEach(names, (name) => journal.append(said(name)), { discard: true })),
+  )
+const empty = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM journal`
+  yield* (yield* Journal).readAnew
+  yield* sql`DELETE FROM readers`
+  yield* sql`DELETE FROM answers`
+})
+
+for (const [name, store] of stores)
+  layer(Layer.merge(ground(store), quiet))(`readers on ${name}`, (it) => {
+    /** Runs a reader that notes what it sees, as long as the scope lives. */
+    const noting = (reader: string, seen: Array<string>) =>
+      Effect.flatMap(Readers, (readers) =>
+        Effect.forkScoped(
+          readers.run({
+            name: reader,
+            atomic: false,
+            handle: (events) => Effect.sync(() => void seen.push(...events.map(nameOf))),
+          }),
+        ),
+      )
+
+    it.effect("two names keep separate places, and a second pass sees nothing", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const readers = yield* Readers
+        const [one, two, again]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
+        yield* say("a", "b")
+        yield* Effect.scoped(Effect.andThen(noting("one", one), readers.receipt("one")))
+        yield* say("c")
+        yield* Effect.scoped(Effect.andThen(noting("two", two), readers.receipt("two")))
+        assert.deepStrictEqual(
+          [one, two],
+          [
+            ["a", "b"],
+            ["a", "b", "c"],
+          ],
+        )
+        yield* Effect.scoped(Effect.andThen(noting("two", again), readers.receipt("two")))
+        assert.deepStrictEqual(again, [])
+        yield* Effect.scoped(Effect.andThen(noting("one", again), readers.receipt("one")))
+        assert.deepStrictEqual(again, ["c"])
+        const end = yield* (yield* Journal).end
+        assert.deepStrictEqual(yield* readers.list, [
+          { name: "one", cursor: end, failure: null },
+          { name: "two", cursor: end, failure: null },
+        ])
+      }),
+    )
+
+    it.effect("a receipt waits for the reader, and reports no more than it has done", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const readers = yield* Readers
+        const gate = yield* Deferred.make<void>()
+        let handled = 0
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "gated",
+            atomic: false,
+            handle: () =>
+              Effect.andThen(
+                Deferred.await(gate),
+                Effect.sync(() => void handled++),
+              ),
+          }),
+        )
+        yield* say("a", "b", "c")
+        const receipt = yield* Effect.forkChild(readers.receipt("gated"))
+        yield* until(Effect.succeed(handled === 0))
+        assert.isUndefined(receipt.pollUnsafe())
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(receipt)
+        assert.strictEqual(handled, 3)
+      }),
+    )
+
+    it.effect(
+      "a failing handler is reported, tried again, and skips nothing; what came before it is not repeated",
+      () =>
+        Effect.gen(function* () {
+          yield* empty
+          const readers = yield* Readers
+          const seen: Array<string> = []
+          let broken = true
+          yield* Effect.forkScoped(
+            readers.run({
+              name: "failing",
+              atomic: false,
+              handle: ([event]) =>
+                broken && nameOf(event!) === "c"
+                  ? Effect.fail("c is too much")
+                  : Effect.sync(() => void seen.push(nameOf(event!))),
+            }),
+          )
+          yield* say("a", "b", "c", "d")
+          const failure = Effect.map(readers.list, ([reader]) => reader?.failure ?? null)
+          yield* until(Effect.map(failure, (text) => text?.includes("c is too much") === true))
+          yield* until(Effect.andThen(TestClock.adjust("10 seconds"), Effect.succeed(seen.length === 2)))
+          broken = false
+          const receipt = yield* Effect.forkChild(readers.receipt("failing"))
+          yield* until(Effect.map(TestClock.adjust("10 seconds"), () => receipt.pollUnsafe() !== undefined))
+          assert.deepStrictEqual(seen, ["a", "b", "c", "d"])
+          assert.isNull(yield* failure)
+        }),
+    )
+
+    it.effect("an atomic reader's writes and its cursor commit together, or not at all", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const readers = yield* Readers
+        const sql = yield* SqlClient.SqlClient
+        let failures = 0
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "atomic",
+            atomic: true,
+            handle: (events) =>
+              Effect.gen(function* () {
+                for (const event of events) {
+                  const row = { principal: "p", key: nameOf(event), request: "", createdAt: "" }
+                  yield* sql`INSERT INTO answers ${sql.insert(row)}`
+                }
+                // After the writes: without a common transaction the next try would find the keys taken.
+                if (failures < 3) return yield* Effect.fail(`failure ${++failures}`)
+              }),
+          }),
+        )
+        yield* say("a", "b", "c")
+        const receipt = yield* Effect.forkChild(readers.receipt("atomic"))
+        yield* until(Effect.map(TestClock.adjust("10 seconds"), () => receipt.pollUnsafe() !== undefined))
+        const rows = yield* sql<{ key: string }>`SELECT key FROM answers ORDER BY key`
+        assert.deepStrictEqual(
+          rows.map((row) => row.key),
+          ["a", "b", "c"],
+        )
+        assert.strictEqual(failures, 3)
+      }),
+    )
+
+    it.effect("two readers of one name in one process are a mistake", () =>
+      Effect.gen(function* () {
+        const readers = yield* Readers
+        const twice = { name: "twice", atomic: false, handle: () => Effect.void }
+        yield* Effect.forkScoped(readers.run(twice), { startImmediately: true })
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(readers.run(twice))))
+      }),
+    )
+  })
+
+for (const [name, place] of places)
+  layer(quiet)(`readers of two processes on ${name}`, (it) => {
+    /** Runs an effect as one of several processes on the same database. */
+    const processes = Effect.map(openings(name, place), (layer) =>
+      Effect.map(
+        opened(layer),
+        (context) =>
+          <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+            Effect.provide(effect, context),
+      ),
+    )
+    const reading = (atomic: boolean, handle: (event: Event) => Effect.Effect<void, unknown, SqlClient.SqlClient>) =>
+      Effect.flatMap(Readers, (readers) =>
+        Effect.forkScoped(
+          readers.run({ name: "work", atomic, handle: (events) => Effect.forEach(events, handle, { discard: true }) }),
+        ),
+      )
+    const received = Effect.flatMap(Readers, (readers) => readers.receipt("work"))
+    /** The clock of a process that was stopped: it neither renews its lease nor knows that it has ended. */
+    const stopped = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(TestClock.make(), (clock) => Effect.provideService(effect, Clock.Clock, clock))
+
+    if (name === "postgres")
+      it.effect(
+        "another process takes over once the lease has run out: at least once, and the late one changes nothing",
+        () =>
+          Effect.gen(function* () {
+            const open = yield* processes
+            const [first, second] = [yield* open, yield* open]
+            const [inside, wake] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+            const seen: Array<string> = []
+            yield* first(say("a", "b", "c"))
+            yield* first(
+              stopped(
+                reading(false, (event) =>
+                  Effect.gen(function* () {
+                    seen.push(`first ${nameOf(event)}`)
+                    if (nameOf(event) !== "b") return
+                    yield* Deferred.succeed(inside, undefined)
+                    yield* Deferred.await(wake)
+                  }),
+                ),
+              ),
+            )
+            yield* Deferred.await(inside)
+            yield* second(reading(false, (event) => Effect.sync(() => void seen.push(`second ${nameOf(event)}`))))
+            yield* TestClock.adjust("10 seconds")
+            assert.deepStrictEqual(seen, ["first a", "first b"])
+            const receipt = yield* Effect.forkChild(second(received))
+            yield* until(Effect.map(TestClock.adjust("1 second"), () => receipt.pollUnsafe() !== undefined))
+            assert.deepStrictEqual(seen, ["first a", "first b", "second a", "second b", "second c"])
+            // The first wakes up, finds its lease gone, and leaves the place where the second put it.
+            yield* Deferred.succeed(wake, undefined)
+            yield* second(say("d"))
+            const next = yield* Effect.forkChild(second(received))
+            yield* until(Effect.map(TestClock.adjust("1 second"), () => next.pollUnsafe() !== undefined))
+            assert.deepStrictEqual(
+              seen.filter((one) => one.startsWith("second")),
+              ["second a", "second b", "second c", "second d"],
+            )
+            const states = yield* second(Effect.flatMap(Readers, (readers) => readers.list))
+            assert.strictEqual(states[0]!.cursor, yield* second(Effect.flatMap(Journal, (journal) => journal.end)))
+          }),
+      )
+
+    if (name === "postgres")
+      it.effect("an atomic reader handles each event exactly once, though both processes were inside it", () =>
+        Effect.gen(function* () {
+          const open = yield* processes
+          const [first, second] = [yield* open, yield* open]
+          const [inside, wake] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const write = (by: string, event: Event) =>
+            Effect.flatMap(
+              SqlClient.SqlClient,
+              (sql) =>
+                sql`INSERT INTO answers ${sql.insert({ principal: nameOf(event), key: by, request: "", createdAt: "" })}`,
+            )
+          yield* first(say("a", "b"))
+          const late = yield* first(
+            stopped(
+              reading(true, (event) =>
+                Effect.andThen(
+                  write("first", event),
+                  Effect.andThen(Deferred.succeed(inside, undefined), Deferred.await(wake)),
+                ),
+              ),
+            ),
+          )
+          yield* Deferred.await(inside)
+          yield* second(reading(true, (event) => write("second", event)))
+          const receipt = yield* Effect.forkChild(second(received))
+          yield* until(Effect.map(TestClock.adjust("5 seconds"), () => receipt.pollUnsafe() !== undefined))
+          yield* Deferred.succeed(wake, undefined)
+          const failure = second(
+            Effect.map(
+              Effect.flatMap(Readers, (readers) => readers.list),
+              ([one]) => one!.failure,
+            ),
+          )
+          yield* until(Effect.map(failure, (text) => text?.includes("lost its lease") === true))
+          yield* Fiber.interrupt(late)
+          const rows = yield* second(
+            Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT principal, key FROM answers ORDER BY principal`),
+          )
+          assert.deepStrictEqual(rows, [
+            { principal: "a", key: "second" },
+            { principal: "b", key: "second" },
+          ])
+        }),
+      )
+
+    it.effect("a process that stops hands over at once, and a receipt is given for another process's reading", () =>
+      Effect.gen(function* () {
+        const open = yield* processes
+        const seen: Array<string> = []
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const first = yield* open
+            yield* first(say("a"))
+            yield* first(reading(false, (event) => Effect.sync(() => void seen.push(nameOf(event)))))
+            yield* first(received)
+          }),
+        )
+        const [second, third] = [yield* open, yield* open]
+        yield* second(say("b"))
+        yield* second(reading(false, (event) => Effect.sync(() => void seen.push(nameOf(event)))))
+        // No time passes: the first has given its lease back.
+        yield* second(received)
+        yield* third(received)
+        assert.deepStrictEqual(seen, ["a", "b"])
+      }),
+    )
+  })

@@ -1,0 +1,340 @@
+/** The talking toolsets over the one road, on both databases: a story for seed 000, one for seed 001, one for the house's own. */
+import { assert, layer } from "@effect/vitest"
+import { toolNames } from "@stoa/contract"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { Principals } from "../../src/access/identity/Principals.ts"
+import { Tokens } from "../../src/access/identity/Tokens.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { ask, Guest, house } from "../house.ts"
+import { call as request, fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
+import { until } from "../stores.ts"
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const agentWith = Effect.fnUntraced(function* (...toolsets: ReadonlyArray<"office" | "gateway" | "stoa" | "skills">) {
+  const bot = yield* someone("agent")
+  const { transact } = yield* Journal
+  yield* Effect.orDie(transact((yield* Principals).change(bot.id, { toolsets })))
+  return bot
+})
+const use = (who: Someone, tool: string, input: object = {}, more: object = {}) =>
+  request(who, "POST", `/tools/${tool}/call`, { input, ...more })
+const done = Effect.fnUntraced(function* (who: Someone, tool: string, input: object = {}, more: object = {}) {
+  const { body, status } = yield* use(who, tool, input, more)
+  assert.strictEqual(status, 200, JSON.stringify(body))
+  assert.strictEqual(body["state"], "done", JSON.stringify(body))
+  return body["output"] as Record<string, unknown>
+})
+const failed = Effect.fnUntraced(function* (who: Someone, tool: string, input: object = {}, more: object = {}) {
+  const { body } = yield* use(who, tool, input, more)
+  assert.strictEqual(body["state"], "failed", JSON.stringify(body))
+  return (body["error"] as { message: string }).message
+})
+const room = (owner: Someone, members: ReadonlyArray<Someone>, over: object = {}) =>
+  ask(() =>
+    owner.client.spaces.add({ name: fresh("room"), kind: "private", members: members.map((one) => one.id), ...over }),
+  )
+const count = (table: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return (yield* sql<{ n: number }>`SELECT count(*) AS n FROM ${sql(table)}`)[0]!.n
+  })
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { excludeTestServices: true, timeout: 30_000 })(`toolsets on ${store}`, (it) => {
+    it.effect(
+      "S0-07 S0-08 S0-09 S0-10 S0-15 S0-16 S0-19 X-48 the office's send_message: one row by the caller, a bare id, and nothing where it may not",
+      () =>
+        Effect.gen(function* () {
+          const [pam, dwight] = [yield* someone(), yield* agentWith("office")]
+          const open = yield* room(pam, [], { kind: "public" })
+          const inside = yield* room(pam, [dwight])
+          const dm = yield* room(pam, [pam, dwight], { kind: "dm" })
+          const outside = yield* room(pam, [])
+          for (const channelId of [open.name, inside.id, dm.id, inside.id.slice(4), `dm-${dwight.name}-${pam.name}`]) {
+            const output = yield* done(dwight, "send_message", { channelId, text: "hi" })
+            assert.deepStrictEqual(Object.keys(output), ["messageId"])
+            assert.match(String(output["messageId"]), uuid)
+            const { body } = yield* request(pam, "GET", `/messages/msg_${String(output["messageId"])}`)
+            assert.deepInclude(body["author"] as object, { id: dwight.id })
+            assert.strictEqual(body["replyTo"], null)
+          }
+          const before = yield* count("messages")
+          yield* failed(dwight, "send_message", { channelId: outside.id, text: "hi" })
+          yield* failed(dwight, "send_message", { channelId: "nowhere", text: "hi" })
+          for (const input of [
+            { text: "hi" },
+            { channelId: open.id },
+            { channelId: 1, text: "hi" },
+            { channelId: open.id, text: "" },
+          ])
+            assert.strictEqual((yield* use(dwight, "send_message", input)).status, 400)
+          assert.strictEqual(yield* count("messages"), before)
+        }),
+    )
+
+    it.effect(
+      "S0-21 S0-22 S0-24 S0-25 S0-28 S0-29 reactions once, an unknown message is an error, and doing nothing does nothing",
+      () =>
+        Effect.gen(function* () {
+          const [pam, jim] = [yield* someone(), yield* agentWith("office")]
+          const space = yield* room(pam, [jim])
+          const { id } = yield* ask(() => pam.client.spaces.post(space.id, { text: "lunch?" }))
+          for (let twice = 0; twice < 2; twice++)
+            assert.deepStrictEqual(yield* done(jim, "react_to_message", { messageId: id.slice(4), emoji: "👍" }), {
+              success: true,
+            })
+          const { body } = yield* request(pam, "GET", `/messages/${id}`)
+          assert.deepStrictEqual<unknown>(body["reactions"], [{ emoji: "👍", by: [jim.id] }])
+          yield* failed(jim, "react_to_message", { messageId: "00000000-0000-0000-0000-000000000000", emoji: "👍" })
+          const tables = ["messages", "reactions", "spaces", "members", "decisions", "timers"]
+          const before = yield* Effect.forEach(tables, count)
+          assert.deepStrictEqual(yield* done(jim, "do_nothing"), { action: "none" })
+          assert.deepStrictEqual(yield* Effect.forEach(tables, count), before)
+        }),
+    )
+
+    it.effect(
+      "S1-36 S1-37 S1-38 S1-44 S1-45 X-63 entering a space is kept with the token; sending goes there and nowhere else",
+      () =>
+        Effect.gen(function* () {
+          const { as } = yield* Guest
+          const [pam, bot] = [yield* someone(), yield* agentWith("gateway")]
+          const [one, other, closed] = [yield* room(pam, [bot]), yield* room(pam, [bot]), yield* room(pam, [])]
+          assert.include(yield* failed(bot, "send_message", { text: "lost" }), "enter_space")
+          yield* ask(() => pam.client.spaces.post(one.id, { text: "welcome" }))
+          const entered = yield* done(bot, "enter_space", { spaceId: one.id })
+          assert.deepInclude(entered, { success: true, spaceId: one.id.slice(4), name: one.name, total: 1 })
+          assert.deepInclude((entered["history"] as Array<object>)[0], {
+            content: "welcome",
+            seen: false,
+            senderName: pam.name,
+          })
+          const sent = yield* done(bot, "send_message", { text: "thanks" })
+          assert.deepInclude(sent, { success: true, status: "delivered" })
+          yield* failed(bot, "enter_space", { spaceId: closed.id })
+          const second = yield* Effect.orDie((yield* Journal).transact((yield* Tokens).issue({ principal: bot.id })))
+          const twin = { ...bot, token: second.token, client: as(second.token) }
+          assert.include(yield* failed(twin, "send_message", { text: "lost too" }), "enter_space")
+          yield* done(twin, "enter_space", { spaceId: other.name })
+          yield* done(bot, "send_message", { text: "still here" })
+          yield* done(bot, "send_message", { text: "for once there" }, { space: other.id })
+          const texts = (space: string) =>
+            Effect.map(request(pam, "GET", `/spaces/${space}/messages`), ({ body }) =>
+              (body["items"] as Array<{ text: string }>).map(({ text }) => text),
+            )
+          assert.deepStrictEqual(yield* texts(one.id), ["welcome", "thanks", "still here"])
+          assert.deepStrictEqual(yield* texts(other.id), ["for once there"])
+        }),
+    )
+
+    /** Over MCP, without a session: whoever calls is known by the token alone. */
+    const overMcp = Effect.fnUntraced(function* (who: Someone, method: string, params: object) {
+      const { raw } = yield* Guest
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+      const headers = {
+        authorization: `Bearer ${who.token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-11-25",
+      }
+      return (yield* Effect.promise(async () => (await raw("/mcp", { method: "POST", headers, body })).json())) as {
+        readonly result: { readonly isError?: boolean; readonly tools: ReadonlyArray<{ readonly name: string }> }
+      }
+    })
+
+    it.effect("X-63 two tokens of one agent stand in two spaces over MCP, too", () =>
+      Effect.gen(function* () {
+        const { as } = yield* Guest
+        const [pam, bot] = [yield* someone(), yield* agentWith("gateway")]
+        const [one, other] = [yield* room(pam, [bot]), yield* room(pam, [bot])]
+        const second = yield* Effect.orDie((yield* Journal).transact((yield* Tokens).issue({ principal: bot.id })))
+        const twin = { ...bot, token: second.token, client: as(second.token) }
+        const say = (who: Someone, text: string) =>
+          Effect.map(
+            overMcp(who, "tools/call", { name: "send_message", arguments: { text } }),
+            ({ result }) => result.isError === true,
+          )
+        const enter = (who: Someone, spaceId: string) =>
+          overMcp(who, "tools/call", { name: "enter_space", arguments: { spaceId } })
+        yield* enter(bot, one.id)
+        assert.isTrue(yield* say(twin, "nowhere yet"))
+        yield* enter(twin, other.id)
+        assert.isFalse(yield* say(bot, "for one"))
+        assert.isFalse(yield* say(twin, "for the other"))
+        for (const [space, text] of [
+          [one, "for one"],
+          [other, "for the other"],
+        ] as const) {
+          const { body } = yield* request(pam, "GET", `/spaces/${space.id}/messages`)
+          assert.deepStrictEqual(
+            (body["items"] as Array<{ text: string }>).map((it) => it.text),
+            [text],
+          )
+        }
+      }),
+    )
+
+    it.effect("a right that ends by itself is gone from what MCP shows, and back, without any other change", () =>
+      Effect.gen(function* () {
+        const bot = yield* agentWith("gateway")
+        const listed = Effect.map(overMcp(bot, "tools/list", {}), ({ result }) =>
+          result.tools.some(({ name }) => name === "send_message"),
+        )
+        assert.isTrue(yield* listed)
+        const { adminToken } = yield* Guest
+        const now = yield* Effect.clockWith((clock) => Effect.sync(() => clock.currentTimeMillisUnsafe()))
+        const denied = yield* request({ ...bot, token: adminToken }, "POST", "/grants", {
+          principal: bot.id,
+          resource: "tools/send_message",
+          actions: ["execute"],
+          effect: "deny",
+          expiresAt: new Date(now + 1500).toISOString(),
+        })
+        assert.strictEqual(denied.status, 201, JSON.stringify(denied.body))
+        assert.isFalse(yield* listed)
+        yield* until(listed)
+      }),
+    )
+
+    it.effect("S1-50 S1-51 reading back by offset has no gap and no repeat while others write", () =>
+      Effect.gen(function* () {
+        const [pam, bot] = [yield* someone(), yield* agentWith("gateway")]
+        const space = yield* room(pam, [bot])
+        const say = (text: string) => ask(() => pam.client.spaces.post(space.id, { text }))
+        for (let n = 1; n <= 25; n++) yield* say(String(n))
+        yield* done(bot, "enter_space", { spaceId: space.id })
+        const seen: Array<string> = []
+        for (let offset = 0; offset < 25; offset += 10) {
+          const { messages, total } = yield* done(bot, "read_messages", { limit: 10, offset })
+          assert.isAtLeast(total as number, 25)
+          seen.unshift(...(messages as Array<{ content: string }>).map(({ content }) => content))
+          yield* say(`meanwhile ${offset}`)
+        }
+        assert.deepStrictEqual(
+          seen,
+          Array.from({ length: 25 }, (_, at) => String(at + 1)),
+        )
+        const closed = yield* room(pam, [])
+        yield* failed(bot, "read_messages", { spaceId: closed.id })
+      }),
+    )
+
+    it.effect("S1-47 S1-65 a reply carries what it answers; a tool's message cannot be answered", () =>
+      Effect.gen(function* () {
+        const [pam, bot] = [yield* someone(), yield* agentWith("gateway")]
+        const space = yield* room(pam, [bot])
+        const { id } = yield* ask(() => pam.client.spaces.post(space.id, { text: "when?" }))
+        yield* done(bot, "enter_space", { spaceId: space.id })
+        const { messageId } = yield* done(bot, "send_reply", { text: "now", replyToMessageId: id.slice(4) })
+        const { body } = yield* request(pam, "GET", `/messages/msg_${String(messageId)}`)
+        assert.strictEqual(body["replyTo"], id)
+        assert.strictEqual((yield* use(bot, "send_reply", { text: "now" })).status, 400)
+      }),
+    )
+
+    it.effect(
+      "G-04 a client with the house's own tools lives here: it waits, reads, answers, and follows its calls",
+      () =>
+        Effect.gen(function* () {
+          const [pam, bot] = [yield* someone(), yield* agentWith("stoa")]
+          const space = yield* room(pam, [bot])
+          assert.deepInclude(yield* done(bot, "whoami"), { id: bot.id, kind: "agent" })
+          const waiting = yield* Effect.forkChild(done(bot, "wait_for_messages", { seconds: 20 }))
+          yield* ask(() => pam.client.spaces.post(space.id, { text: `@${bot.name} hello` }))
+          const { messages, timedOut } = yield* Fiber.join(waiting)
+          assert.isFalse(timedOut)
+          assert.deepInclude((messages as Array<object>)[0], { text: `@${bot.name} hello`, space: space.name, seq: 1 })
+          yield* done(bot, "mark_read", { space: space.id, seq: 1 })
+          assert.deepStrictEqual(yield* done(bot, "wait_for_messages", { seconds: 0 }), {
+            messages: [],
+            timedOut: true,
+          })
+          const posted = yield* done(bot, "post_message", { space: space.name, text: "hello pam" })
+          yield* done(bot, "react", { message: (messages as Array<{ id: string }>)[0]!.id, emoji: "wave" })
+          const read = yield* done(bot, "read_messages", { space: space.id })
+          assert.deepStrictEqual(
+            (read["items"] as Array<{ id: string }>).map(({ id }) => id),
+            [(messages as Array<{ id: string }>)[0]!.id, posted["id"]],
+          )
+          const found = yield* done(bot, "search_messages", { query: "hello", space: space.id })
+          assert.lengthOf(found["items"] as Array<unknown>, 2)
+          assert.include(JSON.stringify(yield* done(bot, "list_spaces")), space.id)
+          assert.include(JSON.stringify(yield* done(bot, "list_members", { space: space.id })), pam.id)
+        }),
+    )
+
+    it.effect("a decision is listed and answered by a tool, by whoever may and by nobody else", () =>
+      Effect.gen(function* () {
+        const { adminToken } = yield* Guest
+        const [pam, bot] = [yield* someone(), yield* agentWith("stoa")]
+        const space = yield* room(pam, [bot])
+        const name = fresh("danger")
+        const form = {
+          name,
+          description: "Wipes.",
+          inputSchema: { type: "object" },
+          executionType: "internal",
+          riskLevel: "high",
+        }
+        assert.strictEqual((yield* request({ token: adminToken } as Someone, "POST", "/tools", form)).status, 201)
+        const asked = yield* use(bot, name, {}, { space: space.id })
+        assert.strictEqual(asked.status, 202)
+        const { id: decision } = asked.body["on"] as { id: string }
+        assert.include(JSON.stringify(yield* done(pam, "list_decisions")), decision)
+        yield* failed(bot, "answer_decision", { decision, verdict: "approve" })
+        assert.deepInclude(yield* done(bot, "call_status", { call: asked.body["id"] }), { state: "waiting" })
+        assert.deepInclude(yield* done(pam, "answer_decision", { decision, verdict: "approve" }), { state: "answered" })
+        const { body } = yield* request(bot, "GET", `/calls/${String(asked.body["id"])}?wait=20`)
+        assert.strictEqual(body["state"], "done")
+      }),
+    )
+
+    it.effect(
+      "X-53 S2-05 whoever has not the toolset finds no such tool; a list takes a tool away at listing and at calling",
+      () =>
+        Effect.gen(function* () {
+          const { adminToken } = yield* Guest
+          const admin = { token: adminToken } as Someone
+          const [office, plain] = [yield* agentWith("office"), yield* agentWith("stoa")]
+          assert.strictEqual((yield* use(plain, "do_nothing")).status, 404)
+          const names = Effect.map(request(office, "GET", "/tools?set=office"), ({ body }) =>
+            (body["items"] as Array<{ name: string }>).map(({ name }) => name),
+          )
+          assert.deepStrictEqual(yield* names, ["do_nothing", "react_to_message", "send_message"])
+          const list = (tools: ReadonlyArray<string>) => request(admin, "PUT", "/allow-lists/office/agent", { tools })
+          assert.strictEqual((yield* list(["send_message"])).status, 200)
+          assert.deepStrictEqual(yield* names, ["send_message"])
+          assert.strictEqual((yield* use(office, "do_nothing")).status, 404)
+          assert.strictEqual((yield* list(["*"])).status, 200)
+          assert.strictEqual((yield* use(office, "do_nothing")).status, 200)
+        }),
+    )
+
+    it.effect(
+      "X-50 S3-08 S2-07 no toolset is larger than a client takes, and what is served is what contract names",
+      () =>
+        Effect.gen(function* () {
+          for (const [set, names] of Object.entries(toolNames)) assert.isAtMost(names.length, 40, set)
+          const bot = yield* agentWith("stoa", "office", "gateway", "skills")
+          for (const set of ["stoa", "office", "gateway", "skills"] as const) {
+            const { body } = yield* request(bot, "GET", `/tools?set=${set}&limit=100`)
+            const served = (body["items"] as Array<{ name: string }>).map(({ name }) => name)
+            assert.isAbove(served.length, 0)
+            for (const name of served) assert.include(toolNames[set], name)
+          }
+        }),
+    )
+
+    it.effect("S4-96 the skills' files lie in a folder of their own, and the house's keys are out of reach", () =>
+      Effect.gen(function* () {
+        const { folder } = yield* Guest
+        const bot = yield* agentWith("skills")
+        assert.include(yield* failed(bot, "file-read", { path: "../admin.token" }), "admin.token")
+        yield* failed(bot, "file-read", { path: `${folder}/admin.token` })
+        const wants = yield* use(bot, "file-write", { path: "note.txt", content: "hi" })
+        assert.strictEqual(wants.status, 202)
+      }),
+    )
+  })

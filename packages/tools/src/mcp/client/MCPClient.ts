@@ -1,0 +1,174 @@
+/**
+ * The MCP servers we are a client of, by name. It connects, lists and ends them; what it learns goes out through
+ * MCPPorts, so that a registry can follow. When its scope closes, every server it started is ended.
+ */
+import { type MCPConnectionError, MCPConnectionError as ConnectionError, type MCPServer } from "@stoa/contract"
+import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Semaphore } from "effect"
+import { CurrentToolsConfig } from "../../ToolsConfig.ts"
+import { callerOf, readerOf } from "./calling.ts"
+import { exchangerOf, listerOf, watcherOf } from "./exchanging.ts"
+import { connectionError } from "./faults.ts"
+import type { MCPConnection } from "./MCPConnection.ts"
+import { MCPPorts } from "../session/MCPPorts.ts"
+import { checkMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
+import { MCPSettings } from "../MCPSettings.ts"
+import { knownVersions } from "../session/protocol.ts"
+import { keep, type Kept, serverOf, upkeep } from "../session/upkeep.ts"
+
+interface Entry {
+  readonly kept: Kept
+  readonly connection: MCPConnection
+  readonly end: Effect.Effect<void>
+}
+
+const connectionOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection => {
+  const read = readerOf(kept, permits)
+  const exchange = exchangerOf(kept, permits)
+  return {
+    name: kept.opening.config.name,
+    server: Effect.sync(() => serverOf(kept)),
+    tools: Effect.sync(() => [...kept.tools.values()]),
+    details: Effect.suspend(() => {
+      const { config } = kept.opening
+      if (kept.opened === undefined) return connectionError(config, `MCP server "${config.name}" not connected`)
+      const { capabilities, era, instructions, pid, server } = kept.opened.session
+      const { name: serverName, protocolVersion } = server
+      const { dropped } = kept
+      return Effect.succeed({ serverName, protocolVersion, era: era.kind, capabilities, instructions, pid, dropped })
+    }),
+    callTool: callerOf(kept, permits),
+    resources: read("resources", (request) =>
+      Effect.map(
+        request((it, options) => it.listResources(undefined, options)),
+        (it) => it.resources,
+      ),
+    ),
+    resourceTemplates: read("resource templates", (request) =>
+      Effect.map(
+        request((it, options) => it.listResourceTemplates(undefined, options)),
+        (it) => it.resourceTemplates,
+      ),
+    ),
+    readResource: (uri) =>
+      read(`resource ${uri}`, (request) => request((it, options) => it.readResource({ uri }, options))),
+    prompts: read("prompts", (request) =>
+      Effect.map(
+        request((it, options) => it.listPrompts(undefined, options)),
+        (it) => it.prompts,
+      ),
+    ),
+    getPrompt: (name, args = {}) =>
+      read(`prompt ${name}`, (request) =>
+        request((it, options) => it.getPrompt({ name, arguments: { ...args } }, options)),
+      ),
+    complete: (params) => read("completions", (request) => request((it, options) => it.complete(params, options))),
+    setLogLevel: (level) =>
+      Effect.asVoid(read("log level", (request) => request((it, options) => it.setLoggingLevel(level, options)))),
+    exchange,
+    listAll: listerOf(exchange),
+    watch: watcherOf(kept, permits),
+  }
+}
+
+export class MCPClient extends Context.Service<
+  MCPClient,
+  {
+    /** Connects and lists the server's tools. A name that is connected already is refused. */
+    readonly connect: (config: MCPServerConfig) => Effect.Effect<MCPConnection, MCPConnectionError>
+    /** Ends the connection, and the process behind it. The server stays listed as disconnected (S4-45). */
+    readonly disconnect: (name: string) => Effect.Effect<void, MCPConnectionError>
+    readonly list: Effect.Effect<ReadonlyArray<MCPServer>>
+    readonly get: (name: string) => Effect.Effect<MCPConnection, MCPConnectionError>
+    readonly callTool: (
+      server: string,
+      ...call: Parameters<MCPConnection["callTool"]>
+    ) => ReturnType<MCPConnection["callTool"]>
+  }
+>()("tools/mcp/MCPClient") {
+  static readonly layer = Layer.effect(
+    MCPClient,
+    Effect.gen(function* () {
+      const ports = yield* MCPPorts
+      // The environment servers get part of is the one this was built with, not that of whoever happens to call.
+      const environment = yield* ConfigProvider.ConfigProvider
+      const settings = yield* MCPSettings
+      const limits = (yield* CurrentToolsConfig).mcp
+      const scope = yield* Effect.scope
+      const entries = new Map<string, Entry>()
+      // Names whose connecting is under way: a second attempt would start a second process.
+      const busy = new Set<string>()
+
+      const get = Effect.fnUntraced(function* (name: string) {
+        const entry = entries.get(name)
+        if (entry !== undefined) return entry.connection
+        return yield* new ConnectionError({
+          message: `MCP server "${name}" not connected`,
+          serverName: name,
+          transport: "unknown",
+        })
+      })
+
+      const establish = (config: MCPServerConfig) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const kept = yield* restore(keep({ config, ports, limits, settings, environment })).pipe(
+              Effect.mapError(({ cause, message }) =>
+                connectionError(config, `Failed to connect to MCP server "${config.name}": ${message}`, cause),
+              ),
+            )
+            const own = yield* Scope.fork(scope)
+            yield* Scope.addFinalizer(
+              own,
+              Effect.suspend(() => kept.opened?.close ?? Effect.void),
+            )
+            yield* Effect.forkIn(Effect.interruptible(upkeep(kept)), own)
+            const permits = yield* Semaphore.make(config.concurrency ?? settings.concurrency)
+            const connection = connectionOf(kept, permits)
+            entries.set(config.name, { kept, connection, end: Scope.close(own, Exit.void) })
+            return connection
+          }),
+        )
+
+      const connect: MCPClient["Service"]["connect"] = Effect.fn("MCPClient.connect")(function* (given) {
+        const version = given.protocolVersion ?? limits.protocolVersion
+        const config = version === undefined ? given : { ...given, protocolVersion: version }
+        yield* checkMCPServerConfig(config)
+        if (version !== undefined && !knownVersions.includes(version))
+          return yield* connectionError(
+            config,
+            `MCP version ${version} is not spoken here; ${knownVersions.join(", ")} are`,
+          )
+        const there = entries.get(config.name)
+        if (busy.has(config.name) || (there !== undefined && there.kept.status !== "disconnected"))
+          return yield* connectionError(config, `MCP server "${config.name}" is connected already; disconnect it first`)
+        busy.add(config.name)
+        const connection = yield* Effect.ensuring(
+          establish(config),
+          Effect.sync(() => busy.delete(config.name)),
+        )
+        const { tools } = yield* connection.server
+        yield* ports.onEvent({ type: "tools.mcp-connected", payload: { serverName: config.name, tools } })
+        return connection
+      })
+
+      const disconnect: MCPClient["Service"]["disconnect"] = Effect.fn("MCPClient.disconnect")(function* (name) {
+        yield* get(name)
+        const { end, kept } = entries.get(name)!
+        if (kept.status === "disconnected")
+          return yield* connectionError(kept.opening.config, `MCP server "${name}" is disconnected already`)
+        kept.status = "disconnected"
+        yield* Effect.uninterruptible(end)
+        Object.assign(kept, { status: "disconnected", opened: undefined, tools: new Map(), why: "it was disconnected" })
+        yield* ports.onEvent({ type: "tools.mcp-disconnected", payload: { serverName: name } })
+      })
+
+      return MCPClient.of({
+        connect,
+        disconnect,
+        get,
+        list: Effect.sync(() => [...entries.values()].map(({ kept }) => serverOf(kept))),
+        callTool: (server, ...call) => Effect.flatMap(get(server), (connection) => connection.callTool(...call)),
+      })
+    }),
+  )
+}

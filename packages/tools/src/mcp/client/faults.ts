@@ -1,0 +1,139 @@
+/**
+ * What can go wrong between us and a server, sorted by what follows from it: may it be tried again, may the call have
+ * acted, is the connection gone. The SDK throws a dozen classes; nobody outside this folder should know them.
+ */
+import {
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client"
+import { MCPConnectionError } from "@stoa/contract"
+import { Option, Schema } from "effect"
+import type { MCPServerConfig } from "../MCPServerConfig.ts"
+
+export interface Fault {
+  readonly kind:
+    | "answered" // The server said no, in the protocol's own form.
+    | "timeout"
+    | "lost" // The connection is gone, or never was.
+    | "failed" // This request came to nothing; it says nothing of the others on the connection.
+    | "unauthorized"
+    | "refused" // HTTP said no: trying again changes nothing.
+    | "unreadable" // An answer came that is none.
+    | "version"
+  readonly message: string
+  readonly code?: number
+  readonly data?: unknown
+  readonly status?: number | undefined
+  /** It is certain that the request was not acted upon. */
+  readonly unheard?: boolean
+  readonly cause: unknown
+}
+
+/** Texts of a server are shown to people and models, so they are short. */
+export const short = (text: string, most = 2000): string => (text.length > most ? `${text.slice(0, most)}…` : text)
+
+/** `fetch failed` says nothing; why it did is one or two levels down. */
+const words = (error: unknown): string => {
+  const said: Array<string> = []
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++)
+    if (!said.some((it) => it.includes(at.message))) said.push(at.message)
+  return short(said.length === 0 ? String(error) : said.join(": "))
+}
+
+const lostCodes: ReadonlyArray<string> = [
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.SendFailed,
+]
+
+type As = (kind: Fault["kind"], more?: Partial<Fault>) => Fault
+
+const RpcError = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({
+      error: Schema.Struct({
+        code: Schema.Finite,
+        message: Schema.String,
+        data: Schema.optionalKey(Schema.Unknown),
+      }),
+    }),
+  ),
+)
+
+/** Servers put the protocol's own errors into HTTP ones; what it says then counts for more than the number outside. */
+const ofHttp = (error: SdkHttpError, as: As): Fault => {
+  const { status, text } = error.data
+  const inner = typeof text === "string" ? Option.getOrUndefined(RpcError(text))?.error : undefined
+  // A session that is not known there any more: the server was started anew, and so are we. Nothing was executed.
+  if ((status === 404 && inner?.code !== -32601) || (status === 400 && /session/i.test(inner?.message ?? "")))
+    return as("lost", { status, unheard: true })
+  if (inner !== undefined) return as("answered", { ...inner, status, message: short(inner.message) })
+  if (status === undefined || status >= 500) return as("failed", { status })
+  return as(status === 401 || status === 403 ? "unauthorized" : "refused", { status })
+}
+
+export const faultOf = (error: unknown): Fault => {
+  const message = words(error)
+  const as: As = (kind, more = {}) => ({ kind, message, cause: error, ...more })
+  if (error instanceof UnauthorizedError || error instanceof OAuthError) return as("unauthorized")
+  if (error instanceof ProtocolError) return as("answered", { code: error.code, data: error.data })
+  if (error instanceof SdkHttpError) return ofHttp(error, as)
+  if (error instanceof SseError) return as(error.code !== undefined && error.code < 500 ? "refused" : "lost")
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.RequestTimeout) return as("timeout")
+    if (lostCodes.includes(error.code)) return as("lost")
+    // Behind the method it lists every way in which nothing fits.
+    if (error.code === SdkErrorCode.InvalidResult)
+      return as("unreadable", { message: message.replace(/: \[\s*\{[\s\S]*$/, "") })
+    if (error.code === SdkErrorCode.ClientHttpUnexpectedContent) return as("unreadable")
+    if (error.code === SdkErrorCode.EraNegotiationFailed)
+      return as(/pinned|no modern overlap/.test(message) ? "version" : "lost")
+    return as("refused")
+  }
+  if (/protocol version is not supported/.test(message)) return as("version")
+  if (error instanceof Error && error.name === "AuthSeamEscape") return as("unauthorized")
+  if (
+    error instanceof Error &&
+    (error.name === "ZodError" || error.name === "$ZodError" || error instanceof SyntaxError)
+  )
+    return as("unreadable")
+  if (/OAuth|authorization|issuer|client registration/i.test(error instanceof Error ? error.name : ""))
+    return as("unauthorized")
+  return as(isOfNetwork(error) ? "lost" : "failed")
+}
+
+const unreached = ["fetch failed", "terminated", "Not connected"]
+/** The platform's own word, with a code of its own, and not that of what came over the network. */
+const isOfNetwork = (error: unknown): boolean => {
+  // Whoever keeps the way to the server says that there is none.
+  if (error instanceof MCPConnectionError) return true
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++)
+    if (("code" in at && typeof at.code === "string") || unreached.includes(at.message)) return true
+  return false
+}
+
+const cured: ReadonlyArray<Fault["kind"]> = ["timeout", "lost", "failed"]
+
+/** Nothing else is cured by trying again. */
+export const isFinal = (fault: Fault): boolean => !cured.includes(fault.kind)
+
+export const connectionError = (
+  config: Pick<MCPServerConfig, "name" | "transport">,
+  message: string,
+  cause?: unknown,
+): MCPConnectionError =>
+  new MCPConnectionError({
+    message,
+    serverName: config.name,
+    transport: config.transport,
+    ...(cause === undefined ? {} : { cause }),
+  })
+
+/** The answers by which a server of the first days refuses the newer transport. */
+export const isOldHttp = ({ cause }: MCPConnectionError): boolean =>
+  cause instanceof SdkHttpError && [400, 404, 405].includes(cause.data.status ?? 0)

@@ -1,0 +1,89 @@
+/**
+ * What an MCP connection needs from whoever uses it, each with an honest default: nobody is told, questions to people
+ * and models are refused because the capability is not declared, no folder is shown, nothing is remembered for longer
+ * than the process lives.
+ */
+import type {
+  ElicitRequest,
+  ElicitResult,
+  FetchLike,
+  OAuthClientProvider,
+  CreateMessageRequest,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  LoggingMessageNotificationParams,
+  Root,
+} from "@modelcontextprotocol/client"
+import type { JsonSchema, MCPServer } from "@stoa/contract"
+import { Context, Effect } from "effect"
+import { saidOf } from "../../schema/compile.ts"
+import { checkAgainst, prepareSchema } from "../../schema/validateSchema.ts"
+import { type EraMemory, eraMemory } from "./eras.ts"
+import type { MCPServerConfig } from "../MCPServerConfig.ts"
+import type { MCPTool } from "../client/MCPTool.ts"
+
+export type MCPEvent =
+  | {
+      readonly type: "tools.mcp-connected"
+      readonly payload: { readonly serverName: string; readonly tools: ReadonlyArray<string> }
+    }
+  | { readonly type: "tools.mcp-disconnected"; readonly payload: { readonly serverName: string } }
+
+/** OAuth towards one server. The provider keeps its secrets; `callback` waits for the browser to come back. */
+export interface MCPAuthorization {
+  readonly provider: OAuthClientProvider
+  /** The query of the redirect. Absent: a server that wants a person's consent cannot be connected. */
+  readonly callback?: Effect.Effect<URLSearchParams, unknown>
+}
+
+export interface MCPPorts {
+  /** Connected and disconnected, once each (S4-62, S4-39). A connection that is lost and found again is `onStatus`. */
+  readonly onEvent: (event: MCPEvent) => Effect.Effect<void>
+  readonly onStatus: (server: MCPServer) => Effect.Effect<void>
+  /** The server has other tools now: after list_changed, or after it was found again. The list is complete. */
+  readonly onTools: (serverName: string, tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
+  /** Its resources or prompts are others now, or one resource has new contents. */
+  readonly onChange: (
+    serverName: string,
+    change: { readonly what: "resources" | "prompts" | "resource"; readonly uri?: string },
+  ) => Effect.Effect<void>
+  readonly onLog: (serverName: string, message: LoggingMessageNotificationParams) => Effect.Effect<void>
+  /** Says what is wrong with a result that should match the tool's output schema. */
+  readonly validate: (toolName: string, schema: JsonSchema, value: unknown) => Effect.Effect<string | undefined>
+  /** Questions of servers go to whoever made the request they belong to (`line` of an exchange), not to the three below. */
+  readonly relays?: boolean
+  readonly elicit?: (serverName: string, request: ElicitRequest["params"]) => Effect.Effect<ElicitResult>
+  readonly sample?: (
+    serverName: string,
+    request: CreateMessageRequest["params"],
+  ) => Effect.Effect<CreateMessageResult | CreateMessageResultWithTools>
+  readonly roots?: (serverName: string) => Effect.Effect<ReadonlyArray<Root>>
+  readonly authorize: (config: MCPServerConfig) => MCPAuthorization | undefined
+  /** Every request to a server over HTTP goes through it: the place for a policy about where we may call. */
+  readonly fetch: FetchLike
+  readonly eras: EraMemory
+}
+
+/** The schema is the server's, and nobody has reviewed it. */
+const validate: MCPPorts["validate"] = (toolName, schema, value) =>
+  prepareSchema(toolName, "outputSchema", schema).pipe(
+    Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
+    Effect.map((fault) =>
+      fault === undefined ? undefined : `${fault.path === "" ? "it" : `"${fault.path}"`} ${saidOf(fault)}`,
+    ),
+    Effect.catch((refused) => Effect.succeed(refused.message)),
+  )
+
+export const defaultMCPPorts = (): MCPPorts => ({
+  onEvent: () => Effect.void,
+  onStatus: () => Effect.void,
+  onTools: () => Effect.void,
+  onChange: () => Effect.void,
+  onLog: () => Effect.void,
+  validate,
+  authorize: () => undefined,
+  fetch: (url, init) => globalThis.fetch(url, init),
+  eras: eraMemory(),
+})
+
+export const MCPPorts = Context.Reference<MCPPorts>("tools/mcp/MCPPorts", { defaultValue: defaultMCPPorts })

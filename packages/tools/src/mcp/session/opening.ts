@@ -1,0 +1,102 @@
+/** From a configuration to a session with its tools: a few tries, each within the connection timeout (S4-74). */
+// edge: fetch is a promise
+import { ConfigProvider, Effect, Exit, Schedule, Scope } from "effect"
+import type { ToolsConfig } from "../../ToolsConfig.ts"
+import { type Fault, isFinal } from "../client/faults.ts"
+import type { MCPPorts } from "./MCPPorts.ts"
+import { keyOfMCPServer, type MCPServerConfig } from "../MCPServerConfig.ts"
+import type { MCPSettings } from "../MCPSettings.ts"
+import type { MCPLeftOut } from "../client/MCPResult.ts"
+import type { MCPTool } from "../client/MCPTool.ts"
+import { openSession, type Session } from "./session.ts"
+
+export interface Opened {
+  readonly session: Session
+  readonly tools: ReadonlyArray<MCPTool>
+  readonly dropped: ReadonlyArray<MCPLeftOut>
+  /** Ends the session, and the process behind it. */
+  readonly close: Effect.Effect<void>
+}
+
+export interface Opening {
+  readonly config: MCPServerConfig
+  readonly ports: MCPPorts
+  readonly limits: ToolsConfig["mcp"]
+  readonly settings: MCPSettings
+  readonly environment: ConfigProvider.ConfigProvider
+}
+
+const late = (ms: number): Fault => ({ kind: "timeout", message: `no answer within ${ms} ms`, cause: undefined })
+const unsigned = (ms: number): Fault => ({
+  kind: "unauthorized",
+  message: `not signed in within ${ms} ms`,
+  cause: undefined,
+})
+
+/** Notices when the server wants somebody to sign in. */
+const noticing =
+  (fetch: MCPPorts["fetch"], notice: () => void): MCPPorts["fetch"] =>
+  async (url, init) => {
+    const response = await fetch(url, init)
+    if (response.status === 401 || response.status === 403) notice()
+    return response
+  }
+
+/**
+ * A pipe that stays silent is tried longer each time: a server that takes its time to start is taken for an old one at
+ * first, and one that speaks only the new era would then never be understood. Over HTTP silence is an outage.
+ */
+const probeMsOf = ({ config, limits, settings }: Opening, attempt: number): number =>
+  config.transport === "stdio" || config.transport === "websocket"
+    ? Math.min(settings.probeMs * 2 ** attempt, limits.connectionTimeoutMs * 0.8)
+    : limits.connectionTimeoutMs
+
+export const openOnce = Effect.fnUntraced(function* (
+  opening: Opening,
+  attempt: number,
+): Effect.fn.Return<Opened, Fault> {
+  const { config, limits } = opening
+  let signsIn = false
+  const ports = { ...opening.ports, fetch: noticing(opening.ports.fetch, () => void (signsIn = true)) }
+  const key = keyOfMCPServer(config)
+  const scope = yield* Scope.make()
+  const opened = Effect.gen(function* () {
+    const session = yield* openSession({
+      config,
+      ports,
+      graceMs: opening.settings.graceMs,
+      requestTimeoutMs: limits.requestTimeoutMs,
+      probeMs: probeMsOf(opening, attempt),
+      prior: yield* ports.eras.recall(key),
+    })
+    const { dropped, tools } = yield* session.listTools
+    yield* ports.eras.remember(key, session.era)
+    return { session, tools, dropped, close: Scope.close(scope, Exit.void) }
+  })
+  return yield* opened.pipe(
+    Scope.provide(scope),
+    Effect.provideService(ConfigProvider.ConfigProvider, opening.environment),
+    Effect.timeoutOrElse({
+      duration: limits.connectionTimeoutMs,
+      // The SDK's sign-in goes on after its try has run out of time: a second one beside it would spoil both.
+      orElse: () => Effect.fail((signsIn ? unsigned : late)(limits.connectionTimeoutMs)),
+    }),
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) ? Effect.void : Effect.andThen(ports.eras.forget(key), Scope.close(scope, exit)),
+    ),
+  )
+})
+
+/** `maxRetries` is how often it is tried in all: three tries, then the error. */
+export const open = (opening: Opening): Effect.Effect<Opened, Fault> =>
+  Effect.suspend(() => {
+    let attempt = 0
+    return Effect.retry(
+      Effect.suspend(() => openOnce(opening, attempt++)),
+      {
+        times: Math.max(0, opening.limits.maxRetries - 1),
+        schedule: Schedule.jittered(Schedule.exponential(opening.settings.backoffMs)),
+        while: (fault) => !isFinal(fault),
+      },
+    )
+  })

@@ -1,0 +1,65 @@
+/** A request's time: what passes while a question is open does not count. */
+// edge: a timer of the platform for each request; a fiber that sleeps would cost more than the request
+import { Effect } from "effect"
+import type { Fault } from "../client/faults.ts"
+import { MCPSilence } from "../client/MCPExchange.ts"
+
+const tickMs = 1000
+
+export class RequestTime {
+  readonly #quietMs: number
+  readonly #mostMs: number
+  #open = 0
+  #quiet = 0
+  #spent = 0
+  #last = 0
+  #timer: NodeJS.Timeout | undefined
+  #stop: (() => void) | undefined
+  /** Set once the time is up. */
+  fault: Fault | undefined
+
+  constructor(quietMs: number, mostMs: number) {
+    this.#quietMs = quietMs
+    this.#mostMs = mostMs
+  }
+
+  /** From now on, until `end`; `stop` is called when the time is up. */
+  begin(stop: () => void): void {
+    this.#stop = stop
+    if (this.#timer !== undefined) return
+    this.#last = performance.now()
+    this.#timer = setInterval(() => this.#tick(), Math.min(tickMs, this.#quietMs))
+  }
+  end(): void {
+    clearInterval(this.#timer)
+  }
+
+  alive(): void {
+    this.#quiet = 0
+  }
+  asking<A, E>(answer: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.acquireUseRelease(
+      Effect.sync(() => void this.#open++),
+      () => answer,
+      () =>
+        Effect.sync(() => {
+          this.#open--
+          this.#quiet = 0
+        }),
+    )
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    if (this.#open === 0) {
+      this.#quiet += now - this.#last
+      this.#spent += now - this.#last
+    }
+    this.#last = now
+    if (this.#quiet < this.#quietMs && this.#spent < this.#mostMs) return
+    this.end()
+    const limit = this.#quiet >= this.#quietMs ? this.#quietMs : this.#mostMs
+    this.fault = { kind: "timeout", message: `no answer within ${limit} ms`, cause: new MCPSilence(limit) }
+    this.#stop?.()
+  }
+}

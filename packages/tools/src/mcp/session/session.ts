@@ -1,0 +1,291 @@
+/**
+ * One connection to one server, from the handshake to the end: the SDK's client behind Effects that can be interrupted
+ * and whose failures are sorted. It knows nothing of names, retries or who may call what; MCPClient does.
+ */
+// edge: the SDK's client is promises and callbacks
+import {
+  Client,
+  type JSONRPCMessage,
+  type PriorDiscovery,
+  SseError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client"
+import { Context, Deferred, Effect, Option, Queue, Schema, type Scope } from "effect"
+import { answerWith } from "./answering.ts"
+import { type Fault, faultOf } from "../client/faults.ts"
+import { Lines, taskKey, untagged } from "../transport/lines.ts"
+import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
+import type { MCPServerConfig } from "../MCPServerConfig.ts"
+import { droppedFrom, type MCPLeftOut, mendMCPResult } from "../client/MCPResult.ts"
+import { MCPToolPage, readMCPTools } from "../client/MCPTool.ts"
+import { clientInfo, clientOptions } from "./protocol.ts"
+import { asItCame, type SessionRequest } from "./sessionRequest.ts"
+import { StdioTransport } from "../transport/stdioTransport.ts"
+import { makeWay, type Way } from "../transport/transport.ts"
+import { makeWatching } from "./watching.ts"
+
+const maxPages = 64
+const maxTools = 1000
+
+export interface Session {
+  readonly server: { readonly name: string | undefined; readonly version: string; readonly protocolVersion: string }
+  readonly instructions: string | undefined
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly era: PriorDiscovery
+  readonly pid: number | undefined
+  readonly request: SessionRequest
+  readonly listTools: Effect.Effect<ReturnType<typeof readMCPTools>, Fault>
+  readonly lines: Lines
+  readonly watch: ReturnType<typeof makeWatching>
+  /** The server says its tools are others now. Several such words are one. */
+  readonly toolsChanged: Queue.Queue<void>
+  /** Resolves when the connection is gone and we did not end it. */
+  readonly lost: Deferred.Deferred<Fault>
+}
+
+export interface SessionOptions {
+  readonly config: MCPServerConfig
+  readonly ports: MCPPorts
+  readonly requestTimeoutMs: number
+  readonly graceMs: number
+  readonly probeMs: number | undefined
+  readonly prior: PriorDiscovery | undefined
+}
+
+const listenWith = (
+  client: Client,
+  { name }: MCPServerConfig,
+  ports: MCPPorts,
+  lines: Lines,
+  toolsChanged: Queue.Queue<void>,
+  context: Context.Context<never>,
+) => {
+  const tell = (effect: Effect.Effect<void>) => {
+    Effect.runForkWith(context)(effect)
+  }
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    Queue.offerUnsafe(toolsChanged, undefined)
+  })
+  client.setNotificationHandler("notifications/resources/list_changed", () =>
+    tell(ports.onChange(name, { what: "resources" })),
+  )
+  client.setNotificationHandler("notifications/prompts/list_changed", () =>
+    tell(ports.onChange(name, { what: "prompts" })),
+  )
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
+    tell(ports.onChange(name, { what: "resource", uri: params.uri })),
+  )
+  client.setNotificationHandler("notifications/message", ({ params }) => {
+    const line = ports.relays === true ? lines.of(params) : undefined
+    lines.heardBeside(params)
+    const entry = untagged(params) as typeof params
+    tell(ports.onLog(name, entry))
+    if (line !== undefined) tell(line.log(entry as never))
+  })
+}
+
+/** In the new era a server speaks up only on a stream that was asked for; one that breaks off is asked for again. */
+const keepListening = Effect.fnUntraced(function* (
+  client: Client,
+  request: SessionRequest,
+  missed: () => Effect.Effect<void>,
+) {
+  const { prompts, resources, tools } = client.getServerCapabilities() ?? {}
+  const filter = {
+    ...(tools?.listChanged ? { toolsListChanged: true as const } : {}),
+    ...(prompts?.listChanged ? { promptsListChanged: true as const } : {}),
+    ...(resources?.listChanged ? { resourcesListChanged: true as const } : {}),
+  }
+  if (Object.keys(filter).length === 0) return
+  let waitMs = 1000
+  for (;;) {
+    const subscription = yield* Effect.option(request((it, options) => it.listen(filter, options)))
+    if (Option.isSome(subscription)) {
+      const ended = yield* Effect.promise(() => subscription.value.closed)
+      if (ended === "local") return
+      waitMs = 1000
+      // What changed while nobody listened is not told again.
+      yield* missed()
+    }
+    yield* Effect.sleep(waitMs)
+    waitMs = Math.min(waitMs * 2, 60_000)
+  }
+})
+
+/** HTTP sessions are ended by asking; the rest by leaving. Neither may hold up our own end. */
+const endClient = (client: Client, way: Way) =>
+  Effect.promise(async () => {
+    if (way instanceof StreamableHTTPClientTransport && way.sessionId !== undefined)
+      await Promise.race([
+        way.terminateSession().catch(() => {}),
+        new Promise((resolve) => setTimeout(resolve, 2000).unref()),
+      ])
+    await client.close().catch(() => {})
+    await way.close().catch(() => {})
+  })
+
+const listTools = (request: SessionRequest, client: Client, config: MCPServerConfig) =>
+  Effect.gen(function* () {
+    const raw: Array<unknown> = []
+    const lost: Array<MCPLeftOut> = []
+    const seen = new Set<string>()
+    let cursor: string | undefined
+    while (client.getServerCapabilities()?.tools !== undefined) {
+      const params = cursor === undefined ? {} : { params: { cursor } }
+      const answer = yield* request((it, options) => it.request({ method: "tools/list", ...params }, asItCame, options))
+      const page = yield* Schema.decodeUnknownEffect(MCPToolPage)(answer).pipe(
+        Effect.mapError((cause): Fault => ({ kind: "unreadable", message: `tools/list: ${cause.message}`, cause })),
+      )
+      raw.push(...page.tools)
+      lost.push(...droppedFrom(answer as Readonly<Record<string, unknown>>))
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+      if (seen.has(cursor) || seen.size >= maxPages)
+        return yield* Effect.fail<Fault>({
+          kind: "unreadable",
+          message: `tools/list does not come to an end after ${seen.size + 1} pages`,
+          cause: undefined,
+        })
+      seen.add(cursor)
+    }
+    const { dropped, tools } = readMCPTools(raw, {
+      allowed: config.allowedTools,
+      headers: client.getProtocolEra() === "modern" && config.transport === "streamable-http",
+      most: maxTools,
+    })
+    return { tools, dropped: [...lost, ...dropped] }
+  })
+
+/** A person's consent, where the server wants it and somebody waits for the answer. */
+const consent = (way: Way, authorization: MCPAuthorization | undefined, fault: Fault) =>
+  Effect.gen(function* () {
+    if (authorization?.callback === undefined || !(fault.cause instanceof UnauthorizedError))
+      return yield* Effect.fail(fault)
+    const answer = yield* Effect.mapError(authorization.callback, faultOf)
+    if ("finishAuth" in way) yield* Effect.tryPromise({ try: () => way.finishAuth(answer), catch: faultOf })
+  })
+
+const connect = (client: Client, way: Way, prior: PriorDiscovery | undefined, timeout: number) =>
+  Effect.tryPromise({
+    try: (signal) => client.connect(way, { signal, timeout, ...(prior === undefined ? {} : { prior }) }),
+    catch: (error): Fault => {
+      const fault = faultOf(error)
+      if (!(way instanceof StdioTransport)) return fault
+      const message = way.said === "" ? fault.message : `${fault.message}. It said: ${way.said}`
+      return { ...fault, message, kind: way.unstartable ? "refused" : fault.kind }
+    },
+  })
+
+/** Old servers leave out what the SDK's schemas insist on (S4-66), and new ones say what it does not know: put right before it looks. */
+const forgive = (message: JSONRPCMessage) => {
+  const result = "result" in message ? (message.result as Record<string, unknown> | undefined) : undefined
+  if (result?.["resultType"] === "task") {
+    const { _meta, ...task } = result
+    Object.assign(result, { resultType: "complete", content: [], _meta: { ...(_meta as object), [taskKey]: task } })
+  }
+  if (result !== undefined && result !== null) mendMCPResult(result)
+  if (typeof result?.["protocolVersion"] !== "string") return
+  result["serverInfo"] = { name: "unknown", version: "unknown", ...(result["serverInfo"] as object | undefined) }
+  result["capabilities"] ??= {}
+}
+
+const diedOfProbe = (fault: Fault) => fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
+
+/** Connects; a second time for a server that a probe has killed, or that had to ask a person first. */
+const handshake = Effect.fnUntraced(function* (
+  options: SessionOptions,
+  prepare: (client: Client) => void,
+): Effect.fn.Return<{ readonly client: Client; readonly way: Way }, Fault, Scope.Scope> {
+  const { config, ports, probeMs, requestTimeoutMs } = options
+  const authorization = ports.authorize(config)
+  let prior = config.protocolVersion === undefined ? options.prior : undefined
+  for (let left = 2; ; left--) {
+    const way = yield* makeWay(config, ports, authorization?.provider, options.graceMs)
+    const client = new Client(clientInfo, clientOptions(ports, config.protocolVersion, probeMs))
+    prepare(client)
+    Object.assign(way, { onmessage: forgive })
+    yield* Effect.addFinalizer(() => endClient(client, way))
+    const fault = yield* connect(client, way, prior, requestTimeoutMs).pipe(
+      Effect.as(undefined),
+      Effect.catch((fault) => Effect.succeed(fault)),
+    )
+    if (fault === undefined) return { client, way }
+    if (left === 0) return yield* Effect.fail(fault)
+    if (diedOfProbe(fault)) prior = { kind: "legacy" }
+    else yield* consent(way, authorization, fault)
+  }
+})
+
+export const openSession = Effect.fnUntraced(function* (
+  options: SessionOptions,
+): Effect.fn.Return<Session, Fault, Scope.Scope> {
+  const { config, ports, requestTimeoutMs } = options
+  const context = yield* Effect.context<never>()
+  const lost = yield* Deferred.make<Fault>()
+  const toolsChanged = yield* Queue.sliding<void>(1)
+  const lose = (error: unknown) => {
+    Deferred.doneUnsafe(lost, Effect.succeed(faultOf(error)))
+  }
+  const lines = new Lines()
+  let ending = false
+  const { client, way } = yield* handshake(options, (client) => {
+    answerWith(client, config.name, ports, lines, context)
+    listenWith(client, config, ports, lines, toolsChanged, context)
+  })
+  // Runs before the client is ended, so that our own end is not taken for a loss.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      ending = true
+    }),
+  )
+
+  Object.assign(client, {
+    onclose: () => {
+      if (!ending) lose(new Error("The connection closed"))
+    },
+    onerror: (error: Error) => {
+      // An event stream that broke would be opened again, but what was asked on the old one is never answered.
+      if (error instanceof SseError || /Maximum reconnection attempts/.test(error.message)) lose(error)
+    },
+  })
+
+  const once: SessionRequest = (run, more) =>
+    Effect.tryPromise({
+      try: (signal) => run(client, { timeout: requestTimeoutMs, ...more, signal }),
+      catch: faultOf,
+    })
+  const authorization = ports.authorize(config)
+  // What was answered 401 or 403 was not acted upon, so it may be asked again with the new token.
+  const request: SessionRequest = (run, more) =>
+    Effect.catchIf(
+      once(run, more),
+      (fault) => fault.kind === "unauthorized",
+      (fault) => Effect.andThen(consent(way, authorization, fault), once(run, more)),
+    )
+  const missed = Effect.fnUntraced(function* () {
+    Queue.offerUnsafe(toolsChanged, undefined)
+    yield* ports.onChange(config.name, { what: "resources" })
+    yield* ports.onChange(config.name, { what: "prompts" })
+  })
+  const info = client.getServerVersion()
+  const discover = client.getDiscoverResult()
+  if (client.getProtocolEra() === "modern") yield* Effect.forkScoped(keepListening(client, request, missed))
+  return {
+    server: {
+      name: info?.name,
+      version: info?.version ?? "unknown",
+      protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
+    },
+    instructions: client.getInstructions(),
+    capabilities: client.getServerCapabilities() ?? {},
+    era: discover === undefined ? { kind: "legacy" } : { kind: "modern", discover },
+    pid: way instanceof StdioTransport ? (way.pid ?? undefined) : undefined,
+    request,
+    listTools: listTools(request, client, config),
+    lines,
+    watch: makeWatching(client, request, yield* Effect.scope),
+    toolsChanged,
+    lost,
+  }
+})

@@ -1,0 +1,132 @@
+/**
+ * Keeps a connection alive: notices that it is lost, tells, and finds it again with growing patience; follows the
+ * server's word that its tools have changed. What it holds is what MCPClient shows and calls.
+ */
+import type { MCPServer } from "@stoa/contract"
+import { Deferred, Effect, Equal, Queue, Random } from "effect"
+import { type Fault, isFinal } from "../client/faults.ts"
+import { type Breaker, closed } from "../client/breaker.ts"
+import type { MCPSettings } from "../MCPSettings.ts"
+import type { MCPLeftOut } from "../client/MCPResult.ts"
+import type { MCPTool } from "../client/MCPTool.ts"
+import { open, type Opened, openOnce, type Opening } from "./opening.ts"
+
+export interface Kept {
+  readonly opening: Opening
+  opened: Opened | undefined
+  status: MCPServer["status"]
+  version: string
+  tools: ReadonlyMap<string, MCPTool>
+  dropped: ReadonlyArray<MCPLeftOut>
+  breaker: Breaker
+  /** Why it is not connected, in words. */
+  why: string
+  /** Resolves when the server is there again. */
+  back: Deferred.Deferred<void>
+}
+
+export const serverOf = ({ opening: { config }, status, tools, version }: Kept): MCPServer => ({
+  name: config.name,
+  version,
+  transport: config.transport,
+  ...(config.endpoint === undefined ? {} : { endpoint: config.endpoint }),
+  ...(config.command === undefined ? {} : { command: config.command }),
+  ...(config.args === undefined ? {} : { args: config.args }),
+  tools: [...tools.keys()],
+  status,
+})
+
+/** How long to wait before the next try; a server that failed often, or for a reason that stays, gets the cool-down. */
+const patience = (settings: MCPSettings, failures: number, final: boolean): number =>
+  final || failures >= settings.breaker.failures
+    ? settings.breaker.coolDownMs
+    : Math.min(settings.backoffMs * 2 ** failures, settings.maxBackoffMs)
+
+const adopt = (kept: Kept, opened: Opened) => {
+  kept.opened = opened
+  kept.status = "connected"
+  kept.version = opened.session.server.version
+  kept.tools = new Map(opened.tools.map((tool) => [tool.name, tool]))
+  kept.dropped = opened.dropped
+  kept.breaker = closed
+  Deferred.doneUnsafe(kept.back, Effect.void)
+}
+
+/** Only another list is news: a server may say that it changed when it did not. */
+const follow = Effect.fnUntraced(function* (kept: Kept, tools: ReadonlyArray<MCPTool>) {
+  const before = [...kept.tools.values()].map((tool) => tool.raw)
+  kept.tools = new Map(tools.map((tool) => [tool.name, tool]))
+  if (Equal.equals(JSON.stringify(before), JSON.stringify(tools.map((tool) => tool.raw)))) return
+  yield* kept.opening.ports.onTools(kept.opening.config.name, tools)
+})
+
+const refresh = Effect.fnUntraced(function* (kept: Kept, { session }: Opened) {
+  for (;;) {
+    yield* Queue.take(session.toolsChanged)
+    // A list that cannot be read leaves the last one standing; if the server is gone, that shows elsewhere.
+    const listed = yield* Effect.option(session.listTools)
+    if (listed._tag === "Some" && kept.opened?.session === session) {
+      kept.dropped = listed.value.dropped
+      yield* follow(kept, listed.value.tools)
+    }
+  }
+})
+
+const findAgain = Effect.fnUntraced(function* (kept: Kept) {
+  const { settings } = kept.opening
+  for (let failures = 0; ; failures++) {
+    const found = yield* Effect.result(openOnce(kept.opening, failures))
+    if (found._tag === "Success") return found.success
+    kept.why = found.failure.message
+    const waitMs = patience(settings, failures, isFinal(found.failure))
+    // Servers that fell together should not be knocked at together.
+    yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))
+  }
+})
+
+/** At once, so that whoever noticed the loss can wait for the return. */
+export const lose = (kept: Kept, opened: Opened, fault: Fault) => {
+  if (kept.opened === opened) {
+    kept.opened = undefined
+    kept.status = "error"
+    kept.why = fault.message
+    kept.back = Deferred.makeUnsafe()
+  }
+  Deferred.doneUnsafe(opened.session.lost, Effect.succeed(fault))
+}
+
+/** Runs until it is interrupted. */
+export const upkeep = Effect.fnUntraced(function* (kept: Kept) {
+  const { onStatus } = kept.opening.ports
+  for (;;) {
+    const { opened } = kept
+    if (opened === undefined) return
+    lose(kept, opened, yield* Effect.raceFirst(Deferred.await(opened.session.lost), refresh(kept, opened)))
+    yield* opened.close
+    yield* onStatus(serverOf(kept))
+    const before = kept.tools
+    const again = yield* Effect.uninterruptibleMask((restore) =>
+      Effect.tap(restore(findAgain(kept)), (found) => Effect.sync(() => adopt(kept, found))),
+    )
+    kept.tools = before
+    yield* follow(kept, again.tools)
+    yield* onStatus(serverOf(kept))
+  }
+})
+
+export const keep = Effect.fnUntraced(function* (opening: Opening) {
+  const opened = yield* open(opening)
+  const kept: Kept = {
+    opening,
+    opened,
+    status: "connected",
+    version: "unknown",
+    tools: new Map(),
+    dropped: [],
+    breaker: closed,
+    why: "",
+    back: Deferred.makeUnsafe(),
+  }
+  adopt(kept, opened)
+  return kept
+})

@@ -1,0 +1,71 @@
+/**
+ * The resources we want to hear about, on one connection. The old era is told of each; the new one gets one stream for all
+ * of them, opened anew for another set before the last one is closed, so that nothing falls between.
+ */
+// edge: the SDK's subscriptions are promises
+import type { Client } from "@modelcontextprotocol/client"
+import { Deferred, Effect, Fiber, type Scope, Semaphore } from "effect"
+import type { Fault } from "../client/faults.ts"
+import type { SessionRequest } from "./sessionRequest.ts"
+
+type Uris = ReadonlyArray<string>
+
+const firstMs = 1000
+const longestMs = 60_000
+
+export const makeWatching = (client: Client, request: SessionRequest, scope: Scope.Scope) => {
+  const one = Semaphore.makeUnsafe(1)
+  let watched: Uris = []
+  let stream: Fiber.Fiber<void> | undefined
+
+  const stay = Effect.fnUntraced(function* (uris: Uris, acknowledged: Deferred.Deferred<Uris, Fault>) {
+    for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 2, longestMs)) {
+      const begun = yield* Effect.result(
+        request((it, options) => it.listen({ resourceSubscriptions: [...uris] }, options)),
+      )
+      if (begun._tag === "Failure") Deferred.doneUnsafe(acknowledged, Effect.fail(begun.failure))
+      else {
+        const subscription = begun.success
+        Deferred.doneUnsafe(acknowledged, Effect.succeed(subscription.honoredFilter.resourceSubscriptions ?? []))
+        const ended = yield* Effect.onInterrupt(
+          Effect.promise(() => subscription.closed),
+          () => Effect.promise(() => subscription.close()),
+        )
+        if (ended === "local") return
+        waitMs = firstMs
+      }
+      yield* Effect.sleep(waitMs)
+    }
+  })
+
+  const listen = Effect.fnUntraced(function* (uris: Uris) {
+    const last = stream
+    if (uris.length === 0) stream = undefined
+    const acknowledged = Deferred.makeUnsafe<Uris, Fault>()
+    if (uris.length > 0) stream = yield* Effect.forkIn(stay(uris, acknowledged), scope)
+    const honoured = uris.length === 0 ? [] : yield* Deferred.await(acknowledged)
+    if (last !== undefined) yield* Effect.forkIn(Fiber.interrupt(last), scope)
+    return honoured
+  })
+
+  const subscribe = Effect.fnUntraced(function* (uris: Uris) {
+    const kept: Array<string> = []
+    for (const uri of uris) {
+      if (watched.includes(uri)) kept.push(uri)
+      // One that is refused takes none of the others with it.
+      else if (yield* Effect.isSuccess(request((it, options) => it.subscribeResource({ uri }, options)))) kept.push(uri)
+    }
+    for (const uri of watched)
+      if (!uris.includes(uri)) yield* Effect.ignore(request((it, options) => it.unsubscribeResource({ uri }, options)))
+    return kept
+  })
+
+  /** From now on these and no others; says which of them the server will tell about. */
+  return (uris: Uris): Effect.Effect<Uris, Fault> =>
+    one.withPermit(
+      Effect.suspend(() => {
+        if (client.getServerCapabilities()?.resources?.subscribe !== true) return Effect.succeed<Uris>([])
+        return client.getProtocolEra() === "modern" ? listen(uris) : subscribe(uris)
+      }).pipe(Effect.tap((honoured) => Effect.sync(() => void (watched = honoured)))),
+    )
+}

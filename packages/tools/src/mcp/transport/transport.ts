@@ -1,0 +1,44 @@
+/** The way to a server by its configuration. SSE and WebSocket are there for servers that know nothing newer. */
+import {
+  type OAuthClientProvider,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client"
+import { Effect } from "effect"
+import { boundedFetch, maxMessageBytes } from "./boundedFetch.ts"
+import { serverEnvironment } from "./environment.ts"
+import type { MCPPorts } from "../session/MCPPorts.ts"
+import type { MCPServerConfig } from "../MCPServerConfig.ts"
+import { StdioTransport } from "./stdioTransport.ts"
+import { taggedFetch } from "./taggedFetch.ts"
+import { WebSocketTransport } from "./webSocketTransport.ts"
+
+export type Way = Transport | StdioTransport | WebSocketTransport | StreamableHTTPClientTransport | SSEClientTransport
+
+export const makeWay = Effect.fnUntraced(function* (
+  config: MCPServerConfig,
+  ports: MCPPorts,
+  provider: OAuthClientProvider | undefined,
+  graceMs: number,
+) {
+  const { args = [], command = "", cwd, endpoint = "", env = {}, headers = {} } = config
+  const http = {
+    fetch:
+      ports.relays === true
+        ? taggedFetch(boundedFetch(ports.fetch, maxMessageBytes))
+        : boundedFetch(ports.fetch, maxMessageBytes),
+    requestInit: { headers },
+    ...(provider === undefined ? {} : { authProvider: provider }),
+  }
+  switch (config.transport) {
+    case "stdio":
+      return new StdioTransport({ command, args, cwd, env: yield* serverEnvironment(env), graceMs }, maxMessageBytes)
+    case "websocket":
+      return new WebSocketTransport(endpoint, headers, maxMessageBytes)
+    case "sse":
+      return new SSEClientTransport(new URL(endpoint), http)
+    case "streamable-http":
+      return new StreamableHTTPClientTransport(new URL(endpoint), http)
+  }
+})

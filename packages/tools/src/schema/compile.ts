@@ -1,0 +1,181 @@
+/** Compiles a guarded schema with ajv (2020-12). Used here for what is ours and small, and in a worker for the rest. */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
+import addFormatsModule from "ajv-formats"
+import { canonical, linear } from "./guard.ts"
+
+// Under NodeNext the default export of this CommonJS package is its module object.
+const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
+
+/** The RE2JS itself, because ajv tells patterns apart by their toString. */
+const re2 = Object.assign(
+  (pattern: string) => {
+    const found = linear(pattern)
+    if (found === undefined) throw new Error(`RE2 refuses ${pattern}`)
+    return found as unknown as RegExp
+  },
+  { code: "RE2" },
+)
+
+export interface SchemaFault {
+  /** Where, in the arguments: `items.2.name`; empty for the whole. */
+  readonly path: string
+  readonly expected: string
+  readonly received: string
+  /** What is wrong, where "should be …, and is …" would not say it. */
+  readonly says?: string
+}
+
+/** What is wrong, behind the name of what it is wrong with. */
+export const saidOf = ({ expected, received, says }: SchemaFault): string =>
+  says ?? `should be ${expected}, and is ${received}`
+
+/** Nobody can fit a schema that cannot be read. */
+export const brokenSchema = (cause: unknown): SchemaFault => {
+  const received = String(cause).replace(/^Error: /, "")
+  return {
+    path: "",
+    expected: "a schema that can be checked",
+    received,
+    says: `cannot be checked, because the schema is broken: ${received}`,
+  }
+}
+
+export type Checker = (value: unknown) => SchemaFault | undefined
+
+export const compileSchema = (schema: Readonly<Record<string, unknown>>): Checker => {
+  // An instance a schema: a shared one keeps every schema and throws on a repeated $id.
+  const ajv = new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    logger: false,
+    // Errors then bring their schema along: "missing" can say what is missing.
+    verbose: true,
+    multipleOfPrecision: 9,
+    code: { regExp: re2 },
+  })
+  addFormats(ajv, { mode: "fast" })
+  // ajv compares every item with every other one; this is linear.
+  ajv.removeKeyword("uniqueItems")
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    validate: (wanted: boolean, items: ReadonlyArray<unknown>) =>
+      !wanted || new Set(items.map(canonical)).size === items.length,
+    error: { message: "items that are all different" },
+  })
+  const validate = ajv.compile(schema)
+  return (value) => run(validate, value)
+}
+
+const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefined => {
+  try {
+    if (validate(value)) return undefined
+  } catch (cause) {
+    // Data nested deeper than the stack: it does not fit, and nothing has broken.
+    if (cause instanceof RangeError)
+      return {
+        path: "",
+        expected: "arguments that are not nested so deeply",
+        received: "a stack overflow",
+        says: "cannot be checked, because it is nested too deeply",
+      }
+    throw cause
+  }
+  return faultOf(validate.errors![0]!, value)
+}
+
+const faultOf = (error: ErrorObject, root: unknown): SchemaFault => {
+  const steps = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+  const params = error.params as Record<string, unknown>
+  if (error.keyword === "required") {
+    const missing = String(params["missingProperty"])
+    const expected = typeAt(error, missing)
+    const says = expected === "a value" ? "is missing" : `is missing; it should be ${expected}`
+    return { path: [...steps, missing].join("."), expected, received: "undefined", says }
+  }
+  if (error.keyword === "additionalProperties" || error.keyword === "unevaluatedProperties") {
+    const extra = String(params["additionalProperty"] ?? params["unevaluatedProperty"])
+    const says = "should not be there: there is no such property"
+    return { path: [...steps, extra].join("."), expected: "no such property", received: "a value", says }
+  }
+  return { path: steps.join("."), expected: wordsOf(error, params), received: shown(at(root, steps)) }
+}
+
+const typeAt = (error: ErrorObject, name: string): string => {
+  const properties = (error.parentSchema as { properties?: Record<string, { type?: unknown }> } | undefined)?.properties
+  const type = properties !== undefined && Object.hasOwn(properties, name) ? properties[name]?.type : undefined
+  return typeof type === "string" ? type : "a value"
+}
+
+const wordsOf = (error: ErrorObject, params: Record<string, unknown>): string => {
+  const { limit } = params
+  switch (error.keyword) {
+    case "type":
+      return String(params["type"])
+    case "enum":
+      return (params["allowedValues"] as ReadonlyArray<unknown>).map((value) => JSON.stringify(value)).join(" | ")
+    case "const":
+      return JSON.stringify(params["allowedValue"])
+    case "minLength":
+      return `at least ${counted(limit, "character")} long`
+    case "maxLength":
+      return `at most ${counted(limit, "character")} long`
+    case "minItems":
+      return `a list of at least ${counted(limit, "item")}`
+    case "maxItems":
+      return `a list of at most ${counted(limit, "item")}`
+    case "minProperties":
+      return `an object of at least ${counted(limit, "property", "properties")}`
+    case "maxProperties":
+      return `an object of at most ${counted(limit, "property", "properties")}`
+    case "multipleOf":
+      return `a multiple of ${String(params["multipleOf"])}`
+    case "pattern":
+      return `a text that matches ${String(params["pattern"])}`
+    case "format":
+      return `a text of the format "${String(params["format"])}"`
+    case "oneOf":
+      return "what exactly one of its alternatives says"
+    case "anyOf":
+      return "what one of its alternatives says"
+    case "not":
+      return "something else"
+    case "false schema":
+      return "left out"
+    case "contains":
+      return "a list that has what it must contain"
+    case "dependentRequired":
+      return `an object with "${String(params["missingProperty"])}", which "${String(params["property"])}" asks for`
+    case "propertyNames":
+      return "an object with other names"
+    case "if":
+      return "what its schema says for this case"
+    case "uniqueItems":
+      return "a list of items that are all different"
+    default:
+      return (error.message ?? error.keyword).replace(/^must (be |have |match )?/, "")
+  }
+}
+
+const counted = (count: unknown, one: string, more = `${one}s`): string =>
+  `${String(count)} ${count === 1 ? one : more}`
+
+const at = (value: unknown, steps: ReadonlyArray<string>): unknown =>
+  steps.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === "object" && inner !== null && Object.hasOwn(inner, step)
+        ? (inner as Record<string, unknown>)[step]
+        : undefined,
+    value,
+  )
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return "array"
+  if (typeof value === "object" && value !== null) return "object"
+  const text = JSON.stringify(value) ?? "undefined"
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+}
