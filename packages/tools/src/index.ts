@@ -76,6 +76,8 @@ export {
 } from "./Ports.ts"
 export { makeRecordMemory, RecordPort } from "./RecordMemory.ts"
 export { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
+export { programEnvironment } from "./program/environment.ts"
+export { openProgram, Program, type ProgramOptions } from "./program/Program.ts"
 export * as Road from "./road.ts"
 export { isTooDeep } from "./schema/extent.ts"
 export { digestOf } from "./schema/guard.ts"

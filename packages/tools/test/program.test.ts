@@ -145,7 +145,10 @@ describe("S4-78 programs", () => {
   it.live("stdin, stdout and the end of stderr are there; a program that is not there says so", () =>
     Effect.gen(function* () {
       const program = yield* openProgram(
-        optionsOf(["-c", "read line; echo got $line; i=0; while [ $i -lt 3000 ]; do echo x$i >&2; i=$((i+1)); done"], ""),
+        optionsOf(
+          ["-c", "read line; echo got $line; i=0; while [ $i -lt 3000 ]; do echo x$i >&2; i=$((i+1)); done"],
+          "",
+        ),
       )
       program.stdin.write("word\n")
       const text = yield* Effect.promise(async () => {

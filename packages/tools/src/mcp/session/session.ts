@@ -172,7 +172,7 @@ const connect = (client: Client, way: Way, prior: PriorDiscovery | undefined, ti
     catch: (error): Fault => {
       const fault = faultOf(error)
       if (!(way instanceof StdioTransport)) return fault
-      const message = way.said === "" ? fault.message : `${fault.message}. It said: ${way.said}`
+      const message = way.stderrEnd === "" ? fault.message : `${fault.message}. It said: ${way.stderrEnd}`
       return { ...fault, message, kind: way.unstartable ? "refused" : fault.kind }
     },
   })

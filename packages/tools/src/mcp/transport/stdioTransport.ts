@@ -4,7 +4,7 @@
  */
 // edge: the SDK's transports are promises and callbacks
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client"
-import { Child, type ChildOptions } from "./child.ts"
+import { Program, type ProgramOptions } from "../../program/Program.ts"
 
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -12,34 +12,34 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   /** With `pid` the mark by which the SDK knows a pipe, on which silence means an old server and not an outage. */
   readonly stderr = null
-  #child: Child | undefined
+  #program: Program | undefined
   #closed = false
   #delivering = false
   #delivered: Promise<void> = Promise.resolve()
-  readonly #options: ChildOptions
+  readonly #options: ProgramOptions
   readonly #buffer: ReadBuffer
 
-  constructor(options: ChildOptions, maxMessageBytes: number) {
+  constructor(options: ProgramOptions, maxMessageBytes: number) {
     this.#options = options
     this.#buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes })
   }
 
   get pid(): number | null {
-    return this.#child?.pid ?? null
+    return this.#program?.pid ?? null
   }
-  get said(): string {
-    return this.#child?.said ?? ""
+  get stderrEnd(): string {
+    return this.#program?.stderr ?? ""
   }
   get unstartable(): boolean {
-    return this.#child?.unstartable ?? false
+    return this.#program?.unstartable ?? false
   }
 
   async start(): Promise<void> {
-    const child = new Child(this.#options)
-    this.#child = child
-    void child.ended.then(() => this.#delivered).then(() => this.#end())
-    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk))
-    await child.spawned
+    const program = new Program(this.#options)
+    this.#program = program
+    void program.exited.then(() => this.#delivered).then(() => this.#end())
+    program.stdout.on("data", (chunk: Buffer) => this.#read(chunk))
+    await program.started
   }
 
   #read(chunk: Buffer): void {
@@ -80,16 +80,16 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    const child = this.#child
+    const program = this.#program
     this.#end()
-    await child?.end()
+    await program?.end()
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const child = this.#child
-    if (child === undefined || this.#closed) throw new Error("Not connected")
+    const program = this.#program
+    if (program === undefined || this.#closed) throw new Error("Not connected")
     await new Promise<void>((resolve, reject) => {
-      child.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()))
+      program.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()))
     })
   }
 }

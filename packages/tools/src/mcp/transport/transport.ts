@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { boundedFetch, maxMessageBytes } from "./boundedFetch.ts"
-import { serverEnvironment } from "./environment.ts"
+import { programEnvironment } from "../../program/environment.ts"
 import type { MCPPorts } from "../session/MCPPorts.ts"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
 import { StdioTransport } from "./stdioTransport.ts"
@@ -33,7 +33,7 @@ export const makeWay = Effect.fnUntraced(function* (
   }
   switch (config.transport) {
     case "stdio":
-      return new StdioTransport({ command, args, cwd, env: yield* serverEnvironment(env), graceMs }, maxMessageBytes)
+      return new StdioTransport({ command, args, cwd, env: yield* programEnvironment(env), graceMs }, maxMessageBytes)
     case "websocket":
       return new WebSocketTransport(endpoint, headers, maxMessageBytes)
     case "sse":
