@@ -44,6 +44,7 @@ const leaders = {
   "falls over by itself": 'while ! grep -q ready "$LOG"; do sleep 0.05; done; exit 3',
 }
 
+const pidsOf = new Map<string, () => ReadonlyArray<number>>()
 const withLog = <A, E>(
   use: (log: string, pids: () => ReadonlyArray<number>, isReady: () => boolean) => Effect.Effect<A, E>,
 ) =>
@@ -58,10 +59,16 @@ const withLog = <A, E>(
           return []
         }
       }
+      pidsOf.set(folder, () => pids())
       const pids = () => lines().flatMap((line) => (/^\d+$/.test(line) ? [Number(line)] : []))
       return use(log, pids, () => lines().includes("ready"))
     },
-    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
+    (folder) =>
+      Effect.sync(() => {
+        // A test that fails leaves nobody behind either.
+        for (const pid of pidsOf.get(folder)?.() ?? []) if (alive(pid)) process.kill(pid, "SIGKILL")
+        rmSync(folder, { recursive: true, force: true })
+      }),
   )
 
 const optionsOf = (args: ReadonlyArray<string>, log: string, env: Record<string, string> = {}): ProgramOptions => ({
