@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools spaces calls mcp]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools spaces calls mcp journey]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -9,6 +9,7 @@ import { becomeChild } from "./children/names.ts"
 import { feed } from "./feed.ts"
 import { http } from "./http.ts"
 import { idle } from "./idle.ts"
+import { journey } from "./journey.ts"
 import { mcp } from "./mcp.ts"
 import { load, machine } from "./measure.ts"
 import { spaces } from "./spaces.ts"
@@ -25,6 +26,7 @@ const figures = {
   spaces: { title: "Talking in a space", run: spaces },
   calls: { title: "Calls and decisions", run: calls },
   mcp: { title: "MCP", run: mcp },
+  journey: { title: "How far a call travels", run: journey },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>
