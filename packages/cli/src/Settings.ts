@@ -10,6 +10,10 @@ const set = (name: string): string | undefined => {
   return value === undefined || value === "" ? undefined : value
 }
 
+/** Commands in a sentence as they work here: in a checkout, through npx. */
+export const asTyped = (sentence: string): string =>
+  set("npm_command") === "exec" ? sentence.replaceAll(/(?<![\w./@-]|npx )stoa (?=[a-z]{2,})/g, "npx stoa ") : sentence
+
 export interface Target {
   readonly url: string
   readonly token: string | undefined

@@ -6,13 +6,16 @@ import { failureOf } from "./Failure.ts"
 import { layerPresenter } from "./presenter.ts"
 import { root } from "./root.ts"
 import { services } from "./services.ts"
+import { asTyped } from "./Settings.ts"
 import { api } from "./verbs/api.ts"
 import { audit } from "./verbs/audit.ts"
 import { call } from "./verbs/call.ts"
 import { decide } from "./verbs/decide.ts"
 import { events } from "./verbs/events.ts"
+import { grants } from "./verbs/grants.ts"
 import { hosts } from "./verbs/hosts.ts"
 import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
+import { lists } from "./verbs/lists.ts"
 import { mcp } from "./verbs/mcp.ts"
 import { pause } from "./verbs/pause.ts"
 import { agents, people } from "./verbs/principals.ts"
@@ -38,6 +41,8 @@ const stoa = root.pipe(
     agents,
     people,
     token,
+    grants,
+    lists,
     spaces,
     say,
     tools,
@@ -60,7 +65,7 @@ const stoa = root.pipe(
 const failed = (error: unknown) =>
   Effect.sync(() => {
     const usage = CliError.isCliError(error)
-    if (!usage) process.stderr.write(`stoa: ${error instanceof Error ? error.message : String(error)}\n`)
+    if (!usage) process.stderr.write(`stoa: ${asTyped(error instanceof Error ? error.message : String(error))}\n`)
     process.exitCode = usage ? 2 : failureOf(error).exitCode
   })
 

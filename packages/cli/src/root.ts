@@ -5,7 +5,8 @@ import { connect, type Stoa } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf, refused } from "./Failure.ts"
-import { clientSettings, type Target } from "./Settings.ts"
+import { asTyped, clientSettings, type Target } from "./Settings.ts"
+import { table } from "./table.ts"
 
 export const root = Command.make("stoa").pipe(
   Command.withSharedFlags({
@@ -47,27 +48,8 @@ export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
 
 /** Data goes to stdout, and nothing else does. */
 export const out = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(`${line}\n`))
-export const talk = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stderr.write(`${line}\n`))
-
-const cell = (value: unknown): string =>
-  value === null || value === undefined
-    ? "-"
-    : Array.isArray(value)
-      ? value.join(",")
-      : typeof value === "string"
-        ? value
-        : JSON.stringify(value)
-
-const table = (rows: ReadonlyArray<object>, columns: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const cells = [columns, ...rows.map((row) => columns.map((column) => cell((row as Record<string, unknown>)[column])))]
-  const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]!.length)))
-  return cells.map((line) =>
-    line
-      .map((text, at) => text.padEnd(widths[at]!))
-      .join("  ")
-      .trimEnd(),
-  )
-}
+export const talk = (line: string): Effect.Effect<void> =>
+  Effect.sync(() => void process.stderr.write(`${asTyped(line)}\n`))
 
 /** One object: as JSON it is the HTTP object; for a person, the given line. */
 export const show = Effect.fnUntraced(function* (value: unknown, words: string) {
@@ -80,7 +62,8 @@ export const list = Effect.fnUntraced(function* (items: ReadonlyArray<object>, c
   const { json } = yield* root
   if (json) return yield* out(JSON.stringify(items))
   if (items.length === 0) return yield* talk("none")
-  yield* Effect.forEach(table(items, columns), out, { discard: true })
+  const width = process.stdout.isTTY ? process.stdout.columns : undefined
+  yield* Effect.forEach(table(items, columns, width), out, { discard: true })
 })
 
 /** Follows `next` to the end: a command line has no second page. */

@@ -8,7 +8,7 @@ import { connect, type Stoa } from "@stoa/sdk"
 const main = join(import.meta.dirname, "../src/main.ts")
 /** What this shell has set for a house of its own must not reach these. They share what Node compiled: it halves a start. */
 const clean = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(STOA_|DATABASE_URL$)/.test(name))),
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(STOA_|npm_|DATABASE_URL$)/.test(name))),
   NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../node_modules/.cache/compiled"),
 }
 /** Limits of a test are those of a load test, unless the test is about limits. */

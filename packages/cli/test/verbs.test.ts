@@ -65,7 +65,53 @@ describe("agents and people", () => {
     ])
     expect(taken).toMatchObject(refused(/There already is a principal named "admin"/))
     expect(bad).toMatchObject({ code: 2, stdout: "" })
-    expect(role).toMatchObject(refused(/roles/))
+    expect(role).toMatchObject({ code: 2, stdout: "" })
+  })
+})
+
+describe("rights at the command line", () => {
+  it("set replaces roles, toolsets or the name, and nothing else", async () => {
+    await house.admin.principals.add({ kind: "agent", name: "Meredith" })
+    const set = json(await stoa("agents", "set", "Meredith", "--role", "agent-basic", "--toolset", "office", "--json"))
+    expect(set).toMatchObject({ name: "Meredith", roles: ["agent-basic"], toolsets: ["office"] })
+    expect(set).toEqual(await http("principals/Meredith"))
+    const renamed = await stoa("agents", "set", "Meredith", "--rename", "Mer")
+    expect(renamed).toMatchObject({ code: 0, stdout: "Mer: roles agent-basic; toolsets office\n" })
+    expect(await stoa("agents", "set", "Mer")).toMatchObject(refused(/Nothing to change/))
+    expect(await stoa("people", "set", "Mer", "--role", "guest")).toMatchObject(refused(/not one of the people/))
+  })
+
+  it("grants are added, listed by name, judged and revoked", async () => {
+    await house.admin.principals.add({ kind: "agent", name: "Creed" })
+    const made = json(
+      await stoa("grants", "add", "Creed", "secrets/*", "--action", "read", "--effect", "ask", "--json"),
+    ) as Record<string, string>
+    expect(made).toMatchObject({ resource: "secrets/*", actions: ["read"], effect: "ask" })
+    expect(json(await stoa("grants", "ls", "Creed", "--json"))).toEqual(await itemsOf("grants?principal=Creed"))
+    expect((await stoa("grants", "ls", "Creed")).stdout).toMatch(/^Creed +ask +read +secrets\/\* .*gnt_/m)
+    const judged = await stoa("grants", "judge", "Creed", "read", "secrets/x")
+    expect(judged).toMatchObject({ code: 0, stdout: `ask  (rule: grant:${made["id"]})\n` })
+    expect(await stoa("grants", "rm", made["id"]!)).toMatchObject(ok)
+    expect((await stoa("grants", "judge", "Creed", "read", "secrets/x")).stdout).toMatch(/^deny/)
+    expect(await stoa("grants", "rm", made["id"]!)).toMatchObject(refused(/There is no grant .*stoa grants ls/))
+  })
+
+  it("allow lists are shown, replaced and reset", async () => {
+    const set = json(await stoa("lists", "set", "skills", "crossroads", "web-search", "--json"))
+    expect(set).toEqual(await http("allow-lists/skills/crossroads"))
+    expect((await stoa("lists", "show", "skills", "crossroads")).stdout).toBe("web-search\n")
+    expect((await stoa("lists", "ls")).stdout).toMatch(/^skills +crossroads +web-search +house/m)
+    expect((await stoa("lists", "reset", "skills", "crossroads")).stdout).toBe("nothing\n")
+    expect(await stoa("lists", "set", "office", "agent", "no_such")).toMatchObject(
+      refused(/no tool "no_such" in office/),
+    )
+  })
+
+  it("tools ls says which of them ask a person first", async () => {
+    const { items } = await house.admin.tools.list({ limit: 100 })
+    const table = (await stoa("tools", "ls")).stdout
+    expect(table.split("\n")[0]).toMatch(/^name .* asks +description$/)
+    for (const { asks, name } of items) expect(table).toMatch(new RegExp(`^${name} .* ${asks} `, "m"))
   })
 })
 
@@ -285,5 +331,10 @@ describe("api", () => {
       refused(/\{kind\}: .*JSON/),
       refused(/use "stoa events"/),
     ])
+  })
+
+  it("hints say the command that works: through npx where that is how it was called", async () => {
+    const { ended } = home.spawn(["api", "events", "watch"], { env: { npm_command: "exec" } })
+    expect(await ended).toMatchObject(refused(/use "npx stoa events"/))
   })
 })

@@ -41,9 +41,28 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
   { httpApiStatus: 403 },
 ) {
   override get message(): string {
-    const { action, instead = "Ask an admin for a grant.", resource, rule } = this
+    const { action, resource, rule } = this
+    const { instead = `An admin gives the right to: stoa grants add NAME '${resource}' --action ${action}` } = this
     return `You may not ${action} ${resource} (rule: ${rule}). ${instead}`
   }
+}
+
+const lists = (command: string): string => `"${command}" lists yours.`
+/** The command that lists what was looked for. */
+const whereToLook: Readonly<Record<string, string>> = {
+  "MCP server": lists("stoa servers ls"),
+  call: 'A call is found by the id that making it gave, and by who made it: "stoa call --status ID".',
+  "configured tool": lists("stoa tools ls"),
+  decision: lists("stoa decide"),
+  grant: lists("stoa grants ls"),
+  host: lists("stoa hosts ls"),
+  pause: lists("stoa pause"),
+  principal: '"stoa people ls" and "stoa agents ls" list everybody.',
+  secret: '"stoa secrets ls" lists their names.',
+  space: lists("stoa spaces ls"),
+  token: lists("stoa token ls"),
+  tool: lists("stoa tools ls"),
+  "webhook tool": lists("stoa tools ls"),
 }
 
 /** Unknown, or hidden from the caller: the two look alike, so that asking tells nothing (X-30). */
@@ -53,7 +72,7 @@ export class Missing extends Schema.TaggedError<Missing>()(
   { httpApiStatus: 404 },
 ) {
   override get message(): string {
-    return `There is no ${this.noun} "${this.ref}" that you can see. List yours to find the right name or id.`
+    return `There is no ${this.noun} "${this.ref}" that you can see. ${whereToLook[this.noun] ?? "List yours to find the right name or id."}`
   }
 }
 

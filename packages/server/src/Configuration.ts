@@ -18,6 +18,7 @@ import {
 } from "@stoa/contract"
 import { Context, Effect, Layer, Schema } from "effect"
 import * as jsonc from "jsonc-parser"
+import { withHint } from "./configurationHints.ts"
 import { AllowLists, unknownNames } from "./access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "./access/identity/Principals.ts"
 import { defaultRoles } from "./access/rights/policy.ts"
@@ -175,7 +176,7 @@ export class Configuration extends Context.Service<
           if (issues.length > 0) return yield* faulty(issues)
           const unbuilt = [...later(value), ...(yield* toolFaults(value))]
           if (unbuilt.length > 0) return yield* faulty(unbuilt)
-          const declared = yield* Effect.mapError(decode(value), (error) => faulty(issuesOf(error)))
+          const declared = yield* Effect.mapError(decode(value), (error) => faulty(issuesOf(error).map(withHint)))
           const found = faults(declared)
           return found.length > 0 ? yield* faulty(found) : declared
         })
@@ -257,11 +258,18 @@ export class Configuration extends Context.Service<
           for (const before of (yield* allowLists.list).items) {
             const next = wanted.find(([set, context]) => set === before.toolset && context === before.context)
             if (next !== undefined) {
+              if (before.source === "house")
+                return yield* faulty([
+                  {
+                    path: `allowLists.${next[0]}.${next[1]}`,
+                    message: `this list was set at run time; reset it first (stoa lists reset ${next[0]} ${next[1]}), or remove it here`,
+                  },
+                ])
               const after = yield* Effect.orDie(allowLists.set(next[0], next[1], next[2], "file"))
               if (after.changedAt !== before.changedAt && JSON.stringify(after) !== JSON.stringify(before))
                 changed.push(`allowLists.${next[0]}.${next[1]}`)
             } else if (before.source === "file") {
-              yield* allowLists.reset(before.toolset, before.context)
+              yield* Effect.orDie(allowLists.reset(before.toolset, before.context, "file"))
               changed.push(`allowLists.${before.toolset}.${before.context}`)
             }
           }

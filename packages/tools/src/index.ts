@@ -118,3 +118,4 @@ export {
 export { ToolService, ToolServiceBuiltin, ToolServiceLive, ToolServiceStrict } from "./ToolService.ts"
 export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
 export { fromWireName, toWireName } from "./WireName.ts"
+export { nearest } from "./nearest.ts"

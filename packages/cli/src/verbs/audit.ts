@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ask, list } from "../root.ts"
+import { nameOf, knownNames, withNames } from "../names.ts"
+import { ask, list, root } from "../root.ts"
 
 export const audit = Command.make(
   "audit",
@@ -19,7 +20,14 @@ export const audit = Command.make(
         ...(Option.isSome(result) ? { result: result.value } : {}),
       }),
     )
-    yield* list(items, ["seq", "at", "principal", "action", "resource", "result", "correlationId"])
+    const { json } = yield* root
+    const known = json ? new Map<string, string>() : yield* knownNames
+    const named = items.map((one) => ({
+      ...one,
+      principal: nameOf(one.principal, known),
+      resource: withNames(one.resource, known),
+    }))
+    yield* list(json ? items : named, ["seq", "at", "principal", "action", "resource", "result", "correlationId"])
   }),
 ).pipe(
   Command.withDescription("Who did what, newest first"),

@@ -3,21 +3,23 @@ import type { FeedItem } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../Failure.ts"
+import { knownNames, type Names, withNames } from "../names.ts"
 import { ask, client, root } from "../root.ts"
 
-const words = (item: Exclude<FeedItem, { readonly type: "reload" }>): string => {
-  if (item.type === "delta") return `${item.name}  ${JSON.stringify(item.delta["body"])}`
+const words = (item: Exclude<FeedItem, { readonly type: "reload" }>, known: Names): string => {
+  if (item.type === "delta") return withNames(`${item.name}  ${JSON.stringify(item.delta["body"])}`, known)
   const { actor, at, body, cursor } = item.event
-  return `${cursor}  ${at}  ${item.name}  ${actor ?? "house"}  ${JSON.stringify(body)}`
+  return withNames(`${cursor}  ${at}  ${item.name}  ${actor ?? "house"}  ${JSON.stringify(body)}`, known)
 }
 
 const jsonOf = (item: Exclude<FeedItem, { readonly type: "reload" }>): string =>
   JSON.stringify(item.type === "event" ? item.event : item.delta)
 
-const print = async (items: AsyncIterable<FeedItem>, json: boolean): Promise<void> => {
+/** `known`: names as they were at the start, or nothing where JSON is wanted. */
+const print = async (items: AsyncIterable<FeedItem>, known: Names | undefined): Promise<void> => {
   for await (const item of items)
     if (item.type === "reload") process.stderr.write(`Read again what you know: ${item.reason}\n`)
-    else process.stdout.write(`${json ? jsonOf(item) : words(item)}\n`)
+    else process.stdout.write(`${known === undefined ? jsonOf(item) : words(item, known)}\n`)
 }
 
 /** Heard again and again: a launcher and the terminal may both send the same Ctrl-C. */
@@ -47,8 +49,9 @@ export const events = Command.make(
       ...(Option.isSome(space) ? { space: space.value } : {}),
       ...(Option.isSome(names) ? { names: names.value } : {}),
     }
+    const known = json ? undefined : yield* knownNames
     const watching = Effect.tryPromise({
-      try: (signal) => print(stoa.feed({ ...wanted, signal }), json),
+      try: (signal) => print(stoa.feed({ ...wanted, signal }), known),
       catch: failureOf,
     })
     yield* Effect.raceFirst(watching, stopAsked)

@@ -1,13 +1,24 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { ask, list, talk } from "../root.ts"
+import { nameOf, knownNames } from "../names.ts"
+import { ask, list, root, talk } from "../root.ts"
 
 const ls = Command.make(
   "ls",
   {},
   Effect.fn(function* () {
     const { items } = yield* ask((stoa) => stoa.hosts.list())
-    yield* list(items, ["name", "connected", "shared", "tools", "lastSeenAt", "owner", "id"])
+    const { json } = yield* root
+    const known = json ? new Map<string, string>() : yield* knownNames
+    yield* list(json ? items : items.map((one) => ({ ...one, owner: nameOf(one.owner, known) })), [
+      "name",
+      "connected",
+      "shared",
+      "tools",
+      "lastSeenAt",
+      "owner",
+      "id",
+    ])
   }),
 ).pipe(Command.withDescription("List the processes and the functions they offer"))
 

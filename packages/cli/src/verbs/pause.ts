@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../Failure.ts"
-import { ask, list, show, talk } from "../root.ts"
+import { nameOf, knownNames, withNames } from "../names.ts"
+import { ask, list, root, show, talk } from "../root.ts"
 
 export const pause = Command.make(
   "pause",
@@ -21,7 +22,10 @@ export const pause = Command.make(
     }
     if (Option.isNone(subject)) {
       const { items } = yield* ask((stoa) => stoa.pauses.list())
-      return yield* list(items, ["subject", "reason", "by", "createdAt"])
+      const { json } = yield* root
+      const known = json ? new Map<string, string>() : yield* knownNames
+      const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
+      return yield* list(json ? items : named, ["subject", "reason", "by", "createdAt"])
     }
     const made = yield* ask((stoa) =>
       stoa.pauses.set({ subject: subject.value, ...(Option.isSome(reason) ? { reason: reason.value } : {}) }),

@@ -1,7 +1,17 @@
-import { Effect } from "effect"
+import { Role, ToolsetName } from "@stoa/contract"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../Failure.ts"
 import { all, ask, client, list, show, talk } from "../root.ts"
+
+const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(
+  Flag.withDescription("A set of tools it sees; may be given several times"),
+  Flag.between(0, ToolsetName.literals.length),
+)
+const role = Flag.Literals("role", Role.literals).pipe(
+  Flag.withDescription("A role; may be given several times"),
+  Flag.between(0, 8),
+)
 
 const name = Argument.String("name").pipe(Argument.withDescription("Its name, which nobody else has"))
 
@@ -11,11 +21,8 @@ const verb = (plural: string, kind: "agent" | "person") => {
     "add",
     {
       name,
-      toolset: Flag.Literals("toolset", ["stoa", "office", "gateway", "engrams", "team", "skills"]).pipe(
-        Flag.withDescription("A set of tools it sees; may be given several times"),
-        Flag.between(0, 6),
-      ),
-      role: Flag.String("role").pipe(Flag.withDescription("A role; may be given several times"), Flag.between(0, 8)),
+      toolset,
+      role,
     },
     Effect.fn(function* ({ name, role, toolset }) {
       const made = yield* ask((stoa) =>
@@ -23,7 +30,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
           kind,
           name,
           ...(toolset.length > 0 ? { toolsets: toolset } : {}),
-          ...(role.length > 0 ? { roles: role as never } : {}),
+          ...(role.length > 0 ? { roles: role } : {}),
         }),
       )
       yield* show(made, `${made.name} is here: ${made.id}`)
@@ -43,20 +50,49 @@ const verb = (plural: string, kind: "agent" | "person") => {
       yield* list(items, ["name", "id", "roles", "toolsets", "source"])
     }),
   ).pipe(Command.withDescription(`List the ${plural}`))
+  const found = Effect.fnUntraced(function* (name: string) {
+    const one = yield* ask((stoa) => stoa.principals.get(name))
+    return one.kind === kind ? one : yield* refused(`${one.name} is not one of the ${plural}: it is a ${one.kind}.`)
+  })
+  const known = { name: Argument.String("name").pipe(Argument.withDescription("Name or id")) }
+  const set = Command.make(
+    "set",
+    {
+      ...known,
+      toolset,
+      role,
+      rename: Flag.String("rename").pipe(Flag.withDescription("A new name"), Flag.optional),
+    },
+    Effect.fn(function* ({ name, rename, role, toolset }) {
+      const changes = {
+        ...(toolset.length > 0 ? { toolsets: toolset } : {}),
+        ...(role.length > 0 ? { roles: role } : {}),
+        ...(Option.isSome(rename) ? { name: rename.value } : {}),
+      }
+      if (Object.keys(changes).length === 0)
+        return yield* refused("Nothing to change. Give --role, --toolset or --rename.")
+      const { id } = yield* found(name)
+      const made = yield* ask((stoa) => stoa.principals.change(id, changes))
+      yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
+    }),
+  ).pipe(
+    Command.withDescription("Change roles, toolsets or the name: what is given replaces what was"),
+    Command.withExamples([
+      { command: `stoa ${plural} set Pam --toolset office --toolset stoa`, description: "Pam sees these two sets" },
+    ]),
+  )
   const rm = Command.make(
     "rm",
-    { name: Argument.String("name").pipe(Argument.withDescription("Name or id")) },
+    known,
     Effect.fn(function* ({ name }) {
-      const found = yield* ask((stoa) => stoa.principals.get(name))
-      if (found.kind !== kind)
-        return yield* refused(`${found.name} is not one of the ${plural}: it is a ${found.kind}.`)
-      yield* ask((stoa) => stoa.principals.retire(found.id))
+      const { id } = yield* found(name)
+      yield* ask((stoa) => stoa.principals.retire(id))
       yield* talk(`${name} has left; its tokens no longer work`)
     }),
   ).pipe(Command.withDescription("Retire one: its tokens stop, its past stays"))
   return Command.make(plural).pipe(
     Command.withDescription(`The ${plural} of the house`),
-    Command.withSubcommands([add, ls, rm]),
+    Command.withSubcommands([add, ls, set, rm]),
   )
 }
 

@@ -50,19 +50,36 @@ const ls = Command.make(
   }),
 ).pipe(Command.withDescription("List the spaces you may see"))
 
+interface ShownCall {
+  readonly tool: string
+  readonly input: unknown
+  readonly output?: unknown
+  readonly error?: unknown
+}
+
+/** A visible call is a message without a text: its tool, its input and what became of it. */
+const textOf = ({ call, text }: { readonly call: ShownCall | null; readonly text: string }): string => {
+  if (call === null) return text
+  const { error, input, output, tool } = call
+  const end =
+    error !== undefined
+      ? ` failed: ${JSON.stringify(error)}`
+      : output !== undefined
+        ? ` -> ${JSON.stringify(output)}`
+        : " …"
+  return `[${tool} ${JSON.stringify(input)}${end}]`
+}
+
 const read = Command.make(
   "read",
   { space, limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(20)) },
   Effect.fn(function* ({ limit, space }) {
     const { json } = yield* root
     const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit }))
-    yield* list(json ? items : items.map((message) => ({ ...message, author: message.author.name })), [
-      "seq",
-      "createdAt",
-      "author",
-      "text",
-      "id",
-    ])
+    yield* list(
+      json ? items : items.map((message) => ({ ...message, author: message.author.name, text: textOf(message) })),
+      ["seq", "createdAt", "author", "text", "id"],
+    )
   }),
 ).pipe(Command.withDescription("Read the newest messages of a space"))
 

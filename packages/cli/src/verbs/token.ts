@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { all, ask, client, list, show, talk } from "../root.ts"
+import { nameOf, knownNames } from "../names.ts"
+import { all, ask, client, list, root, show, talk } from "../root.ts"
 
 const add = Command.make(
   "add",
@@ -47,7 +48,17 @@ const ls = Command.make(
     const items = yield* all((cursor) =>
       stoa.tokens.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
-    yield* list(items, ["id", "principal", "label", "context", "expiresAt", "lastUsedAt", "revokedAt"])
+    const { json } = yield* root
+    const known = json ? new Map<string, string>() : yield* knownNames
+    yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
+      "id",
+      "principal",
+      "label",
+      "context",
+      "expiresAt",
+      "lastUsedAt",
+      "revokedAt",
+    ])
   }),
 ).pipe(Command.withDescription("List tokens, without their secrets"))
 

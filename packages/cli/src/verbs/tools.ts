@@ -25,11 +25,11 @@ const ls = Command.make(
       "set",
       "executionType",
       "riskLevel",
-      "requiresApproval",
+      "asks",
       "description",
     ])
   }),
-).pipe(Command.withDescription("List the tools you may call"))
+).pipe(Command.withDescription("List the tools you may call; asks: a person decides before it runs"))
 
 const one = Command.make(
   "show",

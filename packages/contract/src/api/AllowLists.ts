@@ -17,5 +17,10 @@ export class AllowListsApi extends HttpApiGroup.make("allowLists")
       success: AllowList,
       error: [problem(BadInput), problem(OwnedByFile)],
     }),
+    HttpApiEndpoint.delete("reset", "/allow-lists/:toolset/:context", {
+      params: list,
+      success: AllowList,
+      error: problem(OwnedByFile),
+    }),
   )
   .prefix("/api/v1") {}

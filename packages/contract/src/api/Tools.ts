@@ -33,6 +33,8 @@ export class ToolView extends Schema.Class<ToolView>("ToolView")({
   visibility: Visibility,
   riskLevel: RiskLevel,
   requiresApproval: Schema.Boolean,
+  /** Whether somebody is asked before it runs for this caller, by the tool, its risk or a rule. */
+  asks: Schema.optionalKey(Schema.Boolean),
   annotations: ToolAnnotations,
   customUI: Schema.optionalKey(Schema.String),
 }) {}

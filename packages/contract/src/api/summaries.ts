@@ -22,6 +22,7 @@ const summaries: Record<string, string> = {
   "allowLists.list": "Every allow list, by toolset and context",
   "allowLists.get": "One allow list",
   "allowLists.set": "Change an allow list; the change is audited",
+  "allowLists.reset": "Give an allow list back to its default; the change is audited",
   "limits.list": "The limits in force, first match first",
   "secrets.list": "Names of the secrets, never their values",
   "secrets.set": "Set a secret; nobody can read it back",

@@ -109,10 +109,34 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual([error.status, error.tag], [409, "OwnedByFile"])
           assert.include(error.message, configFile)
         }
+        assert.strictEqual((yield* refusal(ask(() => admin.allowLists.reset("office", "agent")))).tag, "OwnedByFile")
         yield* write({})
         yield* reload
         assert.deepStrictEqual((yield* ask(() => admin.allowLists.get("office", "agent"))).tools, ["*"])
       }),
+    )
+
+    it.effect(
+      "an allow list that was set at run time is not the file's: the reload is refused, and nothing widens",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const list = ask(() => admin.allowLists.get("office", "agent"))
+          const narrow = yield* ask(() => admin.allowLists.set("office", "agent", { tools: ["do_nothing"] }))
+          yield* write({ people: [{ name: "Late" }], allowLists: { office: { agent: ["send_message"] } } })
+          const error = yield* refusal(reload)
+          assert.deepStrictEqual(
+            [error.status, error.tag, error.issues[0]?.path],
+            [409, "ConfigFaulty", "allowLists.office.agent"],
+          )
+          assert.include(error.message, "stoa lists reset office agent")
+          assert.deepStrictEqual([yield* list, yield* names], [narrow, []])
+          yield* write({})
+          yield* reload
+          assert.deepStrictEqual(yield* list, narrow)
+          const reset = yield* ask(() => admin.allowLists.reset("office", "agent"))
+          assert.deepStrictEqual([reset.tools, reset.source], [["*"], "default"])
+        }),
     )
 
     it.effect("what was made at run time is never touched; a name in both refuses the reload and changes nothing", () =>
@@ -197,6 +221,17 @@ for (const store of ["sqlite", "postgres"] as const)
             JSON.stringify(error.issues),
           )
           assert.deepStrictEqual(yield* names, ["Ann"])
+        }
+        const hints: ReadonlyArray<readonly [content: unknown, path: string, words: string]> = [
+          [{ peple: [] }, "peple", 'did you mean "people"?'],
+          [{ agents: [{ name: "pam", toolset: ["office"] }] }, "agents.0.toolset", 'did you mean "toolsets"?'],
+          [{ mcpServers: { notes: { comand: "node" } } }, "mcpServers.notes.comand", 'did you mean "command"?'],
+          [{ egress: { open: true } }, "egress.open", "there are: allow, hosts, maxRedirects"],
+        ]
+        for (const [content, path, words] of hints) {
+          yield* write(content)
+          const { issues } = yield* refusal(reload)
+          assert.include(issues.find((issue) => issue.path === path)?.message ?? JSON.stringify(issues), words)
         }
         yield* write({})
         yield* reload

@@ -55,8 +55,12 @@ export class AllowLists extends Context.Service<
       tools: ReadonlyArray<string>,
       by?: Source,
     ) => Effect.Effect<AllowList, BadInput | OwnedByFile, Transaction>
-    /** Gives the list back to its default: what the file no longer declares. */
-    readonly reset: (toolset: ListedSet, context: AccessContext) => Effect.Effect<void, never, Transaction>
+    /** Gives the list back to its default. Only the file resets what it declared. */
+    readonly reset: (
+      toolset: ListedSet,
+      context: AccessContext,
+      by?: Source,
+    ) => Effect.Effect<AllowList, OwnedByFile, Transaction>
     /** Asked when a catalogue is listed, and again when a tool is called. */
     readonly allows: (toolset: ListedSet, context: AccessContext, tool: string) => Effect.Effect<boolean>
   }
@@ -95,6 +99,9 @@ export class AllowLists extends Context.Service<
           (items): Page<AllowList> => ({ items, next: null }),
         )
 
+        const owned = ({ context, toolset }: AllowList) =>
+          new OwnedByFile({ noun: "allow list", name: `${toolset}/${context}`, file: configFile })
+
         const record = Effect.fnUntraced(function* (before: AllowList, after: ReadonlyArray<string>) {
           const { context, toolset } = before
           yield* journal.append({
@@ -120,8 +127,7 @@ export class AllowLists extends Context.Service<
               })),
             })
           const before = yield* get(toolset, context)
-          if (before.source === "file" && by !== "file")
-            return yield* new OwnedByFile({ noun: "allow list", name: `${toolset}/${context}`, file: configFile })
+          if (before.source === "file" && by !== "file") return yield* owned(before)
           const same = before.source === by && JSON.stringify(before.tools) === JSON.stringify(tools)
           if (same) return before
           const { actor } = yield* currentCause
@@ -134,10 +140,17 @@ export class AllowLists extends Context.Service<
           return yield* get(toolset, context)
         })
 
-        const reset: AllowLists["Service"]["reset"] = Effect.fn("AllowLists.reset")(function* (toolset, context) {
+        const reset: AllowLists["Service"]["reset"] = Effect.fn("AllowLists.reset")(function* (
+          toolset,
+          context,
+          by = "house",
+        ) {
           const before = yield* get(toolset, context)
+          if (before.source === "default") return before
+          if (before.source === "file" && by !== "file") return yield* owned(before)
           yield* Effect.orDie(sql`DELETE FROM allow_lists WHERE toolset = ${toolset} AND context = ${context}`)
           yield* record(before, defaultList(toolset, context))
+          return yield* get(toolset, context)
         })
 
         const allows: AllowLists["Service"]["allows"] = (toolset, context, tool) =>

@@ -13,7 +13,7 @@ import type {
   ToolValidationError,
 } from "@stoa/contract"
 import { toolNames } from "@stoa/contract"
-import { CurrentToolsConfig, type RegisteredTool, Registry, type Road, type Tool } from "@stoa/tools"
+import { CurrentToolsConfig, type RegisteredTool, Registry, Road, type Tool } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
 import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -61,7 +61,7 @@ export class Catalogue extends Context.Service<
     /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
     readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
     /** What the caller may call, in a stable order. */
-    readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Listed>>
+    readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Callable>>
     /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
     readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
     /** May the caller run it: the grants alone. */
@@ -245,8 +245,12 @@ export class Catalogue extends Context.Service<
 
       const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, face) {
         const found = (yield* view(caller, face)).all()
-        const may: Array<Listed> = []
-        for (const one of found) if ((yield* judge(caller, one.tool.definition.name)).verdict !== "deny") may.push(one)
+        const may: Array<Callable> = []
+        for (const one of found) {
+          const { verdict } = yield* judge(caller, one.tool.definition.name)
+          if (verdict !== "deny")
+            may.push({ ...one, asks: verdict === "ask" || Road.needsApprovalBy(config, one.tool) })
+        }
         return may
       })
 
@@ -265,6 +269,11 @@ export class Catalogue extends Context.Service<
       })
     }),
   )
+}
+
+/** A tool the caller may call; `asks`: somebody is asked first, unless they have approved it from now on. */
+export interface Callable extends Listed {
+  readonly asks: boolean
 }
 
 /** One caller's tools on one face. */

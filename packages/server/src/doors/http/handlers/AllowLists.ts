@@ -39,6 +39,11 @@ export const allowListsHandlers = HttpApiBuilder.group(
           require("write", `allow-lists/${toolset}/${context}`),
           Effect.flatMap(transact(lists.set(toolset, context, payload.tools)), noted),
         ),
+      reset: ({ params: { context, toolset } }) =>
+        Effect.andThen(
+          require("write", `allow-lists/${toolset}/${context}`),
+          Effect.flatMap(transact(lists.reset(toolset, context)), noted),
+        ),
     })
   }),
 )

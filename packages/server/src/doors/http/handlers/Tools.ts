@@ -11,7 +11,7 @@ import { makeCallbackKey } from "../../../calls/waiting/Callbacks.ts"
 import { Tools } from "../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../store/Pages.ts"
 
-const viewOf = ({ set, tool: { definition, wireName } }: Listed): ToolView =>
+const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean }): ToolView =>
   new ToolView({
     name: definition.name,
     wireName,
@@ -24,6 +24,7 @@ const viewOf = ({ set, tool: { definition, wireName } }: Listed): ToolView =>
     visibility: definition.visibility ?? "hidden",
     riskLevel: definition.riskLevel,
     requiresApproval: definition.requiresApproval,
+    ...(asks === undefined ? {} : { asks }),
     annotations: definition.annotations ?? {},
     ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
   })
@@ -41,7 +42,9 @@ export const toolsHandlers = HttpApiBuilder.group(
     const configured: Face = { kind: "set", set: "configured" }
     /** A tool that was just configured, as it is now. */
     const shown = Effect.fnUntraced(function* (name: string) {
-      return viewOf((yield* catalogue.view({ ...(yield* Caller), context: "internal" }, configured)).get(name)!)
+      const inside = { ...(yield* Caller), context: "internal" as const }
+      const callable = (yield* catalogue.list(inside, configured)).find(({ tool }) => tool.definition.name === name)
+      return viewOf(callable ?? (yield* catalogue.view(inside, configured)).get(name)!)
     })
 
     return handlers.handleAll({

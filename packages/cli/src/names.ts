@@ -1,0 +1,34 @@
+/** Names beside ids, for people: who and where is meant. What the caller may not list stays an id. */
+import { Effect } from "effect"
+import { all, client } from "./root.ts"
+
+export type Names = ReadonlyMap<string, string>
+
+const page = (cursor: string | undefined) => ({ limit: 100, ...(cursor === undefined ? {} : { cursor }) })
+
+/** Everybody and every space the caller may see, by id. */
+export const knownNames = Effect.flatMap(client, (stoa) =>
+  Effect.map(
+    Effect.all([
+      Effect.orElseSucceed(
+        all((cursor) => stoa.principals.list(page(cursor))),
+        () => [],
+      ),
+      Effect.orElseSucceed(
+        all((cursor) => stoa.spaces.list(page(cursor))),
+        () => [],
+      ),
+    ]),
+    ([principals, spaces]): Names => new Map([...principals, ...spaces].map((one) => [one.id, one.name])),
+  ),
+)
+
+const ids = /\b(?:prn|spc)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/** A text in which every known id has its name before it. */
+export const withNames = (text: string, known: Names): string =>
+  text.replaceAll(ids, (id) => (known.has(id) ? `${known.get(id)} (${id})` : id))
+
+/** The name where there is one: it is taken wherever the id is. */
+export const nameOf = (id: string | null | undefined, known: Names): string | null =>
+  id === null || id === undefined ? null : (known.get(id) ?? id)

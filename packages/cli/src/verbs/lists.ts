@@ -1,0 +1,75 @@
+/** Allow lists: which tools of a set a context may see and call. */
+import { AccessContext, ListedSet } from "@stoa/contract"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { ask, list, show, talk } from "../root.ts"
+
+const set = Argument.Literals("set", ListedSet.literals).pipe(
+  Argument.withDescription("A toolset, configured (your own tools) or upstream (those of MCP servers)"),
+)
+const context = Argument.Literals("context", AccessContext.literals).pipe(
+  Argument.withDescription("Where the caller's token stands"),
+)
+
+type Shown = { readonly tools: ReadonlyArray<string>; readonly unknown: ReadonlyArray<string> }
+const words = ({ tools }: Shown): string => (tools.length === 0 ? "nothing" : tools.join("\n"))
+const noted = ({ unknown }: Shown) =>
+  unknown.length === 0 ? Effect.void : talk(`Nobody offers these at the moment: ${unknown.join(", ")}`)
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { items } = yield* ask((stoa) => stoa.allowLists.list())
+    yield* list(items, ["toolset", "context", "tools", "source", "changedAt"])
+  }),
+).pipe(Command.withDescription("Every list, by set and context"))
+
+const one = Command.make(
+  "show",
+  { set, context },
+  Effect.fn(function* ({ context, set }) {
+    const found = yield* ask((stoa) => stoa.allowLists.get(set, context))
+    yield* show(found, words(found))
+    yield* noted(found)
+  }),
+).pipe(Command.withDescription("One list, a tool a line"))
+
+const change = Command.make(
+  "set",
+  {
+    set,
+    context,
+    tools: Argument.String("tool").pipe(
+      Argument.withDescription("A tool's name, <server>/* for all of a server, or *; none: nothing is allowed"),
+      Argument.variadic(),
+    ),
+  },
+  Effect.fn(function* ({ context, set, tools }) {
+    const made = yield* ask((stoa) => stoa.allowLists.set(set, context, { tools }))
+    yield* show(made, words(made))
+    yield* noted(made)
+  }),
+).pipe(
+  Command.withDescription("Replace a list by these tools"),
+  Command.withExamples([
+    {
+      command: "stoa lists set upstream agent 'notes/*' crm/search",
+      description: "All of one server, one tool of another",
+    },
+  ]),
+)
+
+const reset = Command.make(
+  "reset",
+  { set, context },
+  Effect.fn(function* ({ context, set }) {
+    const made = yield* ask((stoa) => stoa.allowLists.reset(set, context))
+    yield* show(made, words(made))
+  }),
+).pipe(Command.withDescription("Give a list back to its default"))
+
+export const lists = Command.make("lists").pipe(
+  Command.withDescription("Allow lists: which tools a context sees and calls"),
+  Command.withSubcommands([ls, one, change, reset]),
+)
