@@ -1,5 +1,6 @@
 // The MCP client against servers that are right, old, slow or wrong, over a real pipe.
 import { assert, describe, it } from "@effect/vitest"
+import type { ToolExecutionError } from "@stoa/contract"
 import { Effect, Fiber, Queue } from "effect"
 import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import { client, raw, until } from "./mcpKit.ts"
@@ -165,7 +166,11 @@ describe("MCP calls", () => {
       const refused = yield* Effect.flip(connection.callTool("rpc-error", { a: 2 }))
       assert.deepInclude(refused, { _tag: "ToolExecutionError", input: { a: 2 } })
       assert.include(refused.message, "no such planet")
-      assert.deepStrictEqual(refused.cause, { code: -32_050, data: { planet: "Vulcan" } })
+      assert.deepStrictEqual((refused as ToolExecutionError).cause, {
+        code: -32_050,
+        message: "no such planet",
+        data: { planet: "Vulcan" },
+      })
     }).pipe(Effect.provide(layer))
   })
 

@@ -121,7 +121,7 @@ describe("MCP calls that may have acted", () => {
     return Effect.gen(function* () {
       const connection = yield* (yield* MCPClient).connect(config)
       const error = yield* Effect.flip(connection.callTool("count", {}, { timeoutMs: 200 }))
-      assert.strictEqual(error._tag, "ToolExecutionError")
+      assert.deepInclude(error, { _tag: "ToolTimeoutError", toolName: "counting/count", timeoutMs: 200 })
       assert.include(error.message, "not repeated")
       yield* connection.callTool("echo", {})
       assert.strictEqual(readFileSync(counter, "utf8"), "1")
@@ -178,14 +178,14 @@ describe("MCP calls that may have acted", () => {
     return Effect.gen(function* () {
       const connection = yield* (yield* MCPClient).connect(raw("stuck").config)
       const slow = Effect.flip(connection.callTool("hang", {}, { timeoutMs: 50 }))
-      assert.strictEqual((yield* slow)._tag, "ToolExecutionError")
-      assert.strictEqual((yield* slow)._tag, "ToolExecutionError")
+      assert.strictEqual((yield* slow)._tag, "ToolTimeoutError")
+      assert.strictEqual((yield* slow)._tag, "ToolTimeoutError")
       const refused = yield* slow
       assert.strictEqual(refused._tag, "MCPConnectionError")
       assert.include(refused.message, "left alone")
       const tried = Effect.option(connection.callTool("echo", {}))
       while ((yield* tried)._tag === "None") yield* Effect.sleep(20)
-      assert.strictEqual((yield* slow)._tag, "ToolExecutionError")
+      assert.strictEqual((yield* slow)._tag, "ToolTimeoutError")
       assert.strictEqual((yield* tried)._tag, "Some")
     }).pipe(Effect.provide(layer))
   })

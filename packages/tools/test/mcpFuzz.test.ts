@@ -17,7 +17,7 @@ const server = (name: string, seed: number, when: string) => ({
   command: process.execPath,
   args: [fixture, String(seed), when],
 })
-const tags = ["ToolExecutionError", "MCPConnectionError"]
+const tags = ["ToolExecutionError", "ToolTimeoutError", "MCPConnectionError"]
 
 /** Succeeded, or failed as one of ours: no defect, no interruption. */
 const settled = (exit: Exit.Exit<unknown, { readonly _tag: string }>): boolean =>

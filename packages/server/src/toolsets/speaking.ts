@@ -3,12 +3,12 @@
  * calls it and tell it things, all in the way servers' tools do (upstreams/Asked.ts).
  */
 import { type Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
-import { type CallContext, MCPRefused } from "@stoa/tools"
+import { type CallContext, MCPRefused, mcpToolResult } from "@stoa/tools"
 import { Effect } from "effect"
 import { keepingSaid } from "../calls/road/Said.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
 import { Asked, CallingClient, lackingFor } from "../upstreams/Asked.ts"
-import { mcpResultFault } from "../upstreams/tools/McpResult.ts"
+
 import type { JsonObject } from "./Beside.ts"
 import { builtIn, type Offered } from "./face.ts"
 
@@ -33,10 +33,10 @@ export const lacks = (capabilities: JsonObject): MCPRefused =>
 
 export const speaking = (tool: SpeakingTool): Offered => {
   const { annotations, description, effects, inputSchema, name, outputSchema, run, timeoutMs } = tool
-  const failed = (message: string, cause: unknown) => new ToolExecutionError({ message, toolName: name, cause })
-
-  const refused = ({ code, data, message }: MCPRefused) =>
-    failed(message, { code, message, ...(data === undefined ? {} : { data }) })
+  const refused = ({ code, data, message }: MCPRefused) => {
+    const cause = { code, message, ...(data === undefined ? {} : { data }) }
+    return new ToolExecutionError({ message, toolName: name, cause })
+  }
 
   const handler = Effect.fnUntraced(function* (args: JsonObject, context: CallContext) {
     const said = yield* Effect.mapError(run(args, context), refused)
@@ -44,8 +44,7 @@ export const speaking = (tool: SpeakingTool): Offered => {
       const lacking = lackingFor(said.questions, yield* CallingClient)
       return lacking === undefined ? said : yield* refused(lacks(lacking))
     }
-    const fault = yield* mcpResultFault(name, outputSchema, said)
-    return fault === undefined ? said : yield* failed(fault, said)
+    return yield* mcpToolResult({ toolName: name, tool, arguments: args }, { _tag: "Done", result: said })
   })
 
   return {

@@ -1,17 +1,19 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
-import { ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
+import { MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import {
   type CallContext,
   digestOf,
+  type MCPCalled,
   type MCPConnection,
-  MCPSilence,
+  type MCPReply,
   type MCPTool,
   mcpToolDefinition,
+  mcpToolFailure,
+  mcpToolResult,
   type Tool,
 } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
 import { Asked, CallingClient } from "../Asked.ts"
-import { mcpResultFault } from "./McpResult.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -56,21 +58,23 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
     // Checked here, as the part of the result that the schema speaks of.
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, context) {
-      const failed = (message: string, cause?: unknown) =>
-        new ToolExecutionError({
-          message: String(behind.hide(message)),
-          toolName,
-          input: args,
-          ...(cause === undefined ? {} : { cause: behind.hide(cause) }),
-        })
+      const called: MCPCalled = { toolName, tool, arguments: args }
+      const hidden = (error: ToolExecutionError | ToolTimeoutError) => {
+        const message = String(behind.hide(error.message))
+        return error._tag === "ToolTimeoutError"
+          ? new ToolTimeoutError({ ...error, message })
+          : new ToolExecutionError({ ...error, message, cause: causeOf(error, behind) })
+      }
       yield* behind.reached
       const there = behind.connection()
       if (there === undefined)
-        return yield* failed(
-          behind.isStarting()
+        return yield* new ToolExecutionError({
+          message: behind.isStarting()
             ? `"${toolName}" cannot be called yet: its server is starting. Try again in a moment`
             : `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
-        )
+          toolName,
+          input: args,
+        })
       const reply = yield* behind
         .run(there.connection, there.scope, {
           call: context.callId,
@@ -86,29 +90,15 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
               ...(message === undefined ? {} : { message }),
             }),
         })
-        .pipe(
-          Effect.mapError((error) =>
-            error._tag === "MCPRefused"
-              ? failed(`MCP tool "${tool.name}" failed: ${error.message}`, {
-                  code: error.code,
-                  message: error.message,
-                  ...(error.data === undefined ? {} : { data: error.data }),
-                })
-              : error.cause instanceof MCPSilence
-                ? new ToolTimeoutError({
-                    message: String(behind.hide(error.message)),
-                    toolName,
-                    timeoutMs: error.cause.timeoutMs,
-                  })
-                : failed(error.message),
-          ),
-        )
+        .pipe(Effect.mapError((error) => hidden(mcpToolFailure(called, error))))
       if (reply instanceof Asked)
         return new Asked(behind.hide(reply.questions) as Asked["questions"], reply.state, reply.held, reply.isTask)
-      const result = withoutHop(reply._tag === "Done" ? reply.result : {})
-      const fault = yield* mcpResultFault(tool.name, tool.outputSchema, result)
-      if (fault !== undefined) return yield* failed(fault, result)
-      return behind.hide(result)
+      const whole: MCPReply = reply._tag === "Done" ? { ...reply, result: withoutHop(reply.result) } : reply
+      return behind.hide(yield* Effect.mapError(mcpToolResult(called, whole), hidden))
     }),
   }
 }
+
+/** What a failed call keeps of its server: a refusal or a result in the protocol's own form. How we reach it is not that. */
+const causeOf = ({ cause }: ToolExecutionError, { hide }: Behind): unknown =>
+  cause instanceof MCPConnectionError ? undefined : hide(cause)

@@ -36,7 +36,7 @@ const connectionOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection =
       const { dropped } = kept
       return Effect.succeed({ serverName, protocolVersion, era: era.kind, capabilities, instructions, pid, dropped })
     }),
-    callTool: callerOf(kept, permits),
+    callTool: callerOf(kept, exchange),
     resources: read("resources", (request) =>
       Effect.map(
         request((it, options) => it.listResources(undefined, options)),

@@ -8,25 +8,18 @@ import type {
   CompleteResult,
   GetPromptResult,
   LoggingLevel,
-  Progress,
   Prompt,
   ReadResourceResult,
   Resource,
   ResourceTemplateType,
 } from "@modelcontextprotocol/client"
-import type { MCPConnectionError, MCPServer, ToolExecutionError } from "@stoa/contract"
+import type { MCPConnectionError, MCPServer, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import type { Effect } from "effect"
 import type { MCPExchange, MCPRefused, MCPReply } from "./MCPExchange.ts"
 import type { MCPLeftOut } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 
-export interface MCPCallOptions {
-  /** Without a sign of life the call fails after this. Progress is a sign of life. */
-  readonly timeoutMs?: number
-  readonly onProgress?: (progress: Progress) => Effect.Effect<void>
-  /** Travels with the request as `_meta`: trace context and the like. */
-  readonly meta?: Readonly<Record<string, unknown>>
-}
+export type MCPCallOptions = Pick<MCPExchange, "timeoutMs" | "onProgress" | "meta">
 
 /** What is known about a live connection beyond seed 004's MCPServer. */
 interface MCPConnectionDetails {
@@ -54,7 +47,7 @@ export interface MCPConnection {
     toolName: string,
     args: Readonly<Record<string, unknown>>,
     options?: MCPCallOptions,
-  ) => Effect.Effect<CallToolResult, MCPConnectionError | ToolExecutionError>
+  ) => Effect.Effect<CallToolResult, MCPConnectionError | ToolExecutionError | ToolTimeoutError>
   readonly resources: Read<ReadonlyArray<Resource>>
   readonly resourceTemplates: Read<ReadonlyArray<ResourceTemplateType>>
   readonly readResource: (uri: string) => Read<ReadResourceResult>

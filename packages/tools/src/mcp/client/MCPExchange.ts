@@ -45,6 +45,8 @@ export interface MCPLine {
 }
 
 export interface MCPExchange {
+  /** Without a sign of life it fails after this. Progress is a sign of life. */
+  readonly timeoutMs?: number
   readonly onProgress?: (progress: Progress) => Effect.Effect<void>
   readonly line?: MCPLine
   /** Travels with the request as `_meta`. */

@@ -29,6 +29,8 @@ const progressOf = ({ message, progress, total }: Progress) => ({
 /** Ready for a registry: the result is the server's, whole, and a server that is not there is the tool's failure. */
 export const mcpTool = (connection: MCPConnection, tool: MCPTool): Tool => ({
   definition: mcpToolDefinition(connection.name, tool),
+  // The schema speaks of a part of the result, which is checked where the call is made.
+  checksOutput: true,
   handler: (args, context) =>
     connection.callTool(tool.name, args, { onProgress: (it) => context.progress(progressOf(it)) }).pipe(
       Effect.catchTag(

@@ -2,22 +2,17 @@
  * Requests to a kept server. Reading may be tried again; a tool call is sent once, whatever happens to it, because
  * nobody can know whether it acted (S4-75). The one exception: the server itself says that it never heard it.
  */
-import type { CallToolRequestOptions, CallToolResult } from "@modelcontextprotocol/client"
+import type { CallToolResult } from "@modelcontextprotocol/client"
 import { type MCPConnectionError, ToolExecutionError } from "@stoa/contract"
 import { Clock, Deferred, Effect, Exit, Schedule, type Semaphore } from "effect"
 import { abandoned, admit, closed, failed } from "./breaker.ts"
-import { connectionError, type Fault, isFinal, short } from "./faults.ts"
-import type { MCPCallOptions, MCPConnection } from "./MCPConnection.ts"
-import type { MCPTool } from "./MCPTool.ts"
+import { connectionError, type Fault, isFinal } from "./faults.ts"
+import type { MCPConnection } from "./MCPConnection.ts"
+import { MCPSilence } from "./MCPExchange.ts"
+import { mcpToolFailure, mcpToolResult } from "./MCPToolCall.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRequest } from "../session/sessionRequest.ts"
 import { type Kept, lose } from "../session/upkeep.ts"
-
-/** What a server sent as text, for the error it stands for. */
-const textOf = (result: CallToolResult): string => {
-  const text = result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
-  return short(text === "" ? "it gave no reason" : text)
-}
 
 const live = (kept: Kept) =>
   Effect.suspend(() => {
@@ -67,87 +62,26 @@ export const guarded = <A>(
 
 export const isFault = (error: Fault | MCPConnectionError): error is Fault => !("_tag" in error)
 
-const failure = (kept: Kept, tool: string, args: unknown, error: Fault | MCPConnectionError) => {
-  if (!isFault(error)) return error
-  const { config } = kept.opening
-  if (error.kind === "lost" || error.kind === "failed" || error.kind === "unauthorized")
-    return connectionError(
-      config,
-      `MCP tool "${tool}" was not answered: ${error.message}. ${error.unheard ? "It was not executed" : "Whether it acted is unknown, so it is not repeated"}`,
-      error.cause,
-    )
-  const unknown = error.kind === "timeout" ? ". Whether it acted is unknown, so it is not repeated" : ""
-  return new ToolExecutionError({
-    message: `MCP tool "${tool}" failed: ${error.message}${unknown}`,
-    toolName: `${config.name}/${tool}`,
-    input: args,
-    ...(error.code === undefined ? {} : { cause: { code: error.code, data: error.data } }),
-  })
-}
-
-const send = (
-  tool: MCPTool,
-  args: Readonly<Record<string, unknown>>,
-  { meta, onProgress, timeoutMs }: MCPCallOptions,
-  maxCallMs: number,
-) =>
-  Effect.fnUntraced(function* (request: SessionRequest) {
-    const context = yield* Effect.context<never>()
-    const tell = Effect.runForkWith(context)
-    const options: CallToolRequestOptions = {
-      // Given with each call, so that the SDK needs no list of its own to know which arguments become headers.
-      toolDefinition: tool.raw as NonNullable<CallToolRequestOptions["toolDefinition"]>,
-      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
-      ...(onProgress === undefined
-        ? {}
-        : {
-            onprogress: (progress) => {
-              tell(onProgress(progress))
-            },
-            resetTimeoutOnProgress: true,
-            maxTotalTimeout: maxCallMs,
-          }),
-    }
-    const params = { name: tool.name, arguments: { ...args }, ...(meta === undefined ? {} : { _meta: { ...meta } }) }
-    return yield* request((client, base) => client.callTool(params, { ...options, ...base, ...options }))
-  })
-
-export const callerOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection["callTool"] =>
-  Effect.fn("MCPConnection.callTool")(function* (toolName, args, options = {}) {
-    const { config, ports, settings } = kept.opening
-    const fullName = `${config.name}/${toolName}`
+/** A call for whoever asks nobody back: its result as the server gave it, whole. */
+export const callerOf = (kept: Kept, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
+  Effect.fn("MCPConnection.callTool")(function* (name, args, options = {}) {
+    const { config, ports } = kept.opening
+    const toolName = `${config.name}/${name}`
     yield* live(kept)
-    const tool = kept.tools.get(toolName)
+    const tool = kept.tools.get(name)
     if (tool === undefined)
       return yield* new ToolExecutionError({
-        message: `MCP server "${config.name}" has no tool "${toolName}" to call`,
-        toolName: fullName,
+        message: `MCP server "${config.name}" has no tool "${name}" to call`,
+        toolName,
         input: args,
       })
-    const once = guarded(kept, permits, send(tool, args, options, settings.maxCallMs))
-    const result = yield* once.pipe(
-      Effect.catchIf(
-        (error) => isFault(error) && error.unheard === true,
-        () => Effect.andThen(back(kept), once),
-      ),
-      Effect.mapError((error) => failure(kept, toolName, args, error)),
+    const called = { toolName, tool, arguments: args }
+    const reply = yield* Effect.mapError(exchange("tools/call", { name, arguments: { ...args } }, options), (error) =>
+      error._tag === "MCPConnectionError" && !(error.cause instanceof MCPSilence)
+        ? error
+        : mcpToolFailure(called, error),
     )
-    if (result.isError === true)
-      return yield* new ToolExecutionError({
-        message: `MCP tool "${toolName}" failed: ${textOf(result)}`,
-        toolName: fullName,
-        input: args,
-        cause: result,
-      })
-    if (tool.outputSchema === undefined || result.structuredContent === undefined) return result
-    const fault = yield* ports.validate(fullName, tool.outputSchema, result.structuredContent)
-    if (fault === undefined) return result
-    return yield* new ToolExecutionError({
-      message: `MCP tool "${toolName}" ran, but its result is not what its output schema says: ${fault}`,
-      toolName: fullName,
-      input: args,
-      cause: result,
-    })
+    return (yield* mcpToolResult(called, reply, ports.validate)) as CallToolResult
   })
 
 /** Asks again after a timeout or a loss: reading twice does no harm. */

@@ -60,9 +60,10 @@ const shownOf = (tool: MCPTool): JsonObject => {
 
 const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
   Effect.fnUntraced(function* (request: SessionRequest, session: Session) {
-    const { config, limits, settings } = kept.opening
+    const { config, limits, ports, settings } = kept.opening
     const tell = Effect.runForkWith(yield* Effect.context<never>())
-    const time = new RequestTime(config.silenceMs ?? limits.requestTimeoutMs, settings.maxCallMs)
+    const silenceMs = options.timeoutMs ?? config.silenceMs ?? limits.requestTimeoutMs
+    const time = new RequestTime(silenceMs, settings.maxCallMs)
     const { line, onProgress } = options
     const modern = session.era.kind === "modern"
     const { lines } = session
@@ -110,9 +111,11 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
         const ended = new AbortController()
         signal?.addEventListener("abort", () => ended.abort(signal.reason), { once: true })
         time.begin(() => ended.abort(time.fault?.message))
-        const all = { ...base, signal: ended.signal, allowInputRequired: true as const }
-        if (tool === undefined) return client.request({ method, params: whole }, asItCame, all)
-        return client.callTool(whole as never, { ...all, toolDefinition: shownOf(tool) as never })
+        const all = { ...base, signal: ended.signal }
+        // Whoever relays puts the questions to somebody else; otherwise the ports answer them, inside the SDK.
+        const asked = ports.relays === true ? { ...all, allowInputRequired: true as const } : all
+        if (tool === undefined) return client.request({ method, params: whole }, asItCame, asked)
+        return client.callTool(whole as never, { ...asked, toolDefinition: shownOf(tool) as never })
       })
       return answered.pipe(
         Effect.mapError((fault) => time.fault ?? fault),

@@ -1,0 +1,72 @@
+/**
+ * What a call of a server's tool comes to, for whoever makes it: the library alone or a house with questions, tasks and
+ * secrets between. A result is what its tool promises, or it is a failure in words a model can act on (G-30, G-32).
+ */
+import { type MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
+import { Effect } from "effect"
+import { defaultMCPPorts, type MCPPorts } from "../session/MCPPorts.ts"
+import { short } from "./faults.ts"
+import { type MCPRefused, type MCPReply, MCPSilence } from "./MCPExchange.ts"
+import type { MCPTool } from "./MCPTool.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** The call that failed: the name it was made by, and with what. */
+export interface MCPCalled {
+  readonly toolName: string
+  readonly tool: Pick<MCPTool, "name" | "outputSchema">
+  readonly arguments: JsonObject
+}
+
+const { validate: standardValidate } = defaultMCPPorts()
+
+/** What a server sent as text, for the error it stands for. */
+const reasonOf = ({ content }: JsonObject): string => {
+  const blocks = Array.isArray(content) ? (content as ReadonlyArray<{ readonly text?: unknown }>) : []
+  const text = blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
+  return text === "" ? "it gave no reason" : short(text)
+}
+
+/** What is wrong with a result, in words; undefined where it is as the tool said it would be. */
+const resultFault = Effect.fnUntraced(function* (
+  { name, outputSchema }: MCPCalled["tool"],
+  result: JsonObject,
+  validate: MCPPorts["validate"] = standardValidate,
+) {
+  if (result["isError"] === true) return `MCP tool "${name}" failed: ${reasonOf(result)}`
+  if (outputSchema === undefined) return undefined
+  const structure = result["structuredContent"]
+  if (structure === undefined) return `MCP tool "${name}" gave no structured content, which its output schema promises`
+  const fault = yield* validate(name, outputSchema, structure)
+  return fault === undefined
+    ? undefined
+    : `MCP tool "${name}" ran, but its result is not what its output schema says: ${fault}`
+})
+
+/** The result of a call, held against what its tool promises. */
+export const mcpToolResult = Effect.fnUntraced(function* (
+  { arguments: input, tool, toolName }: MCPCalled,
+  reply: MCPReply,
+  validate?: MCPPorts["validate"],
+): Effect.fn.Return<JsonObject, ToolExecutionError> {
+  const failed = (message: string, cause: unknown) => new ToolExecutionError({ message, toolName, input, cause })
+  if (reply._tag !== "Done") return yield* failed(`MCP tool "${tool.name}" did not come to an end`, reply)
+  const fault = yield* resultFault(tool, reply.result, validate)
+  return fault === undefined ? reply.result : yield* failed(fault, reply.result)
+})
+
+/** A call that has no result: the server's refusal, its silence, or a connection that failed. */
+export const mcpToolFailure = (
+  { arguments: input, tool, toolName }: MCPCalled,
+  error: MCPConnectionError | MCPRefused,
+): ToolExecutionError | ToolTimeoutError => {
+  if (error._tag === "MCPRefused") {
+    const { code, data, message } = error
+    const cause = { code, message, ...(data === undefined ? {} : { data }) }
+    return new ToolExecutionError({ message: `MCP tool "${tool.name}" failed: ${message}`, toolName, input, cause })
+  }
+  const { cause, message } = error
+  return cause instanceof MCPSilence
+    ? new ToolTimeoutError({ message, toolName, timeoutMs: cause.timeoutMs })
+    : new ToolExecutionError({ message, toolName, input, cause: error })
+}
