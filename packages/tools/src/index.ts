@@ -54,7 +54,7 @@ export type { MCPServerConfig } from "./mcp/MCPServerConfig.ts"
 export { defaultMCPSettings, MCPSettings } from "./mcp/MCPSettings.ts"
 export { areMCPIcons, faultOfMCPResult, type MCPLeftOut, mendMCPCompletion } from "./mcp/client/MCPResult.ts"
 export type { MCPTool } from "./mcp/client/MCPTool.ts"
-export { type MCPCalled, mcpToolFailure, mcpToolResult } from "./mcp/client/MCPToolCall.ts"
+export { type MCPToolCall, mcpToolFailure, mcpToolResult } from "./mcp/client/MCPToolCall.ts"
 export { mcpTool, mcpToolDefinition } from "./mcp/client/MCPToolDefinition.ts"
 export {
   type Answer,

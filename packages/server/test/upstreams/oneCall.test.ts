@@ -14,7 +14,11 @@ const words = [{ type: "text", text: "words" }]
 /** What a server may answer to a call; whether its tool promises structure; and what that is, in words. */
 const answers = {
   "as promised": { schema: true, result: { content: words, structuredContent: { n: 1 } }, says: undefined },
-  "structure nobody promised": { schema: false, result: { content: words, structuredContent: { m: 1 } }, says: undefined },
+  "structure nobody promised": {
+    schema: false,
+    result: { content: words, structuredContent: { m: 1 } },
+    says: undefined,
+  },
   "no structure, as none was promised": { schema: false, result: { content: words }, says: undefined },
   "no structure, though it was promised": {
     schema: true,

@@ -3,7 +3,7 @@ import { MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/
 import {
   type CallContext,
   digestOf,
-  type MCPCalled,
+  type MCPToolCall,
   type MCPConnection,
   type MCPReply,
   type MCPTool,
@@ -58,7 +58,7 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
     // Checked here, as the part of the result that the schema speaks of.
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, context) {
-      const called: MCPCalled = { toolName, tool, arguments: args }
+      const called: MCPToolCall = { toolName, tool, arguments: args }
       const hidden = (error: ToolExecutionError | ToolTimeoutError) => {
         const message = String(behind.hide(error.message))
         return error._tag === "ToolTimeoutError"

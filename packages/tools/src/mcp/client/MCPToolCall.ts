@@ -12,7 +12,7 @@ import type { MCPTool } from "./MCPTool.ts"
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** The call that failed: the name it was made by, and with what. */
-export interface MCPCalled {
+export interface MCPToolCall {
   readonly toolName: string
   readonly tool: Pick<MCPTool, "name" | "outputSchema">
   readonly arguments: JsonObject
@@ -29,7 +29,7 @@ const reasonOf = ({ content }: JsonObject): string => {
 
 /** What is wrong with a result, in words; undefined where it is as the tool said it would be. */
 const resultFault = Effect.fnUntraced(function* (
-  { name, outputSchema }: MCPCalled["tool"],
+  { name, outputSchema }: MCPToolCall["tool"],
   result: JsonObject,
   validate: MCPPorts["validate"] = standardValidate,
 ) {
@@ -45,7 +45,7 @@ const resultFault = Effect.fnUntraced(function* (
 
 /** The result of a call, held against what its tool promises. */
 export const mcpToolResult = Effect.fnUntraced(function* (
-  { arguments: input, tool, toolName }: MCPCalled,
+  { arguments: input, tool, toolName }: MCPToolCall,
   reply: MCPReply,
   validate?: MCPPorts["validate"],
 ): Effect.fn.Return<JsonObject, ToolExecutionError> {
@@ -57,7 +57,7 @@ export const mcpToolResult = Effect.fnUntraced(function* (
 
 /** A call that has no result: the server's refusal, its silence, or a connection that failed. */
 export const mcpToolFailure = (
-  { arguments: input, tool, toolName }: MCPCalled,
+  { arguments: input, tool, toolName }: MCPToolCall,
   error: MCPConnectionError | MCPRefused,
 ): ToolExecutionError | ToolTimeoutError => {
   if (error._tag === "MCPRefused") {
