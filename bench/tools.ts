@@ -5,7 +5,15 @@
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { makeRecordMemory, RecordPort, Road, ToolService, ToolServiceLive } from "../packages/tools/src/index.ts"
+import {
+  defaultToolsConfig,
+  identityStandard,
+  makeRecordMemory,
+  RecordPort,
+  Road,
+  ToolService,
+  ToolServiceLive,
+} from "../packages/tools/src/index.ts"
 import { definition, input } from "../packages/tools/test/kit.ts"
 import { thousand, twentyArguments } from "../packages/tools/test/thousand.ts"
 import { middle, number, ratio, spread, table } from "./measure.ts"
@@ -118,6 +126,11 @@ const targets = (): string => {
   const flat = registry.find("flat")!
   const schema = registry.find("schema")!
   const call = Effect.runSync(Road.begin(input({ toolName: "flat", arguments: twentyArguments })))
+  const authorized = Effect.suspend(() =>
+    Effect.flatMap(Road.authorize(identityStandard, call.principal, call.tool), (judgement) =>
+      Road.judge(defaultToolsConfig, call, judgement),
+    ),
+  )
   const cold = () => {
     registry.remove("flat")
     Effect.runSync(registry.add(flat))
@@ -127,7 +140,7 @@ const targets = (): string => {
     ["look-up", 1000, () => void registry.find("server-7__tool-997")],
     ["validation of 20 parameters, flat list", 2000, () => void Effect.runSync(Road.validate(flat, call))],
     ["validation of 20 parameters, JSON Schema", 2000, () => void Effect.runSync(Road.validate(schema, call))],
-    ["authorization", 5000, () => Effect.runSync(Road.judge(flat, call))],
+    ["authorization", 5000, () => Effect.runSync(authorized)],
     ["conversion of all, cached", 5000, () => void registry.formats()],
     ["conversion of all, made anew", 5000, cold],
   ]

@@ -55,9 +55,9 @@ const out = Effect.gen(function* () {
 
 // #region files
 const call = {
-  callId: "1",
-  agentId: "a",
-  sessionId: "s",
+  id: "1",
+  principal: "a",
+  space: null,
   correlationId: "c",
   idempotencyKey: "k",
   progress: () => Effect.void,

@@ -23,12 +23,16 @@ const ParsedObject = Schema.Unknown.check(
   Schema.makeFilter((it) => (typeof it === "object" && it !== null && !Array.isArray(it)) || "an object"),
 ) as unknown as Schema.Codec<Readonly<Record<string, Schema.Json>>>
 
-/** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, later a run. */
+/** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, or a run. */
 export const WaitsOn = Schema.Struct({
   kind: Schema.Literals(["decision", "client", "callback", "run"]),
   id: Schema.String,
 })
 export type WaitsOn = typeof WaitsOn.Type
+
+/** The run a call is part of: the step that asked for it, and its place among the calls of that step. */
+export const CallRun = Schema.Struct({ id: Schema.String, step: Schema.Int, place: Schema.Int })
+export type CallRun = typeof CallRun.Type
 
 /** Why it did not succeed, in words for whoever asked: one of the tool errors, by its tag. */
 export const CallError = Schema.Struct({ tag: Schema.String, message: Schema.String })
@@ -52,6 +56,8 @@ export class Call extends Schema.Class<Call>("Call")({
   on: Schema.optionalKey(WaitsOn),
   principal: PrincipalId,
   space: Schema.NullOr(SpaceId),
+  /** Present where a run made it. */
+  run: Schema.optionalKey(CallRun),
   /** The rule that let it through or refused it. */
   rule: Schema.NullOr(Schema.String),
   createdAt: Moment,

@@ -10,6 +10,8 @@ export class Caller extends Context.Service<
     readonly principal: Principal
     readonly context: AccessContext
     readonly token: TokenId | null
+    /** The run on whose behalf it acts: told by the engine or the run's token. */
+    readonly run?: string
     /** When the credential ends by itself. */
     readonly expiresAt: DateTime.Utc | null
     /** Rises with every change of rights: what was judged under another epoch is judged again (S4-104). */

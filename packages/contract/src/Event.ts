@@ -5,7 +5,7 @@
  */
 import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
-import { CallError, CallState, WaitsOn } from "./Call.ts"
+import { CallError, CallRun, CallState, WaitsOn } from "./Call.ts"
 import { AnswerVerdict, DecisionKind, Reach } from "./Decision.ts"
 import { Action, Verdict } from "./Grant.ts"
 import {
@@ -47,6 +47,13 @@ const kind = <const Body extends Schema.Struct.Fields>(audience: Audience, days:
 })
 
 const server = { server: Schema.String, owner: Schema.NullOr(PrincipalId) }
+const aCall = {
+  call: CallId,
+  tool: Schema.String,
+  principal: PrincipalId,
+  /** Where a run made it. */
+  run: Schema.optionalKey(CallRun),
+}
 const host = { host: HostId, name: Schema.String, owner: PrincipalId }
 const permission = { resource: Schema.String, actions: Schema.Array(Action) }
 
@@ -118,12 +125,10 @@ export const kinds = {
   "tool.changed": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
   "tool.removed": kind("admins", 365, { tool: Schema.String }),
   // A call is its row; the journal says what became of it (X-44: one event for the call, one for its outcome).
-  "call.received": kind("concerned", 90, { call: CallId, tool: Schema.String, principal: PrincipalId }),
-  "call.waiting": kind("concerned", 90, { call: CallId, tool: Schema.String, principal: PrincipalId, on: WaitsOn }),
+  "call.received": kind("concerned", 90, aCall),
+  "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),
   "call.settled": kind("concerned", 90, {
-    call: CallId,
-    tool: Schema.String,
-    principal: PrincipalId,
+    ...aCall,
     state: CallState,
     error: Schema.NullOr(CallError),
     rule: Schema.NullOr(Schema.String),

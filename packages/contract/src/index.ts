@@ -2,7 +2,7 @@
 export { Api } from "./Api.ts"
 export { AccessContext, AllowList, AllowListChange } from "./AllowList.ts"
 export { AuditEntry, AuditResult } from "./Audit.ts"
-export { Call, CallError, CallPreview, CallResult, CallState, NewCall, WaitsOn } from "./Call.ts"
+export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./Call.ts"
 export { Caller } from "./Caller.ts"
 export { Configuration, configurationSchema, EgressSection, laterSections, type Policy } from "./Configuration.ts"
 export * from "./Errors.ts"

@@ -54,6 +54,8 @@ import { causedBy, newCorrelation } from "./store/journal/Correlation.ts"
 import { Files } from "./store/Files.ts"
 import { Folder } from "./store/Folder.ts"
 import { Journal } from "./store/journal/Journal.ts"
+import { Deltas } from "./store/journal/Deltas.ts"
+import { Holder, SharedDatabase } from "./store/Holder.ts"
 import { Readers } from "./store/journal/Readers.ts"
 import { migrate } from "./store/Schemas.ts"
 import { refuse } from "./store/StartError.ts"
@@ -102,7 +104,7 @@ const store = Layer.unwrap(
 const alone = Layer.effectDiscard(
   Effect.gen(function* () {
     const { dialect, where } = yield* Store
-    if (dialect !== "postgres") return
+    if (dialect !== "postgres" || (yield* SharedDatabase)) return
     const sql = yield* SqlClient.SqlClient
     // Held by a connection of its own for as long as the house stands, and let go by Postgres when that ends.
     const connection = yield* Effect.mapError(sql.reserve, (error) => refuse(`${where} cannot be reached.`, error))
@@ -123,7 +125,7 @@ const migrated = Layer.effectDiscard(
   Effect.flatMap(Backup, ({ beforeMigration }) => migrate({ migrations, backup: beforeMigration })),
 ).pipe(Layer.provideMerge(layerStore))
 
-const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer).pipe(
+const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer, Holder.layer, Deltas.layer).pipe(
   Layer.provideMerge(Journal.layer),
   Layer.provideMerge(migrated),
 )

@@ -3,6 +3,7 @@ import access from "./access/migrations/0002_access.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
 import calls from "./calls/migrations/0006_calls.ts"
 import hosts from "./calls/migrations/0008_hosts.ts"
+import callRuns from "./calls/migrations/0021_call_runs.ts"
 import questions from "./calls/migrations/0011_questions.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
@@ -11,6 +12,7 @@ import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
 import journal from "./store/migrations/0001_journal.ts"
+import holders from "./store/migrations/0020_holders.ts"
 import journalSpace from "./store/migrations/0012_journal_space.ts"
 
 export const migrations: Migrations = {
@@ -26,4 +28,6 @@ export const migrations: Migrations = {
   "0010_declared_spaces": declaredSpaces,
   "0011_questions": questions,
   "0012_journal_space": journalSpace,
+  "0020_holders": holders,
+  "0021_call_runs": callRuns,
 }

@@ -1,31 +1,36 @@
-/** What runs when a tool is called. It gets validated arguments and who is calling; it fails with its tool's name. */
+/** What runs when a tool is called. It gets validated arguments and the call; it fails with its tool's name. */
 import type { ToolDefinition, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import type { Effect } from "effect"
 
 /** One call, as the handler sees it. Interrupting the call interrupts the handler. */
 export interface CallContext {
-  readonly callId: string
-  readonly agentId: string
-  readonly sessionId: string
+  readonly id: string
+  /** Who calls. */
+  readonly principal: string
+  /** Where: seed 004's session, the house's space. */
+  readonly space: string | null
   readonly correlationId: string
   /** The same key is the same call: whatever acts outside should pass it on. */
   readonly idempotencyKey: string
   /** Long work shows progress; nobody need listen. */
-  readonly progress: (done: {
-    readonly progress: number
-    readonly total?: number
-    readonly message?: string
-  }) => Effect.Effect<void>
+  readonly progress: Progress
 }
 
-export type ToolHandler = (
+export type Progress = (done: {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}) => Effect.Effect<void>
+
+/** A program that gives its handlers more than that says so in `C`. */
+export type ToolHandler<C = CallContext> = (
   args: Readonly<Record<string, unknown>>,
-  context: CallContext,
+  call: C,
 ) => Effect.Effect<unknown, ToolExecutionError | ToolTimeoutError>
 
-export interface Tool {
+export interface Tool<C = CallContext> {
   readonly definition: ToolDefinition
-  readonly handler: ToolHandler
+  readonly handler: ToolHandler<C>
   /** The handler has checked its result against the output schema itself: an MCP result is more than what the schema describes. */
   readonly checksOutput?: boolean
   /** The handler itself ends what shows no sign of life within `timeoutMs`; what does may take as long as any tool may. */

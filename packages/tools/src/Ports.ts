@@ -2,12 +2,13 @@
  * What a tool call needs of its surroundings, as ports. Each has a default that works and says what it is: a program
  * without a server can use tools today, and the server puts its rooms in the same places.
  */
-import type { RiskLevel } from "@stoa/contract"
+import type { Judgement, RiskLevel } from "@stoa/contract"
 import { Context, Effect } from "effect"
+import type { CallContext } from "./Handler.ts"
 
-/** May the agent? Any failure, a crash too, means no (S4-25). */
+/** May the agent? Any failure, a crash too, means no (S4-25); nothing, or a judgement that does not deny, means yes. */
 export interface Identity {
-  readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void, unknown>
+  readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void | Judgement, unknown>
 }
 
 /** Role agent-standard: every tool may be asked for. Risk and approval are judged apart from it. */
@@ -76,8 +77,8 @@ export type Answer =
   | { readonly state: "denied"; readonly decision?: string; readonly reason?: string }
   | { readonly state: "waiting"; readonly decision: string }
 
-export interface Decisions {
-  readonly ask: (question: Question) => Effect.Effect<Answer, unknown>
+export interface Decisions<C = Call, E = unknown> {
+  readonly ask: (question: Question, call: C) => Effect.Effect<Answer, E>
 }
 /** With nobody to ask, the answer is no. */
 export const decisionsRefuse: Decisions = {
@@ -86,20 +87,18 @@ export const decisionsRefuse: Decisions = {
 export const DecisionsPort = Context.Reference<Decisions>("tools/Decisions", { defaultValue: () => decisionsRefuse })
 
 /** One attempt to use a tool, from receipt to settlement. */
-export interface Call {
-  readonly id: string
-  readonly toolName: string
-  readonly arguments: Readonly<Record<string, unknown>>
-  readonly agentId: string
-  readonly sessionId: string
-  readonly correlationId: string
-  readonly idempotencyKey: string
+export interface Call extends CallContext {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
   readonly startedAt: number
 }
 
 export type Settled =
   | { readonly state: "done"; readonly output: unknown; readonly executionTimeMs: number }
-  | { readonly state: "failed" | "refused"; readonly error: { readonly tag: string; readonly message: string } }
+  | { readonly state: "failed" | "refused"; readonly error: Failure }
+
+/** Why it did not succeed: the error's tag, its sentence, and its own fields. */
+export type Failure = { readonly tag: string; readonly message: string } & Readonly<Record<string, unknown>>
 
 /**
  * What is written down of a call, so that the same agent, tool and idempotency key is the same call.
@@ -112,9 +111,9 @@ export type Opened =
   | { readonly state: "other"; readonly reason: string }
   | { readonly state: "settled"; readonly settled: Settled }
 
-export interface CallRecord {
-  readonly open: (call: Call) => Effect.Effect<Opened, unknown>
+export interface CallRecord<C = Call, A = void, E = unknown> {
+  readonly open: (call: C) => Effect.Effect<Opened, E>
   /** It waits for a decision: nothing runs, and the next attempt goes on from here. */
-  readonly wait: (call: Call, decision: string) => Effect.Effect<void, unknown>
-  readonly settle: (call: Call, settled: Settled) => Effect.Effect<void, unknown>
+  readonly wait: (call: C, decision: string) => Effect.Effect<void, E>
+  readonly settle: (call: C, settled: Settled) => Effect.Effect<A, E>
 }

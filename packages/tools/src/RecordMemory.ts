@@ -5,7 +5,7 @@ import { Recent } from "./recent.ts"
 import { digestOf } from "./schema/guard.ts"
 
 const kept = 1000
-const keyOf = (call: Call): string => JSON.stringify([call.agentId, call.toolName, call.idempotencyKey])
+const keyOf = (call: Call): string => JSON.stringify([call.principal, call.tool, call.idempotencyKey])
 
 interface Entry {
   readonly digest: string
@@ -16,13 +16,13 @@ export const makeRecordMemory = (): CallRecord => {
   const calls = new Recent<string, Entry>(kept)
   const note = (call: Call, opened: Entry["opened"]) =>
     Effect.sync(() =>
-      calls.set(keyOf(call), { digest: calls.find(keyOf(call))?.digest ?? digestOf(call.arguments), opened }),
+      calls.set(keyOf(call), { digest: calls.find(keyOf(call))?.digest ?? digestOf(call.input), opened }),
     )
   return {
     open: (call) =>
       Effect.sync((): Opened => {
         const known = calls.find(keyOf(call))
-        const digest = digestOf(call.arguments)
+        const digest = digestOf(call.input)
         if (known !== undefined && known.digest !== digest)
           return { state: "other", reason: "the same idempotency key was used with other arguments" }
         if (known === undefined || known.opened.state === "waiting")

@@ -8,7 +8,7 @@ import {
 } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { toAnthropic, toOpenAI, type OpenAITool } from "./functionCalling.ts"
-import type { Tool } from "./Handler.ts"
+import type { CallContext, Tool } from "./Handler.ts"
 import { faultOf } from "./schema/validateInput.ts"
 import { nearest } from "./nearest.ts"
 import { timeoutFault } from "./sandbox/Timeout.ts"
@@ -23,7 +23,7 @@ export interface ToolFilter {
   readonly riskLevel?: string
 }
 
-export interface RegisteredTool extends Tool {
+export interface RegisteredTool<C = CallContext> extends Tool<C> {
   readonly wireName: string
   /** Of the definition as shown: a call for another one is a call for a tool that has changed. */
   readonly fingerprint: string
@@ -33,8 +33,9 @@ export interface RegisteredTool extends Tool {
 
 const decode = Schema.decodeUnknownEffect(ToolDefinitionSchema, { errors: "first" })
 
-export class Registry {
-  readonly #tools = new Map<string, RegisteredTool>()
+/** `C`: what its handlers are given of a call. */
+export class Registry<C = CallContext> {
+  readonly #tools = new Map<string, RegisteredTool<C>>()
   readonly #wire = new Map<string, string>()
   readonly #config: ToolsConfig["registry"] & ToolsConfig["execution"]
   #version = 0
@@ -59,7 +60,7 @@ export class Registry {
   }
 
   readonly add = (
-    tool: Tool,
+    tool: Tool<C>,
     options: {
       readonly reviewed?: boolean
       /** Of what stands behind the definition, where that may change without it: a url, a server. */
@@ -101,12 +102,12 @@ export class Registry {
   }
 
   /** By name or by wire name. */
-  readonly find = (name: string): RegisteredTool | undefined =>
+  readonly find = (name: string): RegisteredTool<C> | undefined =>
     this.#tools.get(name) ?? this.#tools.get(this.#wire.get(name) ?? "")
 
   readonly names = (): ReadonlyArray<string> => [...this.#tools.keys()]
 
-  readonly get = (name: string): Effect.Effect<RegisteredTool, ToolNotFoundError> =>
+  readonly get = (name: string): Effect.Effect<RegisteredTool<C>, ToolNotFoundError> =>
     Effect.suspend(() => {
       const tool = this.find(name)
       return tool === undefined ? Effect.fail(notFound(name, this.names())) : Effect.succeed(tool)

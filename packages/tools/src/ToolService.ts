@@ -8,23 +8,37 @@ import {
   type ToolOutput,
   ToolValidationError,
 } from "@stoa/contract"
-import { Clock, Context, Effect, type Exit, Layer, Scope } from "effect"
+import { Cause, Clock, Context, Effect, type Exit, Layer, Scope } from "effect"
 import type { OpenAITool } from "./functionCalling.ts"
 import type { ToolHandler } from "./Handler.ts"
 import { makeMCPTools, type MCPTools } from "./mcpTools.ts"
-import { type Call, EventsPort, identityStandard, IdentityPort, type Opened } from "./Ports.ts"
+import {
+  type Answer,
+  AuditPort,
+  type Call,
+  type CallRecord,
+  DecisionsPort,
+  EventsPort,
+  identityStandard,
+  IdentityPort,
+  type Opened,
+  type Settled,
+} from "./Ports.ts"
 import { RecordPort } from "./RecordMemory.ts"
-import { Registry, type ToolFilter } from "./Registry.ts"
+import { type RegisteredTool, Registry, type ToolFilter } from "./Registry.ts"
 import {
   ask,
+  authorize,
   begin,
   execute,
   find,
   judge,
+  mustAsk,
   record,
   refusalOf,
   replay,
   settle,
+  settledOf,
   type ToolError,
   validate,
 } from "./road.ts"
@@ -52,9 +66,12 @@ export class ToolService extends Context.Service<
   }
 >()("tools/ToolService") {}
 
-interface Reached {
+const approved: Answer = { state: "approved" }
+
+/** What a call has come to: `settles` once it ends, `waits` for a decision, or was there `before`. */
+interface Stage {
   readonly call: Call
-  readonly state: "done" | "waiting" | "before"
+  readonly is: "settles" | "waits" | "before"
 }
 
 const make = Effect.gen(function* () {
@@ -65,29 +82,31 @@ const make = Effect.gen(function* () {
   const withPorts = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.updateContext(effect, (around: Context.Context<never>) => Context.merge(built, around))
 
-  /** Find, judge, validate, record, ask, execute. Says how far the call came, for whoever settles it. */
-  const walk = Effect.fnUntraced(function* (begun: Call, reach: (reached: Reached) => void) {
-    const tool = yield* find(registry, begun)
+  /** Find, judge, validate, record, ask, execute. `reach` is told how far the call came, for whoever settles it. */
+  const walk = Effect.fnUntraced(function* (begun: Call, reach: (stage: Stage) => void) {
+    const identity = yield* IdentityPort
+    const config = yield* CurrentToolsConfig
+    const records = yield* RecordPort
+    const tool = yield* find(registry, begun, identity)
     // From here on the tool has one name, whichever of its two it was called by.
-    const named = { ...begun, toolName: tool.definition.name }
-    reach({ call: named, state: "done" })
-    yield* judge(tool, named)
-    const call = { ...named, arguments: yield* validate(tool, named) }
-    const opened = yield* record(call)
+    const named = { ...begun, tool: tool.definition.name }
+    reach({ call: named, is: "settles" })
+    const judgement = yield* authorize(identity, named.principal, named.tool)
+    yield* judge(config, named, judgement)
+    const call = { ...named, input: yield* validate(tool, named) }
+    const opened = yield* record(records, call)
     if (opened.state === "settled") {
-      reach({ call, state: "before" })
+      reach({ call, is: "before" })
       return yield* replay(call, opened.settled)
     }
     if (opened.state === "running" || opened.state === "other") {
-      reach({ call, state: "before" })
+      reach({ call, is: "before" })
       return yield* taken(call, opened)
     }
-    const answer = yield* ask(tool, call)
-    const refusal = refusalOf(tool, call, answer)
-    if (answer.state === "waiting") {
-      reach({ call, state: "waiting" })
-      yield* wait(call, answer.decision)
-    } else reach({ call, state: "done" })
+    const answer = mustAsk(config, tool, judgement) ? yield* asked(tool, call) : approved
+    reach({ call, is: answer.state === "waiting" ? "waits" : "settles" })
+    if (answer.state === "waiting") yield* wait(records, call, answer.decision)
+    const refusal = refusalOf(call, answer)
     if (refusal !== undefined) return yield* refusal
     return yield* execute(tool, call)
   })
@@ -99,26 +118,26 @@ const make = Effect.gen(function* () {
       agent: input.agentId,
       correlationId: begun.correlationId,
     })
-    let reached: Reached = { call: begun, state: "done" }
+    let stage: Stage = { call: begun, is: "settles" }
     return yield* Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.exit(restore(walk(begun, (now) => (reached = now)))), (exit) =>
+      Effect.flatMap(Effect.exit(restore(walk(begun, (now) => (stage = now)))), (exit) =>
         Effect.andThen(
-          account(reached, exit),
-          Effect.flatMap(exit, (made) => outputOf(reached, made)),
+          account(stage, exit),
+          Effect.flatMap(exit, (made) => outputOf(stage, made)),
         ),
       ),
     )
   })
 
   /** A call that waits is not settled yet, and one that came before is not settled twice. */
-  const account = ({ call, state }: Reached, exit: Exit.Exit<unknown, ToolError>): Effect.Effect<void> =>
-    state === "done" ? Effect.asVoid(settle(call, exit)) : state === "waiting" ? noteWaiting(call) : Effect.void
+  const account = ({ call, is }: Stage, exit: Exit.Exit<unknown, ToolError>): Effect.Effect<void> =>
+    is === "settles" ? settled(call, exit) : is === "waits" ? noteWaiting(call) : Effect.void
 
-  const outputOf = ({ call, state }: Reached, made: unknown): Effect.Effect<ToolOutput> =>
-    state === "before"
+  const outputOf = ({ call, is }: Stage, made: unknown): Effect.Effect<ToolOutput> =>
+    is === "before"
       ? Effect.succeed(made as ToolOutput)
       : Effect.map(Clock.currentTimeMillis, (now) => ({
-          toolName: call.toolName,
+          toolName: call.tool,
           success: true,
           result: made,
           executionTimeMs: Math.max(0, now - call.startedAt),
@@ -141,25 +160,70 @@ const make = Effect.gen(function* () {
   })
 })
 
-const wait = (call: Call, decision: string) =>
-  Effect.flatMap(RecordPort, (port) =>
-    Effect.mapError(
-      port.wait(call, decision),
-      (cause) =>
-        new ToolExecutionError({
-          message: `The call could not be recorded: ${String(cause)}`,
-          toolName: call.toolName,
-          cause,
-        }),
+/** An answer that cannot be had is a no. */
+const asked = (tool: RegisteredTool, call: Call): Effect.Effect<Answer> =>
+  Effect.flatMap(DecisionsPort, (decisions) => ask(decisions, tool, call)).pipe(
+    Effect.catchCause((cause) =>
+      Effect.succeed<Answer>({ state: "denied", reason: `it could not be asked: ${String(Cause.squash(cause))}` }),
     ),
+  )
+
+/** What is written after the fact must not change the fact. */
+const quietly = (what: string, write: () => Effect.Effect<void, unknown>): Effect.Effect<void> =>
+  Effect.suspend(write).pipe(
+    Effect.catchCause((cause) => Effect.logWarning(`A call was settled, but its ${what} could not be written`, cause)),
+  )
+
+/** Settle, whichever way it ended: record and figures, audit, event (S4-28 … S4-31). */
+const settled = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown, ToolError>) {
+  const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - call.startedAt)
+  const outcome: Settled = settledOf(exit, durationMs)
+  const records = yield* RecordPort
+  const audit = yield* AuditPort
+  const events = yield* EventsPort
+  yield* quietly("record", () => settle(records, call, outcome, durationMs))
+  const result =
+    outcome.state === "done" ? "success" : outcome.error.tag === "ToolAuthorizationError" ? "denied" : "failure"
+  yield* quietly("audit", () =>
+    audit.record({
+      agentId: call.principal,
+      sessionId: call.space ?? "",
+      action: "tool.execute",
+      resource: `tools/${call.tool}`,
+      result,
+      durationMs,
+      metadata: {
+        correlationId: call.correlationId,
+        callId: call.id,
+        ...(outcome.state === "done" ? {} : { errorTag: outcome.error.tag }),
+      },
+    }),
+  )
+  const told = { toolName: call.tool, executionTimeMs: durationMs }
+  yield* quietly("event", () => {
+    if (outcome.state === "done") return events.publish({ type: "tools.executed", payload: { ...told, success: true } })
+    const { message, tag } = outcome.error
+    return events.publish({ type: "tools.failed", payload: { ...told, success: false, error: { tag, message } } })
+  })
+})
+
+const wait = (records: CallRecord, call: Call, decision: string) =>
+  Effect.mapError(
+    records.wait(call, decision),
+    (cause) =>
+      new ToolExecutionError({
+        message: `The call could not be recorded: ${String(cause)}`,
+        toolName: call.tool,
+        cause,
+      }),
   )
 
 const taken = (call: Call, opened: Extract<Opened, { readonly state: "running" | "other" }>) =>
   opened.state === "running"
-    ? new ToolExecutionError({ message: `This call of "${call.toolName}" is still running`, toolName: call.toolName })
+    ? new ToolExecutionError({ message: `This call of "${call.tool}" is still running`, toolName: call.tool })
     : new ToolValidationError({
         message: `The call was refused: ${opened.reason}. Take a new key for a new call`,
-        toolName: call.toolName,
+        toolName: call.tool,
         parameter: "idempotencyKey",
         expected: "a key of its own",
         received: call.idempotencyKey,
@@ -167,7 +231,7 @@ const taken = (call: Call, opened: Extract<Opened, { readonly state: "running" |
 
 /** A question that was put is worth knowing of, though nothing is settled by it. */
 const noteWaiting = (call: Call): Effect.Effect<void> =>
-  Effect.logDebug(`Call ${call.id} of ${call.toolName} waits for a decision`)
+  Effect.logDebug(`Call ${call.id} of ${call.tool} waits for a decision`)
 
 const rejected = (error: ToolValidationError) =>
   Effect.gen(function* () {

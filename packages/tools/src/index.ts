@@ -27,7 +27,7 @@ export {
 } from "@stoa/contract"
 export { toolFromFunction } from "./toolFromFunction.ts"
 export type { OpenAITool } from "./functionCalling.ts"
-export type { CallContext, Tool, ToolHandler } from "./Handler.ts"
+export type { CallContext, Progress, Tool, ToolHandler } from "./Handler.ts"
 export { validateToolInput } from "./schema/validateInput.ts"
 export { MCPClient } from "./mcp/client/MCPClient.ts"
 export type { MCPCallOptions, MCPConnection } from "./mcp/client/MCPConnection.ts"
@@ -63,10 +63,12 @@ export {
   type AuditRecord,
   type Call,
   type CallRecord,
+  type Decisions,
   decisionsRefuse,
   DecisionsPort,
   eventListeners,
   EventsPort,
+  type Failure,
   type Identity,
   identityStandard,
   IdentityPort,

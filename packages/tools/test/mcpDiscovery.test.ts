@@ -157,9 +157,9 @@ describe("MCP tools as ours", () => {
       )
       assert.strictEqual(echo.definition.riskLevel, "medium")
       const context = {
-        callId: "c",
-        agentId: "a",
-        sessionId: "s",
+        id: "c",
+        principal: "a",
+        space: "s",
         correlationId: "r",
         idempotencyKey: "k",
         progress: () => Effect.void,

@@ -10,6 +10,7 @@ import {
   DecisionsPort,
   defaultToolsConfig,
   EventsPort,
+  identityStandard,
   type Question,
   RecordPort,
   Registry,
@@ -64,29 +65,41 @@ const ports = (rows: Rows) => {
 /** The server's composition: everything up to the question, and then either the end or nothing at all. */
 const receive = Effect.fnUntraced(function* (registry: Registry, asked: Parameters<typeof Road.begin>[0]) {
   const begun = yield* Road.begin(asked)
-  const tool = yield* Road.find(registry, begun)
-  yield* Road.judge(tool, begun)
-  const call = { ...begun, arguments: yield* Road.validate(tool, begun) }
-  yield* Road.record(call)
-  return yield* goOn(registry, call, tool.fingerprint)
+  const tool = yield* Road.find(registry, begun, identityStandard)
+  const judgement = yield* Road.authorize(identityStandard, begun.principal, begun.tool)
+  yield* Road.judge(defaultToolsConfig, begun, judgement)
+  const call = { ...begun, input: yield* Road.validate(tool, begun) }
+  yield* Road.record(yield* RecordPort, call)
+  return yield* resumed(registry, call, tool.fingerprint)
 })
 
 /** From a stored call: asks again, and runs what was approved, if the tool still is what was approved. */
-const goOn = Effect.fnUntraced(function* (registry: Registry, call: Call, fingerprint: string) {
-  const tool = yield* Road.find(registry, call)
+const resumed = Effect.fnUntraced(function* (registry: Registry, call: Call, fingerprint: string) {
+  const tool = yield* Road.find(registry, call, identityStandard)
   const changed = tool.fingerprint !== fingerprint
   const answer: Answer = changed
     ? { state: "denied", reason: "the tool has changed since" }
-    : yield* Road.ask(tool, call)
+    : yield* Road.ask(yield* DecisionsPort, tool, call)
   if (answer.state === "waiting") {
     yield* (yield* RecordPort).wait(call, answer.decision)
     return { state: "waiting" as const, call, fingerprint, decision: answer.decision }
   }
-  const refusal = Road.refusalOf(tool, call, answer)
+  const refusal = Road.refusalOf(call, answer)
   const work: Effect.Effect<unknown, Road.ToolError> =
     refusal === undefined ? Road.execute(tool, call) : Effect.fail(refusal)
-  const exit = yield* Effect.exit(work)
-  return yield* Road.settle(call, exit)
+  const settled = Road.settledOf(yield* Effect.exit(work), 0)
+  yield* Road.settle(yield* RecordPort, call, settled, 0)
+  const denied = settled.state === "refused" && settled.error.tag === "ToolAuthorizationError"
+  yield* (yield* AuditPort).record({
+    agentId: call.principal,
+    sessionId: call.space ?? "",
+    action: "tool.execute",
+    resource: `tools/${call.tool}`,
+    result: settled.state === "done" ? "success" : denied ? "denied" : "failure",
+    durationMs: 0,
+    metadata: { correlationId: call.correlationId, callId: call.id },
+  })
+  return settled
 })
 
 const registryWith = (ran: Array<unknown>, over = {}) =>
@@ -122,7 +135,7 @@ describe("the road, composed with a waiting decision", () => {
   ) {
     const registry = yield* registryWith(ran, over)
     const { call } = JSON.parse(rows.calls.get(id)!) as { readonly call: Call }
-    return (yield* goOn(registry, call, fingerprint).pipe(Effect.provide(ports(rows)))) as Settled
+    return (yield* resumed(registry, call, fingerprint).pipe(Effect.provide(ports(rows)))) as Settled
   })
 
   it.effect("X-15 it waits holding nothing, and another process runs the stored call once it is approved", () =>
@@ -179,11 +192,11 @@ describe("the road, composed with a waiting decision", () => {
     Effect.gen(function* () {
       const registry = yield* registryWith([])
       const call = yield* Road.begin(input({ toolName: "wipe" }))
-      const tool = yield* Road.find(registry, call)
-      const refusal = Road.refusalOf(tool, call, { state: "waiting", decision: "dec_9" })
+      yield* Road.find(registry, call, identityStandard)
+      const refusal = Road.refusalOf(call, { state: "waiting", decision: "dec_9" })
       assert.instanceOf(refusal, ToolAuthorizationError)
       assert.strictEqual(refusal.decision, "dec_9")
-      const settled = yield* Road.settle(call, Exit.fail(refusal)).pipe(Effect.provide(ports(rowsOf())))
+      const settled = Road.settledOf(Exit.fail(refusal), 0)
       assert.strictEqual(settled.state, "refused")
     }),
   )

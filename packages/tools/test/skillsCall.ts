@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import type { CallContext } from "../src/Handler.ts"
 
 export const call: CallContext = {
-  callId: "call-1",
-  agentId: "agent-1",
-  sessionId: "session-1",
+  id: "call-1",
+  principal: "agent-1",
+  space: "session-1",
   correlationId: "correlation-1",
   idempotencyKey: "key-1",
   progress: () => Effect.void,

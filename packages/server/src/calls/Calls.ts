@@ -14,55 +14,39 @@ import {
   type Page,
   type PageQuery,
   type Principal,
-  type Provenance,
   ToolAuthorizationError,
   ToolNotFoundError,
   ToolValidationError,
   type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { type Call as Begun, digestOf, isTooDeep } from "@stoa/tools"
+import { digestOf, isTooDeep, type Progress, Road } from "@stoa/tools"
 import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { mayPost } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
-import { goOn } from "../store/AtHand.ts"
-import { type Cause, causeOr, Correlation, currentCause, newId } from "../store/journal/Correlation.ts"
-import { Journal } from "../store/journal/Journal.ts"
-import { isoMoment } from "../store/Moment.ts"
+import { Holder } from "../store/Holder.ts"
+import { type Cause, causeOr, Correlation, currentCause } from "../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import type { Answers } from "../upstreams/Asked.ts"
-import { makeAsking } from "./road/asking.ts"
-import { everything, type Face } from "./catalogue/Catalogue.ts"
-import type { OpenQuestions } from "./waiting/questions.ts"
-import { unseen } from "./kinds/Kind.ts"
-import { errorOf, makeRecord, type NewRow } from "./road/record.ts"
-import { makeReturning } from "./waiting/returning.ts"
+import type { Answers, CallingClient } from "../upstreams/Asked.ts"
+import { makeAsk } from "./road/ask.ts"
+import { type Attempt, begin, type CallRequest, rowOf } from "./road/attempt.ts"
+import { makeExecute, measure } from "./road/execute.ts"
+import { noTraces } from "./road/Handler.ts"
+import type { Ending } from "./road/outcome.ts"
+import { makePrepare } from "./road/prepare.ts"
+import { makeRecord } from "./road/record.ts"
 import { type CallRow, isWithHost } from "./road/rows.ts"
-import { makeRunning, measure, type Progress } from "./road/running.ts"
-import { makeWalk, type Reached, reachedNothing, type Walked } from "./road/walk.ts"
-import { makeWatch } from "./waiting/watch.ts"
+import { makeEndings } from "./waiting/endings.ts"
+import { makeListeners } from "./waiting/listeners.ts"
+import type { OpenQuestions } from "./waiting/questions.ts"
 
+export type { CallRequest } from "./road/attempt.ts"
 export type { CallRow } from "./road/rows.ts"
 export { callFrom } from "./road/rows.ts"
-
-/** What a call may ask for. */
-export interface CallRequest {
-  readonly tool: string
-  readonly input: Readonly<Record<string, unknown>>
-  /** The space it is made in, by id or name; otherwise the one its caller has entered. */
-  readonly space?: string
-  /** The same key is the same call: a retry finds the first one and its result. */
-  readonly key?: string
-  readonly face?: Face
-  /** How long to stay with a call that runs, in milliseconds. */
-  readonly wait?: number
-  /** Stay with one that waits, too. */
-  readonly stay?: boolean
-  readonly progress?: Progress
-}
 
 export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
 
@@ -103,10 +87,12 @@ export class Calls extends Context.Service<
       id: string,
       by: Principal,
       answers: Answers,
-      options: { readonly wait: number; readonly progress?: Progress },
+      options: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
     ) => Effect.Effect<CallRow, Missing>
     /** What a call was asked before it can go on. */
     readonly asks: (id: string) => Effect.Effect<OpenQuestions | undefined>
+    /** The end of what a call waited for, in the caller's transaction: for rooms above. Nothing, where it is over already. */
+    readonly finish: (call: string, ending: Ending) => Effect.Effect<CallRow | undefined, never, Transaction>
     readonly expire: (call: string) => Effect.Effect<void>
     readonly halt: (subject: string) => Effect.Effect<void>
     readonly recover: Effect.Effect<number>
@@ -117,57 +103,22 @@ export class Calls extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const record = yield* makeRecord
-      const walk = yield* makeWalk
       const active = yield* ActiveSpaces
       const spaces = yield* Spaces
       const grants = yield* Grants
       const clock = yield* Clock.Clock
-      const watch = makeWatch(record)
-      const running = yield* makeRunning(record, yield* makeAsking, watch)
-      const returning = yield* makeReturning(record, running, watch)
-
-      const begin = (request: CallRequest, { principal }: Caller["Service"], cause: Cause): Begun => {
-        const id = newId<CallId>("call")
-        return {
-          id,
-          toolName: request.tool,
-          arguments: request.input,
-          agentId: principal.id,
-          sessionId: request.space ?? "",
-          correlationId: cause.correlationId,
-          idempotencyKey: request.key ?? id,
-          startedAt: clock.currentTimeMillisUnsafe(),
-        }
-      }
-
-      const rowOf = (
-        begun: Begun,
-        reached: Reached,
-        caller: Caller["Service"],
-        digest: string,
-        input: string,
-      ): NewRow => ({
-        id: begun.id as CallId,
-        principal: caller.principal.id,
-        context: caller.context,
-        idempotencyKey: begun.idempotencyKey === begun.id ? null : begun.idempotencyKey,
-        tool: reached.tool,
-        input,
-        digest,
-        fingerprint: reached.fingerprint,
-        space: begun.sessionId === "" ? null : begun.sessionId,
-        visibility: reached.visibility,
-        customUi: reached.customUI,
-        rule: reached.rule,
-        correlationId: begun.correlationId,
-        createdAt: isoMoment(begun.startedAt),
-      })
+      const { id: me } = yield* Holder
+      const record = yield* makeRecord
+      const prepare = yield* makePrepare
+      const listeners = makeListeners(record)
+      const ask = yield* makeAsk(record)
+      const execute = yield* makeExecute(record, ask, listeners, me)
+      const endings = yield* makeEndings(record, prepare, execute, listeners)
 
       /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
       const stay = (row: CallRow, { stay: patient, wait = usualWait }: CallRequest): Effect.Effect<CallRow> =>
-        wait > 0 && (row.state === "running" || isWithHost(row) || (row.state === "waiting" && patient === true))
-          ? watch.settled(row.id, wait)
+        wait > 0 && (row.state === "running" || (row.state === "waiting" && (patient === true || isWithHost(row))))
+          ? listeners.settled(row.id, wait)
           : Effect.succeed(row)
 
       /** A retry finds the first call and its result, or the refusal it met. */
@@ -181,61 +132,17 @@ export class Calls extends Context.Service<
       })
 
       /** Refused before anything ran: written down all the same. */
-      const refuse = Effect.fnUntraced(function* (row: NewRow, refusal: Refused) {
-        const ending = { step: "refuse", error: errorOf(refusal) } as const
-        const written = yield* journal.transact(record.whole(row, ending, unseen()))
-        yield* measure(written)
+      const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: Refused) {
+        const row = rowOf(attempt, textOf(attempt.input))
+        const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
+        yield* measure(yield* journal.transact(record.whole(row, ending, noTraces())))
         return yield* Effect.fail(refusal)
       })
 
-      /** What it waits for once it has begun may come soon; one that still runs has had its time. */
-      const recordAndStay = Effect.fnUntraced(function* (
-        row: NewRow,
-        walked: Walked,
-        caller: Caller["Service"],
-        request: CallRequest,
-        provenance: Provenance,
-      ) {
-        const { progress, wait = usualWait } = request
-        const now = yield* running.recordThenRun(row, walked, caller, wait, progress, provenance)
-        return now.state === "waiting" ? yield* stay(now, request) : now
-      })
-
-      const first = Effect.fnUntraced(function* (
-        request: CallRequest,
-        begun: Begun,
-        caller: Caller["Service"],
-        digest: string,
-        { provenance }: Cause,
-      ) {
-        const reached: Reached = reachedNothing(request.tool)
-        const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
-        const walked = yield* Effect.exit(walk(caller, begun, options, reached))
-        if (Exit.isFailure(walked)) {
-          const refusal = Failure.squash(walked.cause)
-          if (!isRefusal(refusal)) return yield* Effect.failCause(walked.cause)
-          return yield* refuse(rowOf(begun, reached, caller, digest, textOf(begun.arguments)), refusal)
-        }
-        const { call } = walked.value
-        const row = rowOf(call, reached, caller, digest, JSON.stringify(call.arguments))
-        const { progress } = request
-        if (walked.value.asks) return yield* stay(yield* running.askFirst(row, walked.value, caller), request)
-        switch (walked.value.listed.effects) {
-          case "none":
-            return yield* stay(yield* running.runThenRecord(row, walked.value, caller, progress, provenance), request)
-          case "store":
-            return yield* running.runInside(row, walked.value, caller, progress)
-          case "outside":
-            return yield* recordAndStay(row, walked.value, caller, request, provenance)
-        }
-      })
-
       /** A call belongs to the space it names, if its caller may speak there, or to the one its caller stands in (X-63). */
-      const placed = (given: CallRequest, caller: Caller["Service"]) =>
-        given.space === undefined
-          ? goOn(active.of(caller), (space) => Effect.succeed(space === undefined ? given : { ...given, space }))
-          : placedIn(given, given.space, caller)
-      const placedIn = Effect.fnUntraced(function* (given: CallRequest, named: string, caller: Caller["Service"]) {
+      const spaceOf = ({ space }: CallRequest, caller: Caller["Service"]) =>
+        space === undefined ? active.of(caller) : spaceNamed(space, caller)
+      const spaceNamed = Effect.fnUntraced(function* (named: string, caller: Caller["Service"]) {
         const space = yield* spaces.get(named, yield* grants.viewer("spaces"))
         if (!mayPost(space, caller.principal.id))
           return yield* new Forbidden({
@@ -243,47 +150,85 @@ export class Calls extends Context.Service<
             resource: `spaces/${space.name}`,
             rule: "members only",
           })
-        return { ...given, space: space.id }
+        return space.id
       })
 
-      const callBy = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"], cause: Cause) {
-        const request = yield* placed(given, caller)
-        const { principal } = caller
-        const digest = request.key === undefined ? "" : digestOf([request.tool, textOf(request.input), request.space])
-        const before = request.key === undefined ? undefined : yield* record.byKey(principal.id, request.key)
-        if (before !== undefined) return yield* again(before, digest, request)
-        const begun = begin(request, caller, cause)
-        const made = first(request, begun, caller, digest, cause)
-        if (request.key === undefined) return yield* Effect.catchTag(made, "Taken", Effect.die)
-        return yield* Effect.catchTag(made, "Taken", () =>
-          Effect.flatMap(record.byKey(principal.id, begun.idempotencyKey), (row) => again(row!, digest, request)),
-        )
+      /**
+       * The road: find, judge, validate (`prepare`), record, ask, execute, settle. What a call changes decides when it is
+       * recorded; what is asked first is recorded with its question, and waits.
+       */
+      const walk = Effect.fnUntraced(function* (attempt: Attempt, request: CallRequest) {
+        const prepared = yield* Effect.exit(prepare(attempt, { counted: true }))
+        if (Exit.isFailure(prepared)) {
+          const refusal = Failure.squash(prepared.cause)
+          return yield* isRefusal(refusal) ? refuse(attempt, refusal) : Effect.failCause(prepared.cause)
+        }
+        const { found, mustAsk } = prepared.value
+        if (mustAsk && (yield* Road.ask(ask.approvals, found.tool, attempt)).state === "waiting") {
+          yield* execute.endPaused(attempt)
+          return yield* stay(yield* listeners.now(attempt.id), request)
+        }
+        switch (found.effects) {
+          case "none":
+            return yield* stay(yield* execute.executeThenRecord(attempt), request)
+          case "store":
+            return yield* execute.executeInside(attempt)
+          case "outside": {
+            const now = yield* execute.recordThenExecute(attempt, request.wait ?? usualWait)
+            // What it waits for once it has begun may come soon; one that still runs has had its time.
+            return now.state === "waiting" ? yield* stay(now, request) : now
+          }
+        }
+      })
+
+      /** The first of those with the same key, or at the same place of a run, is the call; the others find it. */
+      const walkOnce = Effect.fnUntraced(function* (request: CallRequest, attempt: Attempt) {
+        const { digest, principal } = attempt
+        const { key, run } = request
+        const known = key === undefined ? undefined : yield* record.byKey(principal, key)
+        if (known !== undefined) return yield* again(known, digest, request)
+        return yield* Effect.catchTag(walk(attempt, request), "Taken", () => {
+          const first =
+            key !== undefined
+              ? record.byKey(principal, key)
+              : run !== undefined
+                ? record.byPlace(run.id, run.step, run.place)
+                : Effect.succeed(undefined)
+          return Effect.flatMap(first, (row) =>
+            row === undefined ? Effect.die(new Error("A call was taken by nobody")) : again(row, digest, request),
+          )
+        })
+      })
+
+      const callBy = Effect.fnUntraced(function* (request: CallRequest, caller: Caller["Service"], cause: Cause) {
+        const space = (yield* spaceOf(request, caller)) ?? null
+        const isOnce = request.key !== undefined || request.run !== undefined
+        const digest = isOnce ? digestOf([request.tool, textOf(request.input), space ?? undefined]) : ""
+        const attempt = begin(request, caller, cause, { space, digest, now: clock.currentTimeMillisUnsafe() })
+        return yield* isOnce ? walkOnce(request, attempt) : Effect.catchTag(walk(attempt, request), "Taken", Effect.die)
       })
       // Without a span: that would cost as much as the walk.
-      const call: Calls["Service"]["call"] = (given) =>
+      const call: Calls["Service"]["call"] = (request) =>
         Effect.withFiber((fiber) =>
-          callBy(given, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
+          callBy(request, Context.getUnsafe(fiber.context, Caller), causeOr(fiber.getRef(Correlation))),
         )
 
-      const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (given) {
+      const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
         const caller = yield* Caller
-        const request = yield* placed(given, caller)
-        const reached: Reached = reachedNothing(request.tool)
-        const options = { face: request.face ?? everything, hasSpace: request.space !== undefined, counted: true }
-        const { asks, call, listed } = yield* walk(
-          caller,
-          begin(request, caller, yield* currentCause),
-          options,
-          reached,
-        )
+        const space = (yield* spaceOf(request, caller)) ?? null
+        const about = { space, digest: "", now: clock.currentTimeMillisUnsafe() }
+        const attempt = begin(request, caller, yield* currentCause, about)
+        const { found, mustAsk } = yield* prepare(attempt, { counted: true })
+        const standing = mustAsk ? yield* ask.standing(found, attempt) : undefined
+        const asks = mustAsk && standing === undefined
         return new CallPreview({
           dryRun: true,
-          tool: listed.tool.definition.name,
-          input: call.arguments,
+          tool: attempt.tool,
+          input: attempt.input,
           verdict: asks ? "ask" : "allow",
-          rule: reached.rule ?? "",
+          rule: standing === undefined ? (attempt.rule ?? "") : `approval:${standing.id}`,
           asks,
-          sends: listed.preview?.(call.arguments) ?? null,
+          sends: found.preview?.(attempt.input) ?? null,
         })
       })
 
@@ -311,7 +256,7 @@ export class Calls extends Context.Service<
         )
       })
 
-      return Calls.of({ call, preview, get, list, settled: watch.settled, ...returning })
+      return Calls.of({ call, preview, get, list, settled: listeners.settled, ...endings })
     }),
   )
 }
@@ -328,4 +273,4 @@ const refusalFrom = (row: CallRow): Refused => {
 }
 
 /** What is nested too deep is refused, and the refusal is kept without it. */
-const textOf = (input: Begun["arguments"]): string => (isTooDeep(input) ? "{}" : JSON.stringify(input))
+const textOf = (input: Attempt["input"]): string => (isTooDeep(input) ? "{}" : JSON.stringify(input))

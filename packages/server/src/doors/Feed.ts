@@ -9,6 +9,7 @@
 import type { ServerResponse } from "node:http"
 import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
 import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
+import { Deltas } from "../store/journal/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { NodeServer } from "./NodeServer.ts"
@@ -56,8 +57,6 @@ export class Feed extends Context.Service<
   {
     /** Writes the feed to a response whose head has been sent, until either side closes it. */
     readonly subscribe: (response: ServerResponse, subscription: Subscription) => Effect.Effect<void>
-    /** Shows a delta to those who may see it now. */
-    readonly show: (delta: Delta) => Effect.Effect<void>
     readonly subscribers: () => number
     /** How many streams a principal has open. */
     readonly streamsOf: (principal: string) => number
@@ -231,6 +230,13 @@ export class Feed extends Context.Service<
         if (open.has(one)) live.add(one)
       })
 
+      /** Shown to those who may see it now. */
+      const show = (delta: Delta) => {
+        for (const one of live)
+          if (belongs(one, delta) && mayWatch(one.viewer, delta.space)) write(one, deltaFrame(delta, one.face))
+      }
+      yield* (yield* Deltas).listen(show)
+
       return Feed.of({
         subscribers: () => open.size,
         streamsOf: (principal) => [...open].filter((one) => one.viewer.principal === principal).length,
@@ -245,11 +251,6 @@ export class Feed extends Context.Service<
           response.write(openFrame(one.cursor))
           yield* past.withPermit(catchUp(one))
         }),
-        show: (delta) =>
-          Effect.sync(() => {
-            for (const one of live)
-              if (belongs(one, delta) && mayWatch(one.viewer, delta.space)) write(one, deltaFrame(delta, one.face))
-          }),
       })
     }),
   )

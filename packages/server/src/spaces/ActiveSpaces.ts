@@ -1,5 +1,5 @@
 /**
- * The space a caller has entered, kept with its token: two tokens of one agent do not disturb each other (X-63). And the
+ * The space a caller has entered, kept with its run or its token: two of one agent do not disturb each other (X-63). And the
  * place from which it reads backwards: the newest message when it last read from the end.
  */
 import type { Caller, PrincipalId, SpaceId } from "@stoa/contract"
@@ -11,8 +11,8 @@ import { rightsChanged } from "../access/rights/Rights.ts"
 
 type Who = Caller["Service"]
 
-/** Whoever comes without a token is told apart by who it is. */
-const holderOf = ({ principal, token }: Who): string => token ?? principal.id
+/** A run has a place of its own (S1-36); whoever comes without run or token is told apart by who it is. */
+const holderOf = ({ principal, run, token }: Who): string => run ?? token ?? principal.id
 
 export class ActiveSpaces extends Context.Service<
   ActiveSpaces,

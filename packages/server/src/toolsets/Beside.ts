@@ -1,11 +1,11 @@
 /**
  * What a toolset has beside its tools: resources, prompts and completion, for whoever calls, in MCP's own shape. Like a tool
- * that speaks MCP it may ask the client first, by returning `Asked`, and knows it as `CallingClient` (upstreams/Asked.ts).
+ * that speaks MCP it may ask the client first, by returning `Asked`, and is told who asks (upstreams/Asked.ts).
  */
 import type { Caller } from "@stoa/contract"
 import type { MCPRefused } from "@stoa/tools"
 import type { Effect } from "effect"
-import type { Asked } from "../upstreams/Asked.ts"
+import type { Asked, McpAsker } from "../upstreams/Asked.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 type List = Effect.Effect<ReadonlyArray<JsonObject>, never, Caller>
@@ -20,7 +20,7 @@ export interface Beside {
   readonly resources?: {
     readonly list: List
     readonly templates?: List
-    readonly read: (uri: string) => Answer<JsonObject | Asked>
+    readonly read: (uri: string, asker: McpAsker) => Answer<JsonObject | Asked>
     /** Tells of changes of these, until it is stopped; `honoured` are those of them that it will tell of. */
     readonly watch: (
       uris: ReadonlyArray<string>,
@@ -29,7 +29,7 @@ export interface Beside {
   }
   readonly prompts?: {
     readonly list: List
-    readonly get: (name: string, given: JsonObject) => Answer<JsonObject | Asked>
+    readonly get: (name: string, given: JsonObject, asker: McpAsker) => Answer<JsonObject | Asked>
   }
   /** The params and the result of `completion/complete`. */
   readonly complete?: (params: JsonObject) => Answer<JsonObject>

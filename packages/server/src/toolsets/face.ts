@@ -3,36 +3,38 @@
  * does is said by the room, what it is called and how its answer looks is said here.
  */
 import {
-  type Caller,
+  Caller,
   type ToolAnnotations,
   type ToolDefinition,
   ToolExecutionError,
   type ToolsetName,
   parametersOf,
 } from "@stoa/contract"
-import type { CallContext, Tool } from "@stoa/tools"
 import { Effect } from "effect"
 import type { Traits } from "../calls/catalogue/Traits.ts"
-import type { Transaction } from "../store/journal/Journal.ts"
+import type { HandlerCall, HouseHandler, HouseTool } from "../calls/road/Handler.ts"
+import { Transaction } from "../store/journal/Journal.ts"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-export interface FaceTool<A> {
+interface Face {
   readonly name: string
   readonly description: string
   readonly input: { readonly properties: Properties; readonly required?: ReadonlyArray<string> }
-  /** What it changes: nothing, the house's own rows, or something that takes its time. */
-  readonly effects: Traits["effects"]
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
-  readonly run: (
-    input: A,
-    context: CallContext,
-  ) => Effect.Effect<unknown, { readonly message: string }, Caller | Transaction>
 }
+type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
+
+/** What it changes: nothing, or something that takes its time; or the house's own rows, in the transaction that records it. */
+export type FaceTool<A> = Face &
+  (
+    | { readonly effects: Exclude<Traits["effects"], "store">; readonly run: Run<A, Caller> }
+    | { readonly effects: "store"; readonly run: Run<A, Caller | Transaction> }
+  )
 
 export interface Offered {
-  readonly tool: Tool
+  readonly tool: HouseTool
   readonly traits: Traits
 }
 
@@ -80,7 +82,7 @@ export const builtIn = (
 
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, description, effects, input, name, run, timeoutMs } = face
+  const { annotations, description, effects, input, name, timeoutMs } = face
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -95,11 +97,15 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
     timeoutMs,
     ...(annotations === undefined ? {} : { annotations }),
   })
-  const handler: Tool["handler"] = (args, context) =>
-    // The road provides who calls, and for what changes our rows the transaction; its type knows of neither.
-    Effect.mapError(
-      run(args as A, context) as Effect.Effect<unknown, { readonly message: string }>,
+  const handler: HouseHandler = (args, call) => {
+    const work =
+      face.effects === "store"
+        ? Effect.provideService(face.run(args as A, call), Transaction, call.transaction!)
+        : face.run(args as A, call)
+    return Effect.mapError(
+      Effect.provideService(work, Caller, call.caller),
       (error) => new ToolExecutionError({ message: error.message, toolName: name }),
     )
+  }
   return { tool: { definition, handler }, traits: { effects, reviewed: true } }
 }

@@ -3,7 +3,7 @@
  * goes where the caller is (S1-04, X-02).
  */
 import { Caller, type Message, type Space, WrongState } from "@stoa/contract"
-import type { CallContext } from "@stoa/tools"
+import type { HandlerCall } from "../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
 import { integer, offered, text } from "./face.ts"
 import { bare, makeTalk } from "./talk.ts"
@@ -63,11 +63,8 @@ export const gateway = Effect.gen(function* () {
         properties: { ...words, wait: { type: "boolean", description: "Wait for replies", default: false } },
         required: ["text"],
       },
-      run: Effect.fnUntraced(function* (
-        input: { readonly text: string; readonly wait?: boolean },
-        context: CallContext,
-      ) {
-        const space = yield* talk.here(context)
+      run: Effect.fnUntraced(function* (input: { readonly text: string; readonly wait?: boolean }, call: HandlerCall) {
+        const space = yield* talk.here(call)
         if (input.wait === true)
           return yield* new WrongState({
             detail: "Only a run can wait for replies, and this is not one. Send without wait, then read_messages.",
@@ -85,9 +82,9 @@ export const gateway = Effect.gen(function* () {
       },
       run: Effect.fnUntraced(function* (
         input: { readonly text: string; readonly replyToMessageId: string },
-        context: CallContext,
+        call: HandlerCall,
       ) {
-        const space = yield* talk.here(context)
+        const space = yield* talk.here(call)
         return delivered(yield* talk.say(space, input.text, input.replyToMessageId))
       }),
     }),
@@ -115,10 +112,10 @@ export const gateway = Effect.gen(function* () {
           readonly offset?: number
           readonly before?: number
         },
-        context: CallContext,
+        call: HandlerCall,
       ) {
         const caller = yield* Caller
-        const space = input.spaceId === undefined ? yield* talk.here(context) : yield* talk.memberOf(input.spaceId)
+        const space = input.spaceId === undefined ? yield* talk.here(call) : yield* talk.memberOf(input.spaceId)
         const { limit: count = usual, offset = 0 } = input
         // New messages do not shift what is further back: it is counted from the newest at the last read from the end.
         if (offset === 0 && input.before === undefined) yield* talk.active.setAnchor(caller, space.id, space.lastSeq)

@@ -2,13 +2,13 @@
  * A tool of a toolset that speaks MCP: it answers in MCP's own words, such as with an image, and may ask the client that
  * calls it and tell it things, all in the way servers' tools do (upstreams/Asked.ts).
  */
-import { type Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
-import { type CallContext, MCPRefused, mcpToolResult } from "@stoa/tools"
+import { Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
+import { MCPRefused, mcpToolResult } from "@stoa/tools"
 import { Effect } from "effect"
-import { keepingSaid } from "../calls/road/Said.ts"
+import type { HandlerCall } from "../calls/road/Handler.ts"
+import { withMcpNotes } from "../calls/road/McpNotes.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
-import { Asked, CallingClient, lackingFor } from "../upstreams/Asked.ts"
-
+import { Asked, lackingFor } from "../upstreams/Asked.ts"
 import type { JsonObject } from "./Beside.ts"
 import { builtIn, type Offered } from "./face.ts"
 
@@ -22,7 +22,7 @@ export interface SpeakingTool {
   /** Only what is recorded first, `outside`, can ask its client or go on without it. */
   readonly effects: Exclude<Traits["effects"], "store">
   /** Fails with what MCP answers instead of a result; a result with `isError` is a failure in the tool's words. */
-  readonly run: (args: JsonObject, context: CallContext) => Effect.Effect<JsonObject | Asked, MCPRefused, Caller>
+  readonly run: (args: JsonObject, call: HandlerCall) => Effect.Effect<JsonObject | Asked, MCPRefused, Caller>
 }
 
 /** Refuses a client that has not declared these capabilities. */
@@ -38,17 +38,17 @@ export const speaking = (tool: SpeakingTool): Offered => {
     return new ToolExecutionError({ message, toolName: name, cause })
   }
 
-  const handler = Effect.fnUntraced(function* (args: JsonObject, context: CallContext) {
-    const said = yield* Effect.mapError(run(args, context), refused)
+  const handler = Effect.fnUntraced(function* (args: JsonObject, call: HandlerCall) {
+    const said = yield* Effect.mapError(Effect.provideService(run(args, call), Caller, call.caller), refused)
     if (said instanceof Asked) {
-      const lacking = lackingFor(said.questions, yield* CallingClient)
+      const lacking = lackingFor(said.questions, call.client)
       return lacking === undefined ? said : yield* refused(lacks(lacking))
     }
     return yield* mcpToolResult({ toolName: name, tool, arguments: args }, { _tag: "Done", result: said })
   })
 
   return {
-    tool: keepingSaid({
+    tool: withMcpNotes({
       definition: builtIn({
         name,
         description,
@@ -59,8 +59,7 @@ export const speaking = (tool: SpeakingTool): Offered => {
         ...(annotations === undefined ? {} : { annotations }),
       }),
       checksOutput: true,
-      // The road provides who calls; its type does not know of it.
-      handler: handler as (...given: Parameters<typeof handler>) => Effect.Effect<unknown, ToolExecutionError>,
+      handler,
     }),
     traits: { effects, speaks: "mcp", reviewed: true },
   }

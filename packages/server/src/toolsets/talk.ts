@@ -1,16 +1,7 @@
 /** What the talking tools of every face share: where a caller may speak, and how an id is written on a seed's face. */
-import {
-  Caller,
-  Forbidden,
-  type Message,
-  type MessageId,
-  Missing,
-  type Space,
-  type SpaceId,
-  WrongState,
-} from "@stoa/contract"
-import type { CallContext } from "@stoa/tools"
+import { Caller, Forbidden, type Message, type MessageId, Missing, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
+import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { mayPost, Messages } from "../spaces/Messages.ts"
@@ -90,8 +81,8 @@ export const makeTalk = Effect.gen(function* () {
   })
 
   /** The space of this one call, or the one the caller has entered. */
-  const here = Effect.fnUntraced(function* (context: CallContext) {
-    const ref = context.sessionId === "" ? yield* active.of(yield* Caller) : (context.sessionId as SpaceId)
+  const here = Effect.fnUntraced(function* ({ caller, space }: HandlerCall) {
+    const ref = space ?? (yield* active.of(caller))
     return ref === undefined
       ? yield* new WrongState({ detail: "There is no active space. Call enter_space first." })
       : yield* memberOf(ref)

@@ -3,8 +3,8 @@
  * instead of a result; whoever runs it keeps the questions, finds somebody to answer, and calls the handler again with what
  * they said.
  */
-import type { MCPExchange, MCPQuestion } from "@stoa/tools"
-import { Context, Effect, type Schema } from "effect"
+import type { CallContext, MCPExchange, MCPQuestion } from "@stoa/tools"
+import type { Effect, Schema } from "effect"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type LoggingLevel = NonNullable<MCPExchange["logLevel"]>
@@ -27,20 +27,6 @@ export class Asked {
   }
 }
 
-/** The answers to what a handler has asked. Provided around the execution that goes on. */
-export const Answered = Context.Reference<{ readonly answers: Answers; readonly state: Schema.Json } | undefined>(
-  "server/upstreams/Answered",
-  { defaultValue: () => undefined },
-)
-
-/**
- * Told what a call can be picked up with that its server goes on with by itself, before anybody asks how it stands: it
- * outlives this process, and comes back as the state of `Answered`.
- */
-export const Keeping = Context.Reference<(state: Schema.Json) => Effect.Effect<void>>("server/upstreams/Keeping", {
-  defaultValue: () => () => Effect.void,
-})
-
 /** The MCP client that made a call, as far as a tool may make use of it: a server's, or one of a toolset. */
 export interface CallingClient {
   readonly capabilities: JsonObject
@@ -59,9 +45,28 @@ export interface CallingClient {
   /** Where it stands in a trace of its own. The call does not keep it: after a restart it is gone. */
   readonly trace?: JsonObject
 }
-export const CallingClient = Context.Reference<CallingClient | undefined>("server/upstreams/CallingClient", {
-  defaultValue: () => undefined,
-})
+
+/** What somebody said to what was asked: their answers, and the state that was given with the questions. */
+interface Answered {
+  readonly answers: Answers
+  readonly state: Schema.Json
+}
+
+/** Who asks for a tool, a resource or a prompt that speaks MCP, and what they have answered. */
+export interface McpAsker {
+  readonly client: CallingClient | undefined
+  /** Present where it has asked before, and goes on. */
+  readonly answered: Answered | undefined
+}
+
+/** A call of a tool that speaks MCP. */
+export interface McpCall extends CallContext, McpAsker {
+  /**
+   * Told what the call can be picked up with that its server goes on with by itself, before anybody asks how it stands: it
+   * outlives this process, and comes back as the state of `answered`.
+   */
+  readonly keep: (state: Schema.Json) => Effect.Effect<void>
+}
 
 /** What the client would have to declare before these could be asked. A form is none of it: people of the house fill it in too. */
 export const lackingFor = (questions: Questions, client: CallingClient | undefined): JsonObject | undefined => {

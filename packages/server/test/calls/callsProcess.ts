@@ -1,13 +1,14 @@
-/** A whole house in a process of its own, killed by callsCrash.test.ts: `node callsProcess.ts FOLDER TOKEN [DATABASE_URL]`. */
+/** A whole house in a process of its own, killed by callsCrash.test.ts: `node callsProcess.ts FOLDER TOKEN [DATABASE_URL [shared]]`. */
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { NodeServer } from "../../src/doors/NodeServer.ts"
 import { keysOf, layerHouse } from "../../src/House.ts"
 import { layerLog } from "../../src/Log.ts"
 import { Settings } from "../../src/Settings.ts"
+import { LeaseSeconds, SharedDatabase } from "../../src/store/Holder.ts"
 import { Folder } from "../../src/store/Folder.ts"
 
-const [folder, token, database] = process.argv.slice(2) as [string, string, string | undefined]
+const [folder, token, database, shared] = process.argv.slice(2) as [string, string, string?, string?]
 
 const settings = Settings.layer({
   STOA_PORT: "0",
@@ -15,11 +16,19 @@ const settings = Settings.layer({
   STOA_CONFIG: join(folder, "stoa.config.json"),
   STOA_ADMIN_TOKEN: token,
   ...(database === undefined ? {} : { DATABASE_URL: database }),
+  // Processes that share a database share its keys.
+  ...(shared === undefined ? {} : { STOA_SECRET_KEY: "a-key-that-both-processes-have-got" }),
 })
+/** With others on the same database, and a lease that ends soon. */
+const sharing =
+  shared === undefined ? Layer.empty : Layer.merge(Layer.succeed(SharedDatabase, true), Layer.succeed(LeaseSeconds, 2))
 const ground = Layer.merge(Folder.layer(join(folder, "data")), layerLog("error", false)).pipe(
   Layer.provideMerge(settings),
 )
-const house = Layer.unwrap(Effect.map(keysOf, (keys) => layerHouse(keys))).pipe(Layer.provideMerge(ground))
+const house = Layer.unwrap(Effect.map(keysOf, (keys) => layerHouse(keys))).pipe(
+  Layer.provideMerge(ground),
+  Layer.provide(sharing),
+)
 
 const running = Effect.gen(function* () {
   const { url } = yield* NodeServer

@@ -1,12 +1,13 @@
 /** What the suites of the kinds stand on: real secrets, variables and rules on a real database, and a call's context. */
 import { readTool, type ToolConfiguration } from "@stoa/contract"
-import { type CallContext, runInTime } from "@stoa/tools"
+import { runInTime } from "@stoa/tools"
 import { Effect, Layer, Redacted, type Schema } from "effect"
 import { EgressRules } from "../../src/access/secrets/EgressRules.ts"
 import { Environment } from "../../src/access/secrets/Environment.ts"
 import { Rules } from "../../src/access/rights/Rules.ts"
 import { Secrets } from "../../src/access/secrets/Secrets.ts"
-import { type Kind, Seen } from "../../src/calls/kinds/Kind.ts"
+import type { Kind } from "../../src/calls/kinds/Kind.ts"
+import type { HandlerCall } from "../../src/calls/road/Handler.ts"
 import { Settings } from "../../src/Settings.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ground, stores } from "../stores.ts"
@@ -28,10 +29,18 @@ export const secret = Effect.fnUntraced(function* (name: string, value: string) 
   yield* (yield* Journal).transact((yield* Secrets).set(name as never, Redacted.make(value)))
 })
 
-export const context: CallContext = {
-  callId: "call_0f9d2c5e-0000-4000-8000-000000000001",
-  agentId: "prn_test",
-  sessionId: "session",
+export const context: HandlerCall = {
+  id: "call_0f9d2c5e-0000-4000-8000-000000000001" as never,
+  caller: {} as never,
+  principal: "prn_test" as never,
+  space: null,
+  run: null,
+  transaction: undefined,
+  client: undefined,
+  answered: undefined,
+  keep: () => Effect.void,
+  revealed: new Set(),
+  meta: new Map(),
   correlationId: "0123456789abcdef0123456789abcdef",
   idempotencyKey: "key-1",
   progress: () => Effect.void,
@@ -49,15 +58,15 @@ export const called = Effect.fnUntraced(function* (
   kind: Kind<never>,
   tool: ToolConfiguration,
   input: Readonly<Record<string, unknown>>,
-  over: Partial<CallContext> = {},
+  over: Partial<HandlerCall> = {},
 ) {
   const revealed = new Set<string>()
   const meta = new Map<string, Schema.Json>()
   const timeoutMs = (tool.execution as { readonly timeout?: number }).timeout ?? 30_000
   const result = yield* Effect.result(
     runInTime({ name: tool.form.name, timeoutMs }, () =>
-      kind.handler(tool as never)(input, { ...context, ...over }),
-    ).pipe(Effect.provideService(Seen, { revealed, meta })),
+      kind.handler(tool as never)(input, { ...context, ...over, revealed, meta }),
+    ),
   )
   return { result, revealed, meta: Object.fromEntries(meta) }
 })

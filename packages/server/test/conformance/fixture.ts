@@ -3,7 +3,7 @@ import { MCPRefused } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
 import type { Offered } from "../../src/toolsets/face.ts"
 import { lacks, speaking } from "../../src/toolsets/speaking.ts"
-import { Answered, type Answers, Asked, CallingClient, type Questions } from "../../src/upstreams/Asked.ts"
+import { type Answers, Asked, type McpAsker, type Questions } from "../../src/upstreams/Asked.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 export { lacks }
@@ -27,10 +27,10 @@ export interface Line {
 }
 
 /** Early answers are a first request's, before anybody has asked. */
-export const asked = Effect.gen(function* () {
-  const client = yield* CallingClient
-  const answered = yield* Answered
-  return { answers: answered?.answers ?? client?.answers ?? {}, state: answered?.state, client }
+export const asked = ({ answered, client }: McpAsker) => ({
+  answers: answered?.answers ?? client?.answers ?? {},
+  state: answered?.state,
+  client,
 })
 
 type Run = (args: JsonObject, line: Line) => Result | Effect.Effect<Result, MCPRefused>
@@ -49,7 +49,7 @@ const made = (
     ...(outputSchema === undefined ? {} : { outputSchema }),
     effects,
     run: Effect.fnUntraced(function* (args, context) {
-      const { answers, client, state } = yield* asked
+      const { answers, client, state } = asked(context)
       const capabilities = client?.capabilities ?? {}
       const line: Line = {
         capabilities,

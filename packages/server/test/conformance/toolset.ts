@@ -116,9 +116,9 @@ export const conformance: Effect.Effect<Toolset, never, Catalogue> = Effect.gen(
     },
     prompts: {
       list: Effect.sync(() => shownPrompts),
-      get: (name, given) =>
+      get: (name, given, asker) =>
         name === "test_input_required_result_prompt"
-          ? Effect.map(asked, ({ answers }) => askingPrompt(answers))
+          ? Effect.succeed(askingPrompt(asked(asker).answers))
           : Effect.succeed(prompt(name, given)),
     },
     complete: () => Effect.succeed({ completion: { values: ["paris", "park", "party"], total: 3, hasMore: false } }),

@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { maySee } from "../../src/doors/feed/visible.ts"
 import { Feed } from "../../src/doors/Feed.ts"
+import { Deltas } from "../../src/store/journal/Deltas.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { parseFrame } from "../frames.ts"
 import { ask, Guest, house } from "../house.ts"
@@ -194,7 +195,7 @@ for (const store of ["sqlite", "postgres"] as const)
     it.effect("shows deltas on the same stream, without an id and without replay", () =>
       scoped(
         Effect.gen(function* () {
-          const feed = yield* Feed
+          const deltas = yield* Deltas
           const { admin } = yield* Guest
           const stream = yield* open()
           const pam = yield* someone()
@@ -208,7 +209,7 @@ for (const store of ["sqlite", "postgres"] as const)
             body: {},
           }
           yield* Effect.repeat(stream.next, { until: (frame) => frame.event === "token.issued" })
-          yield* feed.show(delta)
+          yield* deltas.emit(delta)
           const frame = yield* stream.next
           assert.deepStrictEqual([frame.event, frame.id, frame.data!["kind"]], ["typing", undefined, "typing"])
           yield* ask(() => admin.tokens.add({ principal: pam.principal.id }))

@@ -73,12 +73,15 @@ export const callTool = (
     const found = upstreams.tools().find(({ tool }) => tool.definition.name === name)
     if (found === undefined) return Effect.die(new Error(`no tool ${name}`))
     return found.tool.handler(args, {
-      callId: "call",
-      agentId: "agent",
-      sessionId: "session",
+      id: "call",
+      principal: "agent",
+      space: null,
       correlationId: "correlation",
       idempotencyKey: "key",
       progress: () => Effect.void,
+      client: undefined,
+      answered: undefined,
+      keep: () => Effect.void,
     })
   })
 export const textOf = (result: unknown): string =>

@@ -14,7 +14,8 @@ export const timeoutFault = ({ name, timeoutMs }: Timed): string | undefined =>
     ? undefined
     : `Tool "${name}" has a timeoutMs of ${timeoutMs}; give it a number of milliseconds above 0.`
 
-const crashed = (name: string, what: unknown) => {
+/** A handler that threw. */
+export const crashed = (name: string, what: unknown) => {
   const said = what instanceof Error ? what.message : String(what)
   return new ToolExecutionError({ message: `Tool "${name}" crashed: ${said}`, toolName: name, cause: what })
 }
@@ -25,15 +26,19 @@ export const runInTime = <A, E, R>(
   handler: () => Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | ToolExecutionError | ToolTimeoutError, R> =>
   Effect.suspend(() => {
-    let made: Effect.Effect<A, E, R>
     try {
-      made = handler()
+      return inTime(timed, handler())
     } catch (thrown) {
       return Effect.fail(crashed(timed.name, thrown))
     }
-    // What is there already needs neither a clock nor a fiber.
-    return Exit.isExit(made) && Exit.isSuccess(made) ? made : runTimed(timed, made)
   })
+
+/** The same of what a handler has made. What is there already needs neither a clock nor a fiber. */
+export const inTime = <A, E, R>(
+  timed: Timed,
+  made: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | ToolExecutionError | ToolTimeoutError, R> =>
+  Exit.isExit(made) && Exit.isSuccess(made) ? made : runTimed(timed, made)
 
 const runTimed = Effect.fnUntraced(function* <A, E, R>(
   { name, timeoutMs }: Timed,

@@ -11,13 +11,15 @@ import type {
   PrincipalId,
   ToolsetName,
   ToolValidationError,
+  Visibility,
 } from "@stoa/contract"
 import { toolNames } from "@stoa/contract"
-import { CurrentToolsConfig, type RegisteredTool, Registry, Road, type Tool } from "@stoa/tools"
+import { CurrentToolsConfig, type RegisteredTool, Registry, Road } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
 import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
+import type { HandlerCall, HouseTool } from "../road/Handler.ts"
 import type { Listed, Traits } from "./Traits.ts"
 import { makeUpstreamShelf } from "./upstreamShelf.ts"
 
@@ -42,7 +44,7 @@ export const everything: Face = { kind: "all" }
 interface Shelf {
   readonly set: SetName
   readonly owner: PrincipalId | undefined
-  readonly registry: Registry
+  readonly registry: Registry<HandlerCall>
   readonly traits: Map<string, Traits>
 }
 
@@ -56,7 +58,7 @@ const isToolset = (set: SetName): set is ToolsetName => set in toolNames
 export class Catalogue extends Context.Service<
   Catalogue,
   {
-    readonly offer: (set: SetName, tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+    readonly offer: (set: SetName, tool: HouseTool, traits: Traits) => Effect.Effect<void, ToolValidationError>
     readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
     /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
     readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
@@ -99,7 +101,7 @@ export class Catalogue extends Context.Service<
         const made: Shelf = {
           set,
           owner,
-          registry: new Registry(set === "upstream" ? boundless : config),
+          registry: new Registry<HandlerCall>(set === "upstream" ? boundless : config),
           traits: new Map(),
         }
         shelves.set(key, made)
@@ -201,32 +203,38 @@ export class Catalogue extends Context.Service<
           if (isToolset(shelf.set) && !anyway && !caller.principal.toolsets.includes(shelf.set)) continue
           on.push({ shelf, tools: yield* allowed(listOf(shelf.set), caller.context, caller.epoch) })
         }
-        const listed = (shelf: Shelf, tool: RegisteredTool): Listed => ({
-          ...shelf.traits.get(tool.definition.name)!,
-          tool,
-          set: listOf(shelf.set),
-        })
+        const listed = (shelf: Shelf, tool: RegisteredTool<HandlerCall>): Listed => {
+          const set = listOf(shelf.set)
+          return { ...shelf.traits.get(tool.definition.name)!, tool, set, visibility: visibilityOf(set, tool) }
+        }
         const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
           listsTool(listOf(shelf.set), tools, name) &&
           (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
+        const found = new Map<string, Listed>()
+        const lookUp = (name: string): Listed | undefined => {
+          for (const { shelf, tools } of on) {
+            const tool = shelf.registry.find(name)
+            if (tool === undefined || !shows(shelf, tools, tool.definition.name)) continue
+            const one = listed(shelf, tool)
+            // A view is made anew with every change: what was found in it stays so.
+            found.set(name, one)
+            return one
+          }
+          return undefined
+        }
         const seen: View = {
-          get: (name) => {
-            for (const { shelf, tools } of on) {
-              const tool = shelf.registry.find(name)
-              if (tool !== undefined && shows(shelf, tools, tool.definition.name)) return listed(shelf, tool)
-            }
-            return undefined
-          },
+          find: (name) => found.get(name) ?? lookUp(name),
+          names: () => seen.all().map((one) => one.tool.definition.name),
           all: () => {
             const names = new Set<string>()
-            const found: Array<Listed> = []
+            const every: Array<Listed> = []
             for (const { shelf, tools } of on)
               for (const name of shelf.registry.names())
                 if (shows(shelf, tools, name) && !names.has(name)) {
                   names.add(name)
-                  found.push(listed(shelf, shelf.registry.find(name)!))
+                  every.push(listed(shelf, shelf.registry.find(name)!))
                 }
-            return found
+            return every
           },
         }
         return seen
@@ -247,9 +255,8 @@ export class Catalogue extends Context.Service<
         const found = (yield* view(caller, face)).all()
         const may: Array<Callable> = []
         for (const one of found) {
-          const { verdict } = yield* judge(caller, one.tool.definition.name)
-          if (verdict !== "deny")
-            may.push({ ...one, asks: verdict === "ask" || Road.needsApprovalBy(config, one.tool) })
+          const judgement = yield* judge(caller, one.tool.definition.name)
+          if (judgement.verdict !== "deny") may.push({ ...one, asks: Road.mustAsk(config, one.tool, judgement) })
         }
         return may
       })
@@ -276,14 +283,11 @@ export interface Callable extends Listed {
   readonly asks: boolean
 }
 
-/** One caller's tools on one face. */
-export interface View {
-  readonly get: (name: string) => Listed | undefined
+/** One caller's tools on one face, as the road looks for tools in it. */
+export interface View extends Road.Shelf<Listed> {
   readonly all: () => ReadonlyArray<Listed>
 }
 
-/** The view as the road looks for tools in it. */
-export const shelfOf = (view: View): Road.Shelf => ({
-  find: (name) => view.get(name)?.tool,
-  names: () => view.all().map((one) => one.tool.definition.name),
-})
+/** What a space sees of a call: of a tool that is part of the house nothing, whatever it says (S1-20). */
+const visibilityOf = (set: ListedSet, { definition }: RegisteredTool<HandlerCall>): Visibility =>
+  set === "configured" || set === "upstream" ? (definition.visibility ?? "hidden") : "hidden"

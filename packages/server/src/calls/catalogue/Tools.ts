@@ -17,6 +17,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Environment } from "../../access/secrets/Environment.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import type { HandlerCall } from "../road/Handler.ts"
 import { Catalogue } from "./Catalogue.ts"
 import { Kinds } from "../kinds/Kinds.ts"
 import { unlisted } from "../kinds/unlisted.ts"
@@ -75,7 +76,7 @@ export class Tools extends Context.Service<
           if (builtin.has(name))
             issues.push({ path: "name", message: `"${name}" is part of the house; choose another name` })
           const { tool } = kinds.make(it.tool)
-          const fault = yield* Effect.match(new Registry(config).add(tool), {
+          const fault = yield* Effect.match(new Registry<HandlerCall>(config).add(tool), {
             onSuccess: () => undefined,
             onFailure: (error): Issue => ({
               path: error.parameter === "definition" ? "" : error.parameter,

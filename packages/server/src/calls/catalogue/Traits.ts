@@ -1,6 +1,7 @@
 /** What the road must know of a tool besides its definition, and a tool as the catalogue lists it. */
-import type { ApprovalRule, ListedSet, PrincipalId } from "@stoa/contract"
+import type { ApprovalRule, ListedSet, PrincipalId, Visibility } from "@stoa/contract"
 import type { RegisteredTool } from "@stoa/tools"
+import type { HandlerCall } from "../road/Handler.ts"
 import type { Schema } from "effect"
 
 export interface Traits {
@@ -27,6 +28,8 @@ export interface Traits {
 }
 
 export interface Listed extends Traits {
-  readonly tool: RegisteredTool
+  readonly tool: RegisteredTool<HandlerCall>
   readonly set: ListedSet
+  /** What a space sees of its calls. */
+  readonly visibility: Visibility
 }

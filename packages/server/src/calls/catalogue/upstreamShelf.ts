@@ -1,18 +1,18 @@
 /** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
 import type { PrincipalId, ToolValidationError } from "@stoa/contract"
-import type { Tool } from "@stoa/tools"
 import { Effect, Semaphore } from "effect"
-import type { Upstreams } from "../../upstreams/Upstreams.ts"
-import { keepingSaid } from "../road/Said.ts"
+import type { Upstreams, UpstreamTool } from "../../upstreams/Upstreams.ts"
+import type { HouseTool } from "../road/Handler.ts"
+import { withMcpNotes } from "../road/McpNotes.ts"
 import type { Traits } from "./Traits.ts"
 
 interface Shelves {
-  readonly offer: (tool: Tool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+  readonly offer: (tool: HouseTool, traits: Traits) => Effect.Effect<void, ToolValidationError>
   readonly withdraw: (name: string, owner: PrincipalId | undefined) => Effect.Effect<void>
 }
 
 export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shelves) => {
-  const known = new Map<string, { readonly tool: Tool; readonly owner: PrincipalId | undefined }>()
+  const known = new Map<string, { readonly tool: UpstreamTool["tool"]; readonly owner: PrincipalId | undefined }>()
   const one = Semaphore.makeUnsafe(1)
   let synced = -1
 
@@ -39,7 +39,7 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
         ...(owner === undefined ? {} : { owner }),
       }
       yield* shelves
-        .offer(keepingSaid(tool), traits)
+        .offer(withMcpNotes(tool), traits)
         .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
     }
     synced = version

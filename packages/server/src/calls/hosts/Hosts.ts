@@ -17,12 +17,15 @@ import {
 import { CurrentToolsConfig, Registry } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import { newId } from "../../store/journal/Correlation.ts"
+import { Holder } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { Calls } from "../Calls.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
+import type { HandlerCall } from "../road/Handler.ts"
 import { hostedTool } from "./hostedTool.ts"
+import { type LineState, type LineStep, nextLine, takesCalls } from "./lifecycle.ts"
 import { type Line, makeHostLines } from "./lines.ts"
 import { type HostRow, makeHostRows } from "./rows.ts"
 
@@ -77,14 +80,28 @@ export class Hosts extends Context.Service<
       const config = yield* CurrentToolsConfig
       const rows = yield* makeHostRows
       const lines = yield* makeHostLines(rows)
-      /** When a host's process went away, as far as this house has seen it. */
-      const left = new Map<HostId, number>()
+      /** The line of each host and since when it is so, as this process has seen it. */
+      const known = new Map<HostId, { readonly state: LineState; readonly since: number }>()
       const offered = new Map<HostId, HostRow>()
       let closing = false
 
       const clock = yield* Clock.Clock
-      const isThere = (id: HostId) => () =>
-        lines.has(id) || clock.currentTimeMillisUnsafe() - (left.get(id) ?? -Infinity) < hostGrace
+      const { id: me } = yield* Holder
+      const stateOf = (id: HostId): LineState => known.get(id)?.state ?? "removed"
+      /** Asks the table. False: the line stays as it is. */
+      const change = (id: HostId, step: LineStep): boolean => {
+        const to = nextLine[stateOf(id)][step]
+        if (to === "removed") known.delete(id)
+        else if (to !== null) known.set(id, { state: to, since: clock.currentTimeMillisUnsafe() })
+        return to !== null
+      }
+      /** One that another process has declared, or that was there before this one. */
+      const learn = ({ connected, id, instance }: HostRow) => {
+        if (known.has(id)) return
+        const state = connected ? "connected" : instance === null ? "declared" : "lost"
+        known.set(id, { state, since: clock.currentTimeMillisUnsafe() })
+      }
+      const isThere = (id: HostId) => () => takesCalls(stateOf(id))
 
       const withdraw = Effect.fnUntraced(function* (row: HostRow, kept: ReadonlySet<string> = new Set()) {
         const owner = row.shared ? undefined : row.owner
@@ -92,6 +109,7 @@ export class Hosts extends Context.Service<
       })
 
       const offer = Effect.fnUntraced(function* (row: HostRow) {
+        learn(row)
         const before = offered.get(row.id)
         offered.set(row.id, row)
         const same = before?.shared === row.shared
@@ -109,7 +127,7 @@ export class Hosts extends Context.Service<
       /** What would be refused when it is offered is refused now, by its path. */
       const faults = Effect.fnUntraced(function* (row: HostRow) {
         const issues: Array<Issue> = []
-        const registry = new Registry(config)
+        const registry = new Registry<HandlerCall>(config)
         for (const [at, one] of row.tools.entries()) {
           if (builtin.has(one.name))
             issues.push({
@@ -142,6 +160,7 @@ export class Hosts extends Context.Service<
             tools,
             instance: before?.instance ?? null,
             connected: before?.connected ?? false,
+            holder: before?.holder ?? null,
             lastSeenAt: before?.lastSeenAt ?? null,
             createdAt: before?.createdAt ?? DateTime.formatIso(yield* DateTime.now),
           }
@@ -190,7 +209,7 @@ export class Hosts extends Context.Service<
         const line = lines.get(row.id)
         yield* withdraw(row)
         offered.delete(row.id)
-        left.delete(row.id)
+        change(row.id, "remove")
         lines.delete(row.id)
         const open = yield* rows.waiting(row.id)
         yield* journal.transact(
@@ -200,24 +219,28 @@ export class Hosts extends Context.Service<
         yield* Effect.forEach(open, fail, { discard: true })
       })
 
-      const away = Effect.fnUntraced(function* (id: HostId) {
-        const now = yield* DateTime.now
-        left.set(id, DateTime.toEpochMillis(now))
-        yield* rows.seen(id, false, DateTime.formatIso(now))
-        const dueAt = DateTime.add(now, { milliseconds: hostGrace })
+      /** What its process was sent has its time to be answered. */
+      const grace = Effect.fnUntraced(function* (id: HostId) {
+        const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: hostGrace })
         yield* timers.set({ purpose, dueAt, payload: { host: id } })
+      })
+      const away = Effect.fnUntraced(function* (id: HostId) {
+        yield* rows.seen(id, { connected: false, lastSeenAt: DateTime.formatIso(yield* DateTime.now), holder: me })
+        yield* grace(id)
       })
 
       const connect: Hosts["Service"]["connect"] = Effect.fn("Hosts.connect")(function* (host, line) {
         const { id } = host
         const before = lines.get(id)
         const since = DateTime.formatIso(yield* DateTime.now)
+        learn(host)
+        change(id, "connect")
         yield* lines.set(id, line)
         yield* journal.transact(
           Effect.gen(function* () {
             // What another process was sent has its time to be answered, and is not sent again.
-            if (host.instance !== null && host.instance !== line.instance) yield* away(id)
-            yield* rows.seen(id, true, since, line.instance)
+            if (host.instance !== null && host.instance !== line.instance) yield* grace(id)
+            yield* rows.seen(id, { connected: true, lastSeenAt: since, instance: line.instance, holder: me })
             yield* rows.forget(id)
             yield* journal.append({ kind: "host.connected", body: about(host) })
           }),
@@ -225,7 +248,7 @@ export class Hosts extends Context.Service<
         before?.close("replaced")
         yield* lines.begin(id, line)
         const leave = Effect.suspend(() => {
-          if (closing || lines.get(id) !== line) return Effect.void
+          if (closing || lines.get(id) !== line || !change(id, "leave")) return Effect.void
           lines.delete(id)
           return journal.transact(
             Effect.andThen(away(id), journal.append({ kind: "host.disconnected", body: about(host) })),
@@ -235,21 +258,23 @@ export class Hosts extends Context.Service<
       })
 
       /** A while after a process went away: what it was sent and has not answered fails, unless it is back. */
-      const lost = Effect.fn("Hosts.lost")(function* (id: HostId) {
+      const lapse = Effect.fn("Hosts.lapse")(function* (id: HostId) {
         const row = yield* rows.byId(id)
         if (row === undefined) return
-        const line = lines.get(id)
+        const { since = 0, state = "lost" } = known.get(id) ?? {}
         // Away again, and not for long: another timer looks again.
-        const soon = line === undefined && isThere(id)()
-        const spared = line?.instance ?? (soon ? row.instance : undefined)
+        const isOver = state === "away" && clock.currentTimeMillisUnsafe() - since >= hostGrace
+        if (isOver) change(id, "lapse")
+        const isLost = !isThere(id)() && !(yield* rows.isHeldBeside(id, me))
+        const spared = isLost ? undefined : (lines.get(id)?.instance ?? row.instance)
         for (const call of yield* rows.waiting(id))
-          if (call.instance === null ? line === undefined && !soon : call.instance !== spared) yield* fail(call)
+          if (call.instance === null ? isLost : call.instance !== spared) yield* fail(call)
         yield* rows.forget(id)
       })
 
       const heard: Hosts["Service"]["heard"] = Effect.fnUntraced(function* (event) {
         if (event.kind === "timer.fired" && event.body.purpose === purpose)
-          return yield* lost((event.body.payload as { readonly host: HostId }).host)
+          return yield* lapse((event.body.payload as { readonly host: HostId }).host)
         if (event.kind === "token.revoked") for (const line of lines.of(event.body.token)) line.close("revoked")
         if (event.kind !== "principal.retired") return
         for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
@@ -258,7 +283,8 @@ export class Hosts extends Context.Service<
       // Whoever was connected when the house stopped has its time to come back.
       for (const row of yield* rows.all) {
         yield* offer(row)
-        if (row.connected) yield* journal.transact(away(row.id))
+        if (yield* rows.isHeldBeside(row.id, me)) continue
+        if (change(row.id, "leave")) yield* journal.transact(away(row.id))
       }
 
       return Hosts.of({

@@ -6,10 +6,10 @@ import {
   ToolExecutionError,
   type ToolDefinition,
 } from "@stoa/contract"
-import { digestOf, type Tool } from "@stoa/tools"
+import { digestOf } from "@stoa/tools"
 import { Effect } from "effect"
 import type { HostRow } from "./rows.ts"
-import { Waits } from "../kinds/Kind.ts"
+import { type HouseTool, Waits } from "../road/Handler.ts"
 import type { Traits } from "../catalogue/Traits.ts"
 
 /** What a function may take when nobody says. */
@@ -39,7 +39,7 @@ export const hostedTool = (
   host: Pick<HostRow, "id" | "name" | "owner" | "shared">,
   tool: HostedTool,
   isThere: () => boolean,
-): { readonly tool: Tool; readonly traits: Traits } => ({
+): { readonly tool: HouseTool; readonly traits: Traits } => ({
   tool: {
     definition: definitionOf(tool),
     handler: () =>

@@ -2,6 +2,7 @@
 import { Host, type HostedCall, type HostedTool, type HostId, type PrincipalId } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { isGone } from "../../store/Holder.ts"
 import { Flag } from "../../store/database/Columns.ts"
 
 export interface HostRow {
@@ -13,6 +14,8 @@ export interface HostRow {
   /** The process that was connected last. */
   readonly instance: string | null
   readonly connected: boolean
+  /** The process of the house that has, or had, its line. */
+  readonly holder: string | null
   readonly lastSeenAt: string | null
   readonly createdAt: string
 }
@@ -46,7 +49,7 @@ const flag = Schema.decodeUnknownSync(Flag)
 const decode = Schema.decodeUnknownSync(Host)
 
 export const hostFrom = (row: HostRow): Host => {
-  const { instance: _, tools, ...rest } = row
+  const { holder: _holder, instance: _instance, tools, ...rest } = row
   return decode({ ...rest, tools: tools.map((tool) => tool.name) })
 }
 
@@ -99,10 +102,20 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
     yield* sql`DELETE FROM hosts WHERE id = ${id}`
   }, Effect.orDie)
 
-  const seen = (id: string, connected: boolean, at: string, instance?: string) =>
-    Effect.orDie(
-      sql`UPDATE hosts SET ${sql.update({ connected, lastSeenAt: at, ...(instance === undefined ? {} : { instance }) } as never)}
-        WHERE id = ${id}`,
+  const seen = (
+    id: string,
+    line: { readonly connected: boolean; readonly lastSeenAt: string; readonly holder: string } & Partial<
+      Pick<HostRow, "instance">
+    >,
+  ) => Effect.orDie(sql`UPDATE hosts SET ${sql.update(line as never)} WHERE id = ${id}`)
+
+  /** Whether another process, which is alive, has its line. */
+  const isHeldBeside = (id: string, me: string) =>
+    Effect.map(
+      Effect.orDie(
+        sql`SELECT 1 FROM hosts WHERE id = ${id} AND connected = ${true} AND holder <> ${me} AND NOT ${isGone(sql, "holder")}`,
+      ),
+      (rows) => rows.length > 0,
     )
 
   const waits = (host: string) => sql`c.state = 'waiting' AND c.on_kind = 'callback' AND c.on_id = ${host}`
@@ -143,7 +156,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
         AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.id = hosted_calls.call AND c.state = 'waiting')`,
     )
 
-  return { all, byId, ofOwner, put, taken, remove, seen, waiting, unanswered, take, forget }
+  return { all, byId, ofOwner, put, taken, remove, seen, isHeldBeside, waiting, unanswered, take, forget }
 })
 
 /** Whose host it is that a call waits for: the only one who may answer for it. */

@@ -1,9 +1,10 @@
 /** The kinds of configured tools, one file each. A new kind is a line here, and a case in contract's table. */
 import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
-import { digestOf, type Tool } from "@stoa/tools"
+import { digestOf } from "@stoa/tools"
 import { definitionOf } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import type { Traits } from "../catalogue/Traits.ts"
+import type { HouseTool } from "../road/Handler.ts"
 import type { Kind } from "./Kind.ts"
 import { agentKind } from "./agent.ts"
 import { computeKind } from "./compute/compute.ts"
@@ -17,7 +18,7 @@ export class Kinds extends Context.Service<
   Kinds,
   {
     /** A configured tool as the catalogue takes it. */
-    readonly make: (tool: ToolConfiguration) => { readonly tool: Tool; readonly traits: Traits }
+    readonly make: (tool: ToolConfiguration) => { readonly tool: HouseTool; readonly traits: Traits }
     /** What only its kind sees wrong with it, by path. */
     readonly faults: (tool: ToolConfiguration) => ReadonlyArray<Issue>
   }

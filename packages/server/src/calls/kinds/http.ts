@@ -5,10 +5,11 @@
  */
 import { createHash } from "node:crypto"
 import { ToolExecutionError } from "@stoa/contract"
-import { type CallContext, Egress, type EgressFault, type EgressResponse } from "@stoa/tools"
+import { Egress, type EgressFault, type EgressResponse } from "@stoa/tools"
 import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
-import { type Configured, type Kind, Meta } from "./Kind.ts"
+import type { HandlerCall } from "../road/Handler.ts"
+import type { Configured, Kind } from "./Kind.ts"
 import { dataOf, headersOf, wordsOf } from "./answer.ts"
 import {
   fillRequest,
@@ -37,12 +38,12 @@ const read = (tool: Tool) => {
 const hex = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /** Which call this is, for whoever is called: one key for one call, and the trace it belongs to. */
-const ownHeaders = (method: string, context: CallContext): Readonly<Record<string, string>> => {
-  const { idempotencyKey } = context
+const ownHeaders = (method: string, call: HandlerCall): Readonly<Record<string, string>> => {
+  const { idempotencyKey } = call
   const key = /^[\u0021-\u007e]{1,255}$/.test(idempotencyKey) ? idempotencyKey : hex(idempotencyKey)
   return {
     ...(isSafe(method) ? {} : { "idempotency-key": key }),
-    ...traceOf(context),
+    ...traceOf(call),
   }
 }
 
@@ -105,9 +106,14 @@ const excerpt = (answer: EgressResponse, values: Values): string => {
 }
 
 /** The output, or why there is none. */
-const settle = Effect.fnUntraced(function* (answer: EgressResponse, toolName: string, where: string, values: Values) {
+const settle = Effect.fnUntraced(function* (
+  answer: EgressResponse,
+  toolName: string,
+  where: string,
+  values: Values,
+  { meta }: HandlerCall,
+) {
   const { status } = answer
-  const meta = yield* Meta
   meta.set("status", status)
   meta.set("headers", headersOf(answer))
   const fail = (message: string) => new ToolExecutionError({ message: `${where} ${message}`, toolName })
@@ -124,11 +130,11 @@ export const httpKind = Effect.gen(function* () {
     tool: Tool,
     template: RequestTemplate,
     input: Readonly<Record<string, unknown>>,
-    context: CallContext,
+    call: HandlerCall,
   ) {
     const toolName = tool.form.name
     const { method } = template
-    const values = yield* reveal(toolName, template.house)
+    const values = yield* reveal(toolName, template.house, call)
     const problems: Array<string> = []
     const request = fillRequest(template, { input, problems, house: (place) => values.get(nameOf(place))! })
     if (problems.length > 0)
@@ -142,7 +148,7 @@ export const httpKind = Effect.gen(function* () {
         url: request.url,
         method,
         headers: {
-          ...ownHeaders(method, context),
+          ...ownHeaders(method, call),
           ...(body === undefined ? {} : { "content-type": body.type }),
           ...request.headers,
         },
@@ -162,7 +168,7 @@ export const httpKind = Effect.gen(function* () {
         continue
       }
       if (Result.isFailure(outcome)) return yield* told(outcome.failure, where, values)
-      return yield* settle(outcome.success, toolName, where, values)
+      return yield* settle(outcome.success, toolName, where, values, call)
     }
   })
 
@@ -172,13 +178,13 @@ export const httpKind = Effect.gen(function* () {
     handler: (tool) => {
       const { issues, template } = read(tool)
       const [fault] = issues
-      return (input, context) =>
+      return (input, call) =>
         template === undefined || fault !== undefined
           ? new ToolExecutionError({
               message: `"${tool.form.name}" is configured wrongly, and nothing was sent: ${fault?.path} ${fault?.message}`,
               toolName: tool.form.name,
             })
-          : run(tool, template, input, context)
+          : run(tool, template, input, call)
     },
     preview: (tool, input) => {
       const { template } = read(tool)

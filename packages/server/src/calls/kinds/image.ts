@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { imageModelOf, imageProviders } from "../../models/Image.ts"
 import { Models } from "../../models/Models.ts"
 import { Files } from "../../store/Files.ts"
-import { type Configured, type Kind, Meta } from "./Kind.ts"
+import type { HandlerCall } from "../road/Handler.ts"
+import type { Configured, Kind } from "./Kind.ts"
 import { fillText, houseParts, type Part, readText, type Report } from "./templates/template.ts"
 
 type Tool = Configured<"image">
@@ -43,7 +44,7 @@ export const imageKind = Effect.gen(function* () {
   const models = yield* Models
   const files = yield* Files
 
-  const run = Effect.fnUntraced(function* (tool: Tool, prompt: string) {
+  const run = Effect.fnUntraced(function* (tool: Tool, prompt: string, { meta }: HandlerCall) {
     const fail = (message: string) => new ToolExecutionError({ message, toolName: tool.form.name })
     const { model, provider, quality, size } = tool.execution
     const image = yield* models
@@ -53,7 +54,7 @@ export const imageKind = Effect.gen(function* () {
       .put(image.bytes, image.mediaType)
       .pipe(Effect.mapError((error) => fail(`The image was made and cannot be kept. ${error.message}`)))
     // Beside the output, where no answer from outside can write: whoever made the call may read the file.
-    ;(yield* Meta).set("file", file.id)
+    meta.set("file", file.id)
     return { file: file.id, mediaType: file.mediaType, size: file.size, provider, model: image.model, prompt }
   })
 
@@ -63,13 +64,13 @@ export const imageKind = Effect.gen(function* () {
     handler: (tool) => {
       const { issues, parts } = faultsOf(tool)
       const [fault] = issues
-      return (input) => {
+      return (input, call) => {
         const asked = promptOf(parts, input)
         const problem =
           fault === undefined ? ("problem" in asked ? asked.problem : undefined) : `${fault.path}: ${fault.message}`
         return "problem" in asked || problem !== undefined
           ? new ToolExecutionError({ message: `Nothing was sent: ${problem}.`, toolName: tool.form.name })
-          : run(tool, asked.prompt)
+          : run(tool, asked.prompt, call)
       }
     },
     preview: (tool, input) => {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import type { CallContext } from "@stoa/tools"
 
-export const traceOf = ({ callId, correlationId }: CallContext): { readonly traceparent?: string } => {
-  const span = createHash("sha256").update(callId).digest("hex").slice(0, 16)
+export const traceOf = ({ correlationId, id }: CallContext): { readonly traceparent?: string } => {
+  const span = createHash("sha256").update(id).digest("hex").slice(0, 16)
   return /^(?!0{32})[0-9a-f]{32}$/.test(correlationId) ? { traceparent: `00-${correlationId}-${span}-01` } : {}
 }

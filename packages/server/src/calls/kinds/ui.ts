@@ -1,6 +1,7 @@
 /** A tool that people act on (executionType `space`): nothing runs here; a member's client submits the result (S1-08). */
 import { Effect } from "effect"
-import { type Kind, Waits } from "./Kind.ts"
+import { Waits } from "../road/Handler.ts"
+import type { Kind } from "./Kind.ts"
 
 /** People take their time, but not for ever (S1-83). */
 const usual = 10 * 60_000

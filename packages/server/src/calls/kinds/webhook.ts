@@ -3,11 +3,12 @@
  * answer is the result; 202 says that the result comes later, by a signed callback.
  */
 import { type Executions, type Issue, ToolExecutionError } from "@stoa/contract"
-import { type CallContext, Egress, type EgressResponse } from "@stoa/tools"
+import { Egress, type EgressResponse } from "@stoa/tools"
 import { Clock, Effect, Redacted } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import { Address } from "../waiting/Address.ts"
-import { type Configured, type Kind, Meta, Revealed, Waits } from "./Kind.ts"
+import { type HandlerCall, Waits } from "../road/Handler.ts"
+import type { Configured, Kind } from "./Kind.ts"
 import { makeSigningKey, sign, signatureHeader } from "../waiting/Signatures.ts"
 import { dataOf, headersOf, wordsOf } from "./answer.ts"
 import { fillHeaders, type HeaderTemplates, readHeaderTemplates } from "./templates/requestTemplate.ts"
@@ -44,13 +45,13 @@ const read = (
 }
 
 /** What the service gets: which tool, which call, what was asked (S1-30), and where a later answer goes. */
-const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, context: CallContext, address: string): string =>
+const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, call: HandlerCall, address: string): string =>
   JSON.stringify({
     tool: tool.form.name,
-    callId: context.callId,
+    callId: call.id,
     input,
-    principal: context.agentId,
-    callback: `${address}/api/v1/calls/${context.callId}/result`,
+    principal: call.principal,
+    callback: `${address}/api/v1/calls/${call.id}/result`,
   })
 
 export const webhookKind = Effect.gen(function* () {
@@ -59,9 +60,13 @@ export const webhookKind = Effect.gen(function* () {
   const rules = yield* EgressRules
   const signingKey = yield* makeSigningKey
 
-  const settle = Effect.fnUntraced(function* (tool: Tool, answer: EgressResponse, where: string) {
+  const settle = Effect.fnUntraced(function* (
+    tool: Tool,
+    answer: EgressResponse,
+    where: string,
+    { meta }: HandlerCall,
+  ) {
     const { status } = answer
-    const meta = yield* Meta
     meta.set("status", status)
     meta.set("headers", headersOf(answer))
     if (status === 202) return new Waits("callback", tool.execution.callbackTimeout ?? usualCallback)
@@ -82,10 +87,10 @@ export const webhookKind = Effect.gen(function* () {
     tool: Tool,
     template: WebhookTemplate,
     input: Readonly<Record<string, unknown>>,
-    context: CallContext,
+    call: HandlerCall,
   ) {
     const toolName = tool.form.name
-    const values = yield* reveal(toolName, template.house)
+    const values = yield* reveal(toolName, template.house, call)
     const problems: Array<string> = []
     const filling = { input, problems, house: (place: FromHouse) => values.get(nameOf(place))! }
     const url = fillUrl(template.url, filling)
@@ -97,8 +102,8 @@ export const webhookKind = Effect.gen(function* () {
       signingKey(toolName, tool.execution.signingSecret),
       (error) => new ToolExecutionError({ message: error.message, toolName }),
     )
-    ;(yield* Revealed).add(Redacted.value(key))
-    const body = bodyOf(tool, input, context, address.now())
+    call.revealed.add(Redacted.value(key))
+    const body = bodyOf(tool, input, call, address.now())
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const egress = yield* Egress
     const method = tool.execution.method ?? "POST"
@@ -113,10 +118,10 @@ export const webhookKind = Effect.gen(function* () {
           method,
           headers: {
             "content-type": "application/json",
-            "idempotency-key": context.callId,
-            "stoa-call": context.callId,
-            ...traceOf(context),
-            [signatureHeader]: sign(key, seconds, context.callId, body),
+            "idempotency-key": call.id,
+            "stoa-call": call.id,
+            ...traceOf(call),
+            [signatureHeader]: sign(key, seconds, call.id, body),
             ...headers,
           },
           body,
@@ -129,7 +134,7 @@ export const webhookKind = Effect.gen(function* () {
           (error) => new ToolExecutionError({ message: hide(error.message, values), toolName: error.toolName }),
         ),
       )
-    return yield* settle(tool, answer, where)
+    return yield* settle(tool, answer, where, call)
   })
 
   const kind: Kind<"webhook"> = {
@@ -137,13 +142,13 @@ export const webhookKind = Effect.gen(function* () {
     faults: (tool) => read(tool.execution).issues,
     handler: (tool) => {
       const { template } = read(tool.execution)
-      return (input, context) =>
+      return (input, call) =>
         template === undefined
           ? new ToolExecutionError({
               message: "It is configured wrongly, and nothing was sent",
               toolName: tool.form.name,
             })
-          : run(tool, template, input, context)
+          : run(tool, template, input, call)
     },
     preview: (tool, input) => ({
       method: tool.execution.method ?? "POST",

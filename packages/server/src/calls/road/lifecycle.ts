@@ -1,18 +1,35 @@
-/** The life of a call as a total table: a new state or step does not compile until every cell is filled. */
+/**
+ * The life of a call as a total table: a new state or step does not compile until every cell is filled. Whatever changes the
+ * state of a call asks it: an INSERT for what leads on from `received`, an UPDATE for where a step may come from.
+ */
 import type { CallState } from "@stoa/contract"
 
-/** `wait`: it waits for something. `start`: it runs. The others settle it. */
-export type Step = "wait" | "start" | "finish" | "fail" | "refuse" | "cancel" | "expire"
+/**
+ * `wait`: it waits for something. `start`: it runs. `takeOver`: it runs on in another process, since its own is gone. The
+ * others settle it.
+ */
+export type Step = "wait" | "start" | "takeOver" | Settling
+export type Settling = "finish" | "fail" | "refuse" | "cancel" | "expire"
 
 type Row = Record<Step, CallState | null>
 
-const over: Row = { wait: null, start: null, finish: null, fail: null, refuse: null, cancel: null, expire: null }
+const over: Row = {
+  wait: null,
+  start: null,
+  takeOver: null,
+  finish: null,
+  fail: null,
+  refuse: null,
+  cancel: null,
+  expire: null,
+}
 
 /** null: refused. What has settled stays as it is. */
 export const next: Record<CallState, Row> = {
   received: {
     wait: "waiting",
     start: "running",
+    takeOver: null,
     finish: "done",
     fail: "failed",
     refuse: "refused",
@@ -22,6 +39,7 @@ export const next: Record<CallState, Row> = {
   waiting: {
     wait: null,
     start: "running",
+    takeOver: null,
     finish: "done",
     fail: "failed",
     refuse: "refused",
@@ -31,6 +49,7 @@ export const next: Record<CallState, Row> = {
   running: {
     wait: "waiting",
     start: null,
+    takeOver: "running",
     finish: "done",
     fail: "failed",
     refuse: null,
@@ -45,17 +64,24 @@ export const next: Record<CallState, Row> = {
 }
 
 const states = Object.keys(next) as ReadonlyArray<CallState>
+export const steps = Object.keys(over) as ReadonlyArray<Step>
 
 /** The states from which a step leads on: what an UPDATE asks for. */
 export const from = (step: Step): ReadonlyArray<CallState> => states.filter((state) => next[state][step] !== null)
 
-/** The state a settling step leads to, from wherever it is allowed. */
-export const settledBy: Record<Exclude<Step, "wait" | "start">, CallState> = {
-  finish: "done",
-  fail: "failed",
-  refuse: "refused",
-  cancel: "canceled",
-  expire: "expired",
-}
+/** Where a step leads, from wherever it is allowed: every step has one end. */
+const ends = Object.fromEntries(
+  steps.map((step) => {
+    const [to, ...others] = new Set(from(step).map((state) => next[state][step]!))
+    if (to === undefined || others.length > 0) throw new Error(`${step} does not lead to one state`)
+    return [step, to]
+  }),
+) as Record<Step, CallState>
+export const to = (step: Step): CallState => ends[step]
+
+/** The state of a call that is first written down at this step. */
+export const first = (step: Exclude<Step, "takeOver" | "expire">): CallState => next.received[step]!
 
 export const isSettled = (state: CallState): boolean => next[state] === over
+/** Whatever may still change. */
+export const open: ReadonlyArray<CallState> = states.filter((state) => !isSettled(state))

@@ -36,6 +36,26 @@ export interface CallRow {
   readonly owner: string | null
   readonly createdAt: string
   readonly settledAt: string | null
+  /** The run it is part of, the step that asked for it, and its place among that step's calls. */
+  readonly run: string | null
+  readonly step: number | null
+  readonly place: number | null
+}
+
+/** A call as it is first written down: what is not known yet is empty. */
+export type NewRow = Omit<CallRow, keyof typeof unsettled | "state" | "message">
+
+/** The columns of a call that has not come to anything. */
+export const unsettled = {
+  onKind: null,
+  onId: null,
+  output: null,
+  outputFile: null,
+  outputSize: null,
+  meta: null,
+  error: null,
+  owner: null,
+  settledAt: null,
 }
 
 /** Waits for a process that works on it now: as good as running, but it holds nothing here. */
@@ -60,6 +80,7 @@ export const callFrom = (row: CallRow): Call => {
     ...(state === "waiting" && onKind !== null && onId !== null ? { on: { kind: onKind, id: onId } } : {}),
     principal: row.principal,
     space: row.space,
+    ...(row.run === null ? {} : { run: { id: row.run, step: row.step, place: row.place } }),
     rule: row.rule,
     createdAt: row.createdAt,
     settledAt: row.settledAt,

@@ -5,13 +5,19 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Journal } from "../../store/journal/Journal.ts"
+import { from } from "./lifecycle.ts"
 import type { CallRow } from "./rows.ts"
 
 const columns = ["id", "state", "output", "meta", "error", "settledAt"] as const
 
-const update = (from: string): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
-  error = value->>4, settled_at = value->>5, owner = NULL FROM ${from}
-  WHERE calls.id = value->>0 AND calls.state = 'running' AND owner = value->>6 RETURNING id`
+/** A handler finishes or fails: where both lead on, and of those only what runs has an owner. */
+const states = from("finish")
+  .filter((state) => from("fail").includes(state))
+  .map((state) => `'${state}'`)
+
+const update = (rows: string): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
+  error = value->>4, settled_at = value->>5, owner = NULL FROM ${rows}
+  WHERE calls.id = value->>0 AND calls.state IN (${states.join(", ")}) AND owner = value->>6 RETURNING id`
 const onSqlite = update("json_each(?)")
 const onPostgres = update("json_array_elements($1::json) AS ends(value)")
 

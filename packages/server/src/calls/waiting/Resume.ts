@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Pauses } from "../../access/limits/Pauses.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { waitPurpose } from "../road/asking.ts"
+import { waitPurpose } from "../road/ask.ts"
 import { Calls } from "../Calls.ts"
 
 /** A paused server is disconnected, and the program behind it ended (G-12); as it stands now, whatever was told. */

@@ -2,6 +2,7 @@
 import type { CallId, JsonSchema } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { isGone } from "../../store/Holder.ts"
 import { Flag } from "../../store/database/Columns.ts"
 import type { Answers, Asked, Questions } from "../../upstreams/Asked.ts"
 
@@ -103,7 +104,7 @@ export const verdictFrom = (questions: Questions, answers: Answers) => {
 }
 
 /** Those answers that answer what was asked. Whether they fit is for the server to say: it is its form. */
-export const answering = (asked: OpenQuestions, answers: Answers): Answers =>
+export const answersTo = (asked: OpenQuestions, answers: Answers): Answers =>
   Object.fromEntries(Object.keys(unanswered(asked)).flatMap((key) => (answers[key] ? [[key, answers[key]]] : [])))
 
 export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
@@ -145,20 +146,20 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
 
   forget: (call: string) => Effect.orDie(sql`DELETE FROM call_questions WHERE call = ${call}`),
 
-  /** Calls that wait although their decision is closed. */
-  answered: Effect.orDie(
-    sql<{ call: string; decision: string }>`SELECT q.call, q.decision FROM call_questions q
-      JOIN calls c ON c.id = q.call JOIN decisions d ON d.id = q.decision
-      WHERE c.state = 'waiting' AND q.holder IS NULL AND d.state <> 'open'`,
-  ),
+  /** Calls that wait although their decision is closed, where this process may continue them. */
+  answered: (me: string) =>
+    Effect.orDie(
+      sql<{ call: string; decision: string }>`SELECT q.call, q.decision FROM call_questions q
+        JOIN calls c ON c.id = q.call JOIN decisions d ON d.id = q.decision
+        WHERE c.state = 'waiting' AND (q.holder IS NULL OR q.holder = ${me}) AND d.state <> 'open'`,
+    ),
 
   /** Calls whose streams were held by processes that are gone. */
-  orphans: (me: string) =>
-    Effect.map(
-      Effect.orDie(
-        sql<{ call: string }>`SELECT q.call FROM call_questions q JOIN calls c ON c.id = q.call
-          WHERE c.state = 'waiting' AND q.holder IS NOT NULL AND q.holder <> ${me}`,
-      ),
-      (rows) => rows.map(({ call }) => call),
+  orphans: Effect.map(
+    Effect.orDie(
+      sql<{ call: string }>`SELECT q.call FROM call_questions q JOIN calls c ON c.id = q.call
+        WHERE c.state = 'waiting' AND q.holder IS NOT NULL AND ${isGone(sql, "q.holder")}`,
     ),
+    (rows) => rows.map(({ call }) => call),
+  ),
 }))

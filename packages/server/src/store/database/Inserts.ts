@@ -20,6 +20,7 @@ export const makeInsert = <Row extends object>(
   table: string,
   columns: ReadonlyArray<keyof Row & string>,
   after = "",
+  integers: ReadonlyArray<keyof Row & string> = [],
 ) => {
   const names = columns.map((column) => `"${toSnake(column)}"`).join(",")
   const numbered = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
@@ -48,7 +49,7 @@ export const makeInsert = <Row extends object>(
     statement: (text: string): BatchStatement => ({ sql: one, rows: text }),
     /** On Postgres, from the parameter of this number, joined with what comes before. */
     selectFrom: (place: number, before = ""): string =>
-      `INSERT INTO ${table} (${names}) SELECT ${columns.map((_, at) => `v->>${at}`).join(",")}
+      `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
         FROM ${before}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`,
     run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
       rows.length === 1

@@ -209,7 +209,7 @@ export const askVersion = (url: Redacted.Redacted): Effect.Effect<string, SqlErr
 export const listen = (
   url: Redacted.Redacted,
   channel: string,
-  hear: () => void,
+  hear: (payload: string) => void,
 ): Effect.Effect<void, never, Scope.Scope> => {
   const once = Effect.callback<never, SqlError.SqlError>((resume) => {
     const client = new pg.Client({
@@ -221,12 +221,12 @@ export const listen = (
     const fail = (cause: unknown) => resume(Effect.andThen(end, Effect.fail(toError(cause, "listen"))))
     client.on("error", fail)
     client.on("end", () => fail(new Error("the listening connection ended")))
-    client.on("notification", hear)
+    client.on("notification", ({ payload = "" }) => hear(payload))
     client
       .connect()
       .then(() => client.query(`LISTEN ${channel}`))
       // What was written while nobody listened is heard now.
-      .then(hear, fail)
+      .then(() => hear(""), fail)
     return end
   })
   return Effect.forkScoped(

@@ -9,9 +9,10 @@ export const noticeChannel = (channel: string): string => `stoa_${channel}`
 export class Notices extends Context.Service<
   Notices,
   {
-    /** To be called inside a transaction: the notice goes out with its COMMIT, or not at all. */
-    readonly send: (channel: string) => Effect.Effect<void, SqlError.SqlError>
-    readonly listen: (channel: string, hear: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Inside a transaction the notice goes out with its COMMIT, or not at all. A payload is at most 7,999 bytes. */
+    readonly send: (channel: string, payload?: string) => Effect.Effect<void, SqlError.SqlError>
+    /** The payload is empty where none was sent, and where the listening begins anew. */
+    readonly listen: (channel: string, hear: (payload: string) => void) => Effect.Effect<void, never, Scope.Scope>
     /** How long a reader may trust silence. A lost notice costs this much, never an event. */
     readonly patience: Duration.Duration
   }
@@ -20,10 +21,11 @@ export class Notices extends Context.Service<
     Notices,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const hearers = new Map<string, Set<() => void>>()
+      const hearers = new Map<string, Set<(payload: string) => void>>()
       return Notices.of({
         patience: Duration.seconds(30),
-        send: (channel) => sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear()))),
+        send: (channel, payload = "") =>
+          sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear(payload)))),
         listen: (channel, hear) => {
           const all = hearers.get(channel) ?? new Set()
           hearers.set(channel, all)
@@ -44,7 +46,7 @@ export class Notices extends Context.Service<
       Effect.map(SqlClient.SqlClient, (sql) =>
         Notices.of({
           patience: Duration.seconds(2),
-          send: (channel) => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, '')`),
+          send: (channel, payload = "") => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, ${payload})`),
           listen: (channel, hear) => listen(url, noticeChannel(channel), hear),
         }),
       ),

@@ -1,6 +1,7 @@
 /** A server as the pool keeps it: its row, its connection, what it lists and what is offered of that. */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import type { MCPConnection, MCPTool, Tool } from "@stoa/tools"
+import type { McpCall } from "../Asked.ts"
 import { Deferred, Effect, type Scope } from "effect"
 import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
 import { Shelves } from "../tools/offerings.ts"
@@ -12,7 +13,7 @@ export interface UpstreamTool {
   readonly server: string
   /** The agent whose own server it is of; null: the house's. */
   readonly owner: PrincipalId | null
-  readonly tool: Tool
+  readonly tool: Tool<McpCall>
   /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
   readonly behind: string
   /** Nobody has looked at its schema: it is checked under a deadline. */

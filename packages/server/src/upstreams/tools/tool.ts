@@ -1,7 +1,6 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
 import { MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import {
-  type CallContext,
   digestOf,
   type MCPToolCall,
   type MCPConnection,
@@ -13,7 +12,7 @@ import {
   type Tool,
 } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
-import { Asked, CallingClient } from "../Asked.ts"
+import { Asked, type McpCall } from "../Asked.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -39,10 +38,9 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
 }
 
 /** A key is its caller's own: two who happen to have the same one are two to a server as well. */
-const keyFor = ({ agentId, idempotencyKey }: Pick<CallContext, "agentId" | "idempotencyKey">): string =>
-  digestOf([agentId, idempotencyKey])
+const keyFor = ({ idempotencyKey, principal }: McpCall): string => digestOf([principal, idempotencyKey])
 
-export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
+export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<McpCall> => {
   const definition = {
     ...mcpToolDefinition(server, tool),
     timeoutMs: behind.timeoutMs,
@@ -57,7 +55,7 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
     keepsTime: true,
     // Checked here, as the part of the result that the schema speaks of.
     checksOutput: true,
-    handler: Effect.fnUntraced(function* (args, context) {
+    handler: Effect.fnUntraced(function* (args, call) {
       const called: MCPToolCall = { toolName, tool, arguments: args }
       const hidden = (error: ToolExecutionError | ToolTimeoutError) => {
         const message = String(behind.hide(error.message))
@@ -77,14 +75,17 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool => {
         })
       const reply = yield* behind
         .run(there.connection, there.scope, {
-          call: context.callId,
+          call: call.id,
+          client: call.client,
+          answered: call.answered,
+          keep: call.keep,
           tool: tool.name,
           arguments: args,
           onlyTask:
             (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
-          meta: { ...(yield* CallingClient)?.trace, "stoa/idempotencyKey": keyFor(context) },
+          meta: { ...call.client?.trace, "stoa/idempotencyKey": keyFor(call) },
           onProgress: ({ message, progress, total }) =>
-            context.progress({
+            call.progress({
               progress,
               ...(total === undefined ? {} : { total }),
               ...(message === undefined ? {} : { message }),

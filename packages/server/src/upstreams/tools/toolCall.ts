@@ -5,7 +5,7 @@
 import type { MCPConnectionError } from "@stoa/contract"
 import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
-import { Answered, Asked, CallingClient, Keeping, type Questions } from "../Asked.ts"
+import { Asked, type CallingClient, type McpCall, type Questions } from "../Asked.ts"
 import { type makeConversations, unaskable } from "../connections/conversations.ts"
 import { lowerLog } from "../connections/loudness.ts"
 
@@ -30,7 +30,7 @@ const patientTries = 300
 /** How long a server of the old era is asked to keep a result. */
 const taskTtlMs = 24 * 3_600_000
 
-export interface ToolCall {
+export interface ToolCall extends Pick<McpCall, "client" | "answered" | "keep"> {
   readonly call: string
   readonly tool: string
   readonly arguments: JsonObject
@@ -111,9 +111,9 @@ const follow = Effect.fnUntraced(function* (
   task: string,
   options: MCPExchange,
   first: number,
-  client: CallingClient | undefined,
+  { client, keep }: ToolCall,
 ): Effect.fn.Return<MCPReply | Asked, Refusal> {
-  yield* (yield* Keeping)({ task, pollMs: first })
+  yield* keep({ task, pollMs: first })
   for (let pollMs = first; ;) {
     const reply = yield* how(connection, task, options)
     const now = reply._tag === "Done" ? reply.result : {}
@@ -143,8 +143,9 @@ const followOld = Effect.fnUntraced(function* (
   task: string,
   options: MCPExchange,
   first: number,
+  { keep }: ToolCall,
 ): Effect.fn.Return<MCPReply, Refusal> {
-  yield* (yield* Keeping)({ task, pollMs: first })
+  yield* keep({ task, pollMs: first })
   for (let pollMs = first; ;) {
     const reply = yield* how(connection, task)
     const now = reply._tag === "Done" ? reply.result : {}
@@ -167,15 +168,15 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     it: ToolCall,
     options: MCPExchange,
     round: number,
-    client: CallingClient | undefined,
   ): Effect.fn.Return<MCPReply | Asked, Refusal> {
+    const { client } = it
     const reply = yield* connection.exchange("tools/call", { name: it.tool, arguments: it.arguments }, options)
     if (reply._tag === "Done") return reply
     if (reply._tag === "Task") {
       client?.letGo()
       const { pollIntervalMs, taskId } = reply.task
       const { answers: _answers, state: _state, ...rest } = options
-      return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), client)
+      return yield* follow(connection, String(taskId), rest, pollOf(pollIntervalMs), it)
     }
     if (round >= mostRounds) return yield* Effect.fail(tooMuch)
     return yield* askedWith(reply.questions, { round: round + 1, state: reply.state ?? null }, client)
@@ -197,14 +198,14 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
         const options = { ...line, meta: it.meta, onProgress: it.onProgress }
         const follow = (task: string, pollMs: number) => {
           becomes(task)
-          return followOld(connection, task, options, pollMs)
+          return followOld(connection, task, options, pollMs, it)
         }
         if (before !== undefined) return yield* follow(before.task, before.pollMs)
         const params = { name: it.tool, arguments: it.arguments, ...(it.onlyTask ? { task: { ttl: taskTtlMs } } : {}) }
         const reply = yield* connection.exchange("tools/call", params, options)
         const made = reply._tag === "Done" && it.onlyTask ? (reply.result["task"] as JsonObject | undefined) : undefined
         if (made === undefined) return reply
-        ;(yield* CallingClient)?.letGo()
+        it.client?.letGo()
         return yield* follow(String(made["taskId"]), pollOf(made["pollInterval"]))
       })
 
@@ -214,8 +215,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     scope: Scope.Scope,
     it: ToolCall,
   ): Effect.fn.Return<MCPReply | Asked, Refusal> {
-    const client = yield* CallingClient
-    const answered = yield* Answered
+    const { answered, client } = it
     const { capabilities, era } = yield* connection.details
     const { meta, onProgress } = it
     if (era === "legacy") {
@@ -249,22 +249,16 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     }
     const early = client?.answers ?? {}
     if (answered === undefined)
-      return yield* ask(
-        connection,
-        it,
-        Object.keys(early).length === 0 ? options : { ...options, answers: early },
-        0,
-        client,
-      )
+      return yield* ask(connection, it, Object.keys(early).length === 0 ? options : { ...options, answers: early }, 0)
     const state = answered.state as unknown as Exclude<State, { readonly held: true } | { readonly anew: number }>
     if ("task" in state) {
       // Without any it was not asked, and is picked up after a restart.
       if (Object.keys(answered.answers).length > 0)
         yield* connection.exchange("tasks/update", { taskId: state.task, inputResponses: answered.answers }, options)
-      return yield* follow(connection, state.task, options, state.pollMs, client)
+      return yield* follow(connection, state.task, options, state.pollMs, it)
     }
     const again = { ...options, answers: answered.answers, ...(state.state === null ? {} : { state: state.state }) }
-    return yield* ask(connection, it, again, state.round, client)
+    return yield* ask(connection, it, again, state.round)
   })
 
   return { run, giveUp }

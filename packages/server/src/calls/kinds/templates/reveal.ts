@@ -1,12 +1,12 @@
 /**
  * Where secrets and variables become values: at the call, for the places its configuration names, and nowhere else.
- * Whatever is revealed is told to `Revealed`, in each form it may come back in.
+ * Whatever is revealed is added to what its call has `revealed`, in each form it may come back in.
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Effect, Redacted } from "effect"
 import { Environment } from "../../../access/secrets/Environment.ts"
 import { Secrets } from "../../../access/secrets/Secrets.ts"
-import { Revealed } from "../Kind.ts"
+import type { Traces } from "../../road/Handler.ts"
 import { type FromHouse, nameOf } from "./template.ts"
 
 /** By name: `secret.KEY` to its value. */
@@ -49,8 +49,8 @@ export const makeReveal = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     toolName: string,
     places: ReadonlyArray<FromHouse>,
+    { revealed }: Traces,
   ): Effect.fn.Return<Values, ToolExecutionError> {
-    const revealed = yield* Revealed
     const values = new Map<string, string>()
     for (const place of places) {
       const value = Redacted.value(

@@ -7,7 +7,7 @@ import { DeclaredSpaces } from "../../../spaces/DeclaredSpaces.ts"
 import { mayPost, Messages } from "../../../spaces/Messages.ts"
 import { isMember, memberOf, Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
-import { Feed } from "../../Feed.ts"
+import { Deltas } from "../../../store/journal/Deltas.ts"
 import { makeWatch } from "../watch.ts"
 
 export const spacesHandlers = HttpApiBuilder.group(
@@ -19,7 +19,7 @@ export const spacesHandlers = HttpApiBuilder.group(
     const spaces = yield* Spaces
     const messages = yield* Messages
     const declared = yield* DeclaredSpaces
-    const feed = yield* Feed
+    const deltas = yield* Deltas
     const { transact } = yield* Journal
     const viewer = (yield* Grants).viewer("spaces")
     const watch = yield* makeWatch
@@ -95,7 +95,7 @@ export const spacesHandlers = HttpApiBuilder.group(
         typing: Effect.fnUntraced(function* ({ params }) {
           const { space, who } = yield* reach(params.space, "write")
           if (!mayPost(space, who.principal.id)) return
-          yield* feed.show({
+          yield* deltas.emit({
             kind: "typing",
             at: yield* DateTime.now,
             space: space.id,

@@ -44,7 +44,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const shown = Effect.fnUntraced(function* (name: string) {
       const inside = { ...(yield* Caller), context: "internal" as const }
       const callable = (yield* catalogue.list(inside, configured)).find(({ tool }) => tool.definition.name === name)
-      return viewOf(callable ?? (yield* catalogue.view(inside, configured)).get(name)!)
+      return viewOf(callable ?? (yield* catalogue.view(inside, configured)).find(name)!)
     })
 
     return handlers.handleAll({

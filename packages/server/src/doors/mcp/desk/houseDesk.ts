@@ -6,7 +6,7 @@ import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Grants } from "../../../access/rights/Grants.ts"
-import { Calls } from "../../../calls/Calls.ts"
+import { type CallRequest, Calls } from "../../../calls/Calls.ts"
 import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { Listed } from "../../../calls/catalogue/Traits.ts"
 import type { Beside } from "../../../toolsets/Beside.ts"
@@ -123,7 +123,7 @@ export const layerHouseDesk = Layer.effect(
       line: Line,
     ): Effect.Effect<Outcome, Fault> => {
       const wait = use.mayBeTask ? taskPatienceMs : patienceMs
-      const call = calls.call({
+      const request: CallRequest = {
         tool,
         input: use.arguments,
         face: shown,
@@ -131,9 +131,11 @@ export const layerHouseDesk = Layer.effect(
         progress: (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step)),
         ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
         ...(use.space === undefined ? {} : { space: use.space }),
-      })
+      }
       const walked =
-        speaks === "mcp" ? upstreamCalls.through(caller, endpoint, use, line, wait, call) : Effect.map(call, outcomeOf)
+        speaks === "mcp"
+          ? upstreamCalls.through(caller, endpoint, use, line, request)
+          : Effect.map(calls.call(request), outcomeOf)
       return Effect.catch(as(caller, walked), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
         return error._tag === "ToolNotFoundError" ? Effect.fail(unknownTool(use.name)) : Effect.succeed(failure(error))

@@ -3,7 +3,7 @@ import { Caller } from "@stoa/contract"
 import type { MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
 import type { Beside } from "../../../toolsets/Beside.ts"
-import { Answered, Asked, CallingClient } from "../../../upstreams/Asked.ts"
+import { Asked, type McpAsker } from "../../../upstreams/Asked.ts"
 import type { Asks, Content, Face, Interest, JsonObject, Lacks, Line, Listed } from "./Desk.ts"
 import { Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
@@ -13,7 +13,7 @@ type Said = JsonObject | Asked | undefined
 type Answer = Content | Asks | Lacks | undefined
 
 /** Asks the first that knows of it, and the client whatever that one wants to know. */
-const askEach = (asks: ReadonlyArray<Effect.Effect<Said, MCPRefused, Caller>>, line: Line) =>
+const askEach = (asks: ReadonlyArray<Effect.Effect<Said, MCPRefused, Caller>>) =>
   Effect.gen(function* () {
     let said: Said
     for (const ask of asks) if ((said = yield* ask) !== undefined) break
@@ -29,14 +29,15 @@ const askEach = (asks: ReadonlyArray<Effect.Effect<Said, MCPRefused, Caller>>, l
       const lacks = lacksOf(refused)
       return lacks === undefined ? Effect.fail(faultOf(refused)) : Effect.succeed(lacks)
     }),
-    Effect.provideService(CallingClient, { ...clientOf(line), answers: line.answers }),
-    Effect.provideService(
-      Answered,
-      isObject(line.state) && "own" in line.state
-        ? { answers: line.answers, state: line.state["own"] as Asked["state"] }
-        : undefined,
-    ),
   )
+
+const askerOf = (line: Line): McpAsker => ({
+  client: { ...clientOf(line), answers: line.answers },
+  answered:
+    isObject(line.state) && "own" in line.state
+      ? { answers: line.answers, state: line.state["own"] as Asked["state"] }
+      : undefined,
+})
 
 const faultOf = ({ code, data, message }: MCPRefused): Fault => new Fault(code, message, data)
 
@@ -123,12 +124,7 @@ export const withBesides = (
             ),
             read: (uri, line) =>
               Effect.flatMap(
-                as(
-                  askEach(
-                    resources.map(({ read }) => read(uri)),
-                    line,
-                  ),
-                ),
+                as(askEach(resources.map(({ read }) => read(uri, askerOf(line))))),
                 (found): Effect.Effect<Answer, Fault> =>
                   found === undefined
                     ? (face.resources?.read(uri, line) ?? Effect.succeed(undefined))
@@ -154,17 +150,10 @@ export const withBesides = (
               face.prompts?.list,
             ),
             get: (name, given, line) =>
-              Effect.flatMap(
-                as(
-                  askEach(
-                    prompts.map(({ get }) => get(name, given)),
-                    line,
-                  ),
-                ),
-                (found) =>
-                  found === undefined
-                    ? (face.prompts?.get(name, given, line) ?? Effect.fail(invalidParams(`Unknown prompt: ${name}`)))
-                    : Effect.succeed(found),
+              Effect.flatMap(as(askEach(prompts.map(({ get }) => get(name, given, askerOf(line))))), (found) =>
+                found === undefined
+                  ? (face.prompts?.get(name, given, line) ?? Effect.fail(invalidParams(`Unknown prompt: ${name}`)))
+                  : Effect.succeed(found),
               ),
           },
         }),

@@ -2,15 +2,15 @@
  * Calls of servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes a
  * question to it, and what it gives back is passed on in the server's own words.
  */
-import type { Caller, FileId, Principal } from "@stoa/contract"
+import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
-import { type CallRow, Calls } from "../../../calls/Calls.ts"
-import { Begun } from "../../../calls/kinds/Kind.ts"
-import { failureSaid, isSaidInMcp } from "../../../calls/road/Said.ts"
+import { type CallRequest, type CallRow, Calls } from "../../../calls/Calls.ts"
+import { isMcpResult, mcpFailure } from "../../../calls/road/McpNotes.ts"
 import { Decisions } from "../../../decisions/Decisions.ts"
+import { newId } from "../../../store/journal/Correlation.ts"
 import { Files } from "../../../store/Files.ts"
-import { CallingClient } from "../../../upstreams/Asked.ts"
+import type { CallingClient } from "../../../upstreams/Asked.ts"
 import type { makeCallNews } from "./callNews.ts"
 import { outcomeOf, taskOf } from "./callOutcome.ts"
 import { missingFor } from "../wire/capabilities.ts"
@@ -75,9 +75,9 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
 
   /** What the server gave, whole, also where it is kept as a file; otherwise what the house says of it. */
   const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
-    const failure = failureSaid(row)
+    const failure = mcpFailure(row)
     // A result that its tool took for a good one, and is not what was promised, is a failure in the house's words.
-    const result = isSaidInMcp(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
+    const result = isMcpResult(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
     return isObject(result) && Array.isArray(result["content"])
       ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
       : (outcomeOf(row) as Settled)
@@ -94,7 +94,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
   const taskFor = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const task = taskOf(row)
     if (task.status === "completed") {
-      const fault = faultIn(failureSaid(row))
+      const fault = faultIn(mcpFailure(row))
       const { outcome: _, ...rest } = task
       return fault === undefined
         ? ({ ...rest, outcome: yield* settled(row, endpoint) } satisfies Task)
@@ -143,7 +143,7 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
       return { ...outcomeOf(row), ...task }
     }
     if (row.state === "running") return { ...outcomeOf(row), task: yield* taskFor(row, endpoint) } as Outcome
-    const fault = faultIn(failureSaid(row))
+    const fault = faultIn(mcpFailure(row))
     const lacking = isObject(fault?.data) ? fault.data["requiredCapabilities"] : undefined
     if (fault?.code === codes.missingCapability && isObject(lacking))
       return { _tag: "Lacks", capabilities: lacking } satisfies Outcome
@@ -153,17 +153,11 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
   })
 
   /** A first call, or one that goes on with its client's answers. Whoever gives up the request gives up the call. */
-  const through = <E, R>(
-    { principal }: Caller["Service"],
-    endpoint: Endpoint,
-    use: Use,
-    line: Line,
-    wait: number,
-    first: Effect.Effect<CallRow, E, R>,
-  ): Effect.Effect<Outcome, E | Fault, R> =>
+  const through = ({ principal }: Caller["Service"], endpoint: Endpoint, use: Use, line: Line, request: CallRequest) =>
     Effect.suspend(() => {
       const before = textIn(line.state, "call")
-      let begun = before
+      // Known before it answers: whoever gives it up stops it.
+      const id = (before ?? newId("call")) as CallId
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
         capabilities: line.capabilities,
@@ -177,28 +171,24 @@ export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Succe
           else if (retryMs !== undefined) line.letGo(retryMs)
         },
       }
-      const progress = (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step))
-      const called: Effect.Effect<CallRow, E | Fault, R> =
+      const { progress, wait = 0 } = request
+      const called: Effect.Effect<CallRow, Effect.Error<ReturnType<Calls["Service"]["call"]>> | Fault, Caller> =
         before === undefined
-          ? first
+          ? calls.call({ ...request, id, client })
           : Effect.flatMap(calls.asks(before), (asked) => {
               const meant = asked !== undefined && questionOf(asked) === textIn(line.state, "asked")
-              return calls.hear(before, principal, meant ? line.answers : {}, { wait, progress })
+              const now = { wait, client, ...(progress === undefined ? {} : { progress }) }
+              return calls.hear(before, principal, meant ? line.answers : {}, now)
             }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
-      const late = Effect.andThen(
-        Effect.sleep(patienceMs),
-        Effect.suspend(() => (use.mayBeTask && begun !== undefined ? Effect.void : Effect.never)),
-      )
-      const released = Effect.flatMap(Effect.raceFirst(Deferred.await(letGo), late), () =>
-        Effect.orDie(calls.get(begun!, { principal, all: false })),
+      const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
+      // One that is not written down yet answers by itself.
+      const released = Effect.raceFirst(Deferred.await(letGo), late).pipe(
+        Effect.andThen(Effect.option(calls.get(id, { principal, all: false }))),
+        Effect.flatMap((row) => (row._tag === "Some" ? Effect.succeed(row.value) : Effect.never)),
       )
       return Effect.raceFirst(called, released).pipe(
-        Effect.provideService(CallingClient, client),
-        Effect.provideService(Begun, (call: string) => void (begun = call)),
         Effect.onInterrupt(() =>
-          begun === undefined || line.ending()
-            ? Effect.void
-            : Effect.ignore(calls.cancel(begun, "The client cancelled it")),
+          line.ending() ? Effect.void : Effect.ignore(calls.cancel(id, "The client cancelled it")),
         ),
         Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, line)),
       )

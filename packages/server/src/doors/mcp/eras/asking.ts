@@ -40,11 +40,11 @@ const bindingOf = (talk: Talk, { method, params }: Request): Binding => {
   return { principal: ownerOf(talk), endpoint: talk.place.key, method, params: rest }
 }
 
-const askedAnew = <R extends Result>(talk: Talk, request: Request, ask: Ask<R>, render: Render<R>) => {
+/** The new era, before the house is asked: the client's answers, and the state that was given with the question. */
+export const lineAnew = (talk: Talk, request: Request): Line | Fault => {
   const { inputResponses, requestState } = request.params
-  const { now, seal, stamp } = talk.front
-  if (inputResponses !== undefined && !isObject(inputResponses))
-    return Effect.fail(invalidParams("inputResponses is an object"))
+  const { now, seal } = talk.front
+  if (inputResponses !== undefined && !isObject(inputResponses)) return invalidParams("inputResponses is an object")
   const binding = requestState === undefined ? undefined : bindingOf(talk, request)
   const opened =
     binding === undefined
@@ -53,17 +53,27 @@ const askedAnew = <R extends Result>(talk: Talk, request: Request, ask: Ask<R>, 
         ? seal.open(requestState, binding, now())
         : undefined
   if (opened === undefined)
-    return Effect.fail(invalidParams("requestState is not ours, not of this request, too old, or used before"))
+    return invalidParams("requestState is not ours, not of this request, too old, or used before")
   const given = Object.entries(inputResponses ?? {}).filter(([, it]) => isAnswer(it))
-  const line = lineOf(talk, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
-  return Effect.flatMap(ask(line), (result) => {
-    if (isLacks(result)) return Effect.fail(lacks(result.capabilities))
-    if (!isAsks(result)) return Effect.succeed(render(result))
-    const missing = missingFor(talk.capabilities, result, talk.revision)
-    if (missing !== undefined) return Effect.fail(lacks(missing))
-    const state = result.state === undefined ? undefined : seal.seal(result.state, bindingOf(talk, request), now())
-    return Effect.succeed(inputRequiredText(result.requests, state, stamp))
-  })
+  return lineOf(talk, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
+}
+
+/** The new era, where the house wants something of the client: that is the answer, and the client asks again. */
+export const inputRequired = (talk: Talk, request: Request, wanted: Asks | Lacks): Effect.Effect<string, Fault> => {
+  const { now, seal, stamp } = talk.front
+  if (isLacks(wanted)) return Effect.fail(lacks(wanted.capabilities))
+  const missing = missingFor(talk.capabilities, wanted, talk.revision)
+  if (missing !== undefined) return Effect.fail(lacks(missing))
+  const state = wanted.state === undefined ? undefined : seal.seal(wanted.state, bindingOf(talk, request), now())
+  return Effect.succeed(inputRequiredText(wanted.requests, state, stamp))
+}
+
+const askedAnew = <R extends Result>(talk: Talk, request: Request, ask: Ask<R>, render: Render<R>) => {
+  const line = lineAnew(talk, request)
+  if (line instanceof Fault) return Effect.fail(line)
+  return Effect.flatMap(ask(line), (result) =>
+    isLacks(result) || isAsks(result) ? inputRequired(talk, request, result) : Effect.succeed(render(result)),
+  )
 }
 
 const told = (method: string, params: JsonObject, id?: string): string =>

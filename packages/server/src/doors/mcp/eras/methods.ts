@@ -1,9 +1,18 @@
 /** The methods both eras share, and those of one of them. Each gives the text of a result, or the fault that answers it. */
 import { Effect } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"
-import { asked } from "./asking.ts"
+import { asked, inputRequired, lineAnew } from "./asking.ts"
 import { isAnswer, knowsTasks, serverCapabilities, tasksNeeded } from "../wire/capabilities.ts"
-import { type ClientAnswers, type JsonObject, type Listed, logLevels, type LogLevel } from "../desk/Desk.ts"
+import {
+  type Asks,
+  type ClientAnswers,
+  type JsonObject,
+  type Lacks,
+  type Listed,
+  logLevels,
+  type LogLevel,
+  type Outcome,
+} from "../desk/Desk.ts"
 import { traceOf } from "../wire/envelope.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject, metaOf, type Request } from "../wire/message.ts"
@@ -79,14 +88,18 @@ const toolsCall: Method = (talk, request) => {
     mayBeTask,
     tasksExist,
   }
-  return asked(
-    talk,
-    request,
-    (line) => talk.face.call(use, line),
-    (outcome) =>
-      mayBeTask && (outcome._tag === "Waiting" || outcome._tag === "Running") && outcome.task !== undefined
-        ? taskMadeText(outcome.task, talk.front.stamp)
-        : outcomeText(outcome, tool, talk.revision, talk.front.stamp),
+  const render = (outcome: Exclude<Outcome, Asks | Lacks>): string =>
+    mayBeTask && (outcome._tag === "Waiting" || outcome._tag === "Running") && outcome.task !== undefined
+      ? taskMadeText(outcome.task, talk.front.stamp)
+      : outcomeText(outcome, tool, talk.revision, talk.front.stamp)
+  // An old client may be asked on its stream, as often as the tool wants; a new one asks again itself.
+  if (!tasksExist) return asked(talk, request, (line) => talk.face.call(use, line), render)
+  const line = lineAnew(talk, request)
+  if (line instanceof Fault) return fail(line)
+  return Effect.flatMap(talk.face.call(use, line), (outcome) =>
+    outcome._tag === "Asks" || outcome._tag === "Lacks"
+      ? inputRequired(talk, request, outcome)
+      : Effect.succeed(render(outcome)),
   )
 }
 

@@ -8,11 +8,6 @@ import { Principals } from "../../access/identity/Principals.ts"
 import { Messages } from "../../spaces/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { type CallRow, errorFrom } from "./rows.ts"
-import type { Listed } from "../catalogue/Traits.ts"
-
-/** What a space sees of a call: of a tool that is part of the house nothing, whatever it says (S1-20). */
-export const visibilityOf = ({ set, tool: { definition } }: Listed): Visibility =>
-  set === "configured" || set === "upstream" ? (definition.visibility ?? "hidden") : "hidden"
 
 type Posted = Pick<CallRow, "id" | "tool" | "principal" | "space" | "input" | "customUi">
 
@@ -29,7 +24,7 @@ const endOf = (row: Pick<CallRow, "error" | "output" | "outputFile" | "outputSiz
   return { output: JSON.parse(row.output ?? "null") as Schema.Json }
 }
 
-export const makePosting = Effect.gen(function* () {
+export const makeCallMessage = Effect.gen(function* () {
   const messages = yield* Messages
   const spaces = yield* Spaces
   const principals = yield* Principals

@@ -14,14 +14,14 @@ interface Waiting<A, B> {
 const most = 200
 
 /** `write` writes several, all or none, and says what came of each. */
-export const makeTogether = Effect.fnUntraced(function* <A, B>(
+export const makeBatch = Effect.fnUntraced(function* <A, B>(
   write: (items: ReadonlyArray<A>) => Effect.Effect<(item: A) => B>,
 ) {
   const run = Effect.runForkWith(yield* lean)
   let waiting: Array<Waiting<A, B>> = []
   let writing = false
   // How many were on their way when the last batch was written.
-  let lately = 0
+  let before = 0
 
   const attempt = (some: ReadonlyArray<Waiting<A, B>>) => Effect.exit(write(some.map(({ item }) => item)))
   const tell = (some: ReadonlyArray<Waiting<A, B>>, exit: Exit.Exit<(item: A) => B>): void => {
@@ -36,7 +36,7 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
     const some = waiting.slice(0, most)
     waiting = waiting.slice(most)
     const exit = yield* attempt(some)
-    lately = some.length + waiting.length
+    before = some.length + waiting.length
     writing = false
     // The next is on its way to the disk before these are answered: that takes a while, too.
     if (isEnough()) begin(batch)
@@ -50,7 +50,7 @@ export const makeTogether = Effect.fnUntraced(function* <A, B>(
   const batchLater = Effect.andThen(Effect.yieldNow, batchSoon)
 
   /** Those who were just answered come again, and are worth a moment: a batch costs the same for one as for many. */
-  const isEnough = () => waiting.length > 0 && waiting.length * 4 >= lately * 3
+  const isEnough = () => waiting.length > 0 && waiting.length * 4 >= before * 3
   const begin = (how: Effect.Effect<void>): void => {
     writing = true
     run(how)

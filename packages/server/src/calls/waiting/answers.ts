@@ -2,98 +2,91 @@
  * How a call goes on that was asked something in the middle: by people, through its decision, or by the client that made it.
  * Whoever is first answers; the tool's handler is then called again, with the answers and with the same key.
  */
-import { type CallError, type CallId, type CorrelationId, Missing, type Principal, type SpaceId } from "@stoa/contract"
-import type { Call as Begun } from "@stoa/tools"
+import { type CallId, Missing, type Principal } from "@stoa/contract"
+import { type Failure, type Progress, Road } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type Bound, Decisions } from "../../decisions/Decisions.ts"
+import { Holder } from "../../store/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { Answered, type Answers, CallingClient } from "../../upstreams/Asked.ts"
+import type { Answers, CallingClient } from "../../upstreams/Asked.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { everything } from "../catalogue/Catalogue.ts"
+import { attemptFrom, causeOf } from "../road/attempt.ts"
+import { type makeExecute, measure } from "../road/execute.ts"
+import { noTraces } from "../road/Handler.ts"
+import type { Ending } from "../road/outcome.ts"
+import type { makePrepare } from "../road/prepare.ts"
+import type { Record } from "../road/record.ts"
+import type { CallRow } from "../road/rows.ts"
+import type { makeListeners } from "./listeners.ts"
 import {
-  answering,
   answersFrom,
+  answersTo,
   forms,
   makeQuestions,
   type OpenQuestions,
   unanswered,
   verdictFrom,
 } from "./questions.ts"
-import { type Ending, errorOf, type makeRecord } from "../road/record.ts"
-import type { CallRow } from "../road/rows.ts"
-import type { makeRunning, Progress } from "../road/running.ts"
-import { makeWalk, reachedNothing } from "../road/walk.ts"
-import type { makeWatch } from "./watch.ts"
+
+/** Who is there while it goes on. */
+interface Now {
+  readonly progress?: Progress
+  readonly client?: CallingClient
+}
 
 /** How long a call waits for its server before it goes on without. */
 const patience = "1 minute"
 
-/** As the call was made. */
-export const storedCall = (row: CallRow): Begun => ({
-  id: row.id,
-  toolName: row.tool,
-  arguments: JSON.parse(row.input) as Begun["arguments"],
-  agentId: row.principal,
-  sessionId: row.space ?? "",
-  correlationId: row.correlationId,
-  idempotencyKey: row.idempotencyKey ?? row.id,
-  startedAt: Date.parse(row.createdAt),
-})
-
-/** What it does from here on is its maker's doing, under the correlation it began with. */
-export const causeOf = (row: CallRow) => ({
-  correlationId: row.correlationId as CorrelationId,
-  actor: row.principal,
-  provenance: "tool" as const,
-})
-
-export const makeAnswering = Effect.fnUntraced(function* (
-  record: Effect.Success<typeof makeRecord>,
-  running: Effect.Success<ReturnType<typeof makeRunning>>,
-  watch: ReturnType<typeof makeWatch>,
-  settle: (id: string, ending: Ending) => Effect.Effect<CallRow | undefined>,
+export const makeAnswers = Effect.fnUntraced(function* (
+  record: Record,
+  prepare: Effect.Success<typeof makePrepare>,
+  execute: Effect.Success<ReturnType<typeof makeExecute>>,
+  listeners: ReturnType<typeof makeListeners>,
 ) {
   const journal = yield* Journal
   const decisions = yield* Decisions
   const tokens = yield* Tokens
   const upstreams = yield* Upstreams
   const questions = yield* makeQuestions
-  const walk = yield* makeWalk
   const scope = yield* Effect.scope
+  const { id: me } = yield* Holder
 
   /** The client that asked is still the one the server may rely on, also when people have answered in its place. */
-  const asClient = (asked: OpenQuestions) =>
-    Effect.map(CallingClient, (now) =>
-      now === undefined && asked.client !== null
-        ? { capabilities: asked.client, answers: {}, log: () => {}, letGo: () => {} }
-        : now,
-    )
+  const clientOf = (asked: OpenQuestions, now: CallingClient | undefined): CallingClient | undefined =>
+    now === undefined && asked.client !== null
+      ? { capabilities: asked.client, answers: {}, log: () => {}, letGo: () => {} }
+      : now
+
+  const settle = Effect.fnUntraced(function* (id: string, ending: Ending) {
+    const row = yield* journal.transact(record.settle(id, ending, noTraces()))
+    if (row !== undefined) yield* measure(row)
+    yield* listeners.tell(row)
+    yield* over(id)
+    return row
+  })
 
   /** Runs the handler again once everything is answered: found, judged and validated again, as things stand now. */
-  const carryOn = Effect.fnUntraced(function* (row: CallRow, progress: Progress) {
+  const continueCall = Effect.fnUntraced(function* (row: CallRow, now: Now) {
     const asked = yield* questions.of(row.id)
     if (asked === undefined || Object.keys(unanswered(asked)).length > 0) return
-    const stop = (error: CallError & Record<string, unknown>) =>
-      settle(row.id, { step: row.state === "running" ? "fail" : "refuse", error })
+    const isRunning = row.state === "running"
+    const stop = (error: Failure) => settle(row.id, { step: isRunning ? "fail" : "refuse", error })
     const refuse = (message: string) => stop({ tag: "ToolAuthorizationError", message })
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
     if (caller._tag === "None") return yield* refuse("Whoever made this call has left the house")
-    const options = { face: everything, hasSpace: row.space !== null, counted: false }
-    const walked = yield* Effect.exit(walk(caller.value, storedCall(row), options, reachedNothing(row.tool)))
-    if (Exit.isFailure(walked)) return yield* stop(errorOf(Cause.squash(walked.cause)))
-    if (walked.value.listed.tool.fingerprint !== row.fingerprint)
-      return yield* refuse(`"${row.tool}" has changed since it was called, and did not go on`)
-    const started = yield* journal.transact(record.start(row.id, running.me, undefined))
-    if (started === undefined) return undefined
     const { answers, state } = asked
-    yield* running
-      .launch(row.id, walked.value, caller.value, row.space as SpaceId | null, progress)
-      .pipe(
-        Effect.provideService(Answered, { answers, state }),
-        Effect.provideService(CallingClient, yield* asClient(asked)),
-      )
+    const client = clientOf(asked, now.client)
+    const attempt = attemptFrom(row, caller.value, { ...now, client, answered: { answers, state } })
+    const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
+    if (Exit.isFailure(prepared)) return yield* stop(Road.failureOf(Cause.squash(prepared.cause)))
+    if (prepared.value.found.tool.fingerprint !== row.fingerprint)
+      return yield* refuse(`"${row.tool}" has changed since it was called, and did not go on`)
+    const started = yield* journal.transact(
+      isRunning ? record.takeOver(row.id, me, row.owner) : record.start(row.id, me),
+    )
+    if (started !== undefined) yield* execute.launch(attempt)
     return undefined
   })
 
@@ -108,24 +101,26 @@ export const makeAnswering = Effect.fnUntraced(function* (
     }).pipe(Effect.scoped)
 
   /** The decision was closed, whichever way: what is not answered by then has been cancelled. */
-  const decided = Effect.fnUntraced(function* (row: CallRow, bound: Bound, progress?: Progress) {
-    const heard = yield* journal.transact(
+  const decided = Effect.fnUntraced(function* (row: CallRow, bound: Bound, now?: Now) {
+    const asked = yield* journal.transact(
       Effect.gen(function* () {
-        const asked = yield* questions.held(row.id)
+        const open = yield* questions.held(row.id)
         // Asked something else by now: that is another decision's.
-        if (asked === undefined || asked.decision !== bound.id) return false
-        yield* questions.answer(row.id, { ...answersFrom(asked.questions, bound), ...asked.answers })
-        return true
+        if (open === undefined || open.decision !== bound.id) return undefined
+        yield* questions.answer(row.id, { ...answersFrom(open.questions, bound), ...open.answers })
+        return open
       }),
     )
-    if (!heard) return
+    // Another process holds the stream on which it was asked: it sees the answer in the row, and goes on with it.
+    if (asked === undefined || (asked.holder !== null && asked.holder !== me)) return
     // Nobody else waits for it: whoever reads the journal goes on reading.
-    if (progress === undefined) yield* Effect.forkIn(Effect.andThen(server(row.tool), carryOn(row, progress)), scope)
-    else yield* carryOn(row, progress)
+    if (now?.progress === undefined)
+      yield* Effect.forkIn(Effect.andThen(server(row.tool), continueCall(row, now ?? {})), scope)
+    else yield* continueCall(row, now)
   })
 
   /** What a client says to what its call was asked. Of the forms, all of them: people may still answer the rest. */
-  const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, said: Answers, progress: Progress) {
+  const take = Effect.fnUntraced(function* (row: CallRow, by: Principal, said: Answers, now: Now) {
     if (row.state !== "waiting") return
     const given = Effect.gen(function* () {
       const asked = yield* questions.held(row.id)
@@ -133,7 +128,7 @@ export const makeAnswering = Effect.fnUntraced(function* (
       const { decision } = asked
       const open = decision !== null && (yield* decisions.bound(decision))?.state === "open"
       // To a form whose decision is closed somebody else was first.
-      const mine = Object.entries(answering(asked, said)).filter(
+      const mine = Object.entries(answersTo(asked, said)).filter(
         ([key]) => open || decision === null || asked.questions[key]?.method !== "elicitation/create",
       )
       const answers = { ...asked.answers, ...Object.fromEntries(mine) }
@@ -145,28 +140,36 @@ export const makeAnswering = Effect.fnUntraced(function* (
     yield* Effect.ignore(Effect.retry(journal.transact(given), { times: 1 }))
     const decision = (yield* questions.of(row.id))?.decision ?? null
     const bound = decision === null ? undefined : yield* decisions.bound(decision)
-    if (bound !== undefined && bound.state !== "open") return yield* decided(row, bound, progress)
-    yield* carryOn(row, progress)
+    if (bound !== undefined && bound.state !== "open") return yield* decided(row, bound, now)
+    yield* continueCall(row, now)
   })
 
   const hear = Effect.fn("Calls.hear")(function* (
     id: string,
     by: Principal,
     answers: Answers,
-    { progress, wait }: { readonly wait: number; readonly progress?: Progress },
+    { wait, ...now }: { readonly wait: number; readonly progress?: Progress; readonly client?: CallingClient },
   ) {
     const row = yield* record.byId(id)
     if (row === undefined || row.principal !== by.id) return yield* new Missing({ noun: "call", ref: id })
-    const { heard, leave } = watch.listen(id)
-    return yield* causedBy(causeOf(row), take(row, by, answers, progress)).pipe(
-      Effect.andThen(watch.now(id)),
-      Effect.flatMap((now) =>
-        now.state === "running" && wait > 0
-          ? Effect.timeoutOrElse(heard, { duration: wait, orElse: () => watch.now(id) })
-          : Effect.succeed(now),
+    const { heard, leave } = listeners.listen(id)
+    return yield* causedBy(causeOf(row), take(row, by, answers, now)).pipe(
+      Effect.andThen(listeners.now(id)),
+      Effect.flatMap((it) =>
+        it.state === "running" && wait > 0
+          ? Effect.timeoutOrElse(heard, { duration: wait, orElse: () => listeners.now(id) })
+          : Effect.succeed(it),
       ),
       Effect.ensuring(leave),
     )
+  })
+
+  /** Nothing of it is held, or kept, any longer. */
+  const over = Effect.fnUntraced(function* (id: string) {
+    const asked = yield* questions.of(id)
+    yield* questions.forget(id)
+    const row = asked === undefined ? undefined : yield* record.byId(id)
+    yield* upstreams.hangUp(id, row && { tool: row.tool, state: asked!.state })
   })
 
   return {
@@ -182,26 +185,21 @@ export const makeAnswering = Effect.fnUntraced(function* (
         return Object.keys(left).length > forms(left).length
       }),
     orphans: questions.orphans,
-    /** Answered, but not gone on with: the house stopped in between. */
-    unheeded: Effect.gen(function* () {
-      for (const { call, decision } of yield* questions.answered) {
+    /** Answered, but not continued: the house stopped in between, or another process took the answer. */
+    continueAnswered: Effect.gen(function* () {
+      for (const { call, decision } of yield* questions.answered(me)) {
         const [row, bound] = [yield* record.byId(call), yield* decisions.bound(decision)]
         if (row !== undefined && bound !== undefined) yield* causedBy(causeOf(row), decided(row, bound))
       }
     }),
     /** Goes on with a call that ran when its process died, if its server has made a task of it. False: it has not. */
-    pickUp: Effect.fnUntraced(function* (row: CallRow) {
+    takeOver: Effect.fnUntraced(function* (row: CallRow) {
       const asked = yield* questions.of(row.id)
       if (asked?.isTask !== true) return false
-      yield* Effect.forkIn(Effect.andThen(server(row.tool), causedBy(causeOf(row), carryOn(row, undefined))), scope)
+      yield* Effect.forkIn(Effect.andThen(server(row.tool), causedBy(causeOf(row), continueCall(row, {}))), scope)
       return true
     }),
-    /** Nothing of it is held, or kept, any longer. */
-    over: Effect.fnUntraced(function* (id: string) {
-      const asked = yield* questions.of(id)
-      yield* questions.forget(id)
-      const row = asked === undefined ? undefined : yield* record.byId(id)
-      yield* upstreams.hangUp(id, row && { tool: row.tool, state: asked!.state })
-    }),
+    settle,
+    over,
   }
 })

@@ -1,34 +1,34 @@
 /** Staying with a call until it settles. What is held here is only who listens; the call itself is its row. */
 import { Deferred, Effect } from "effect"
 import { isSettled } from "../road/lifecycle.ts"
-import type { makeRecord } from "../road/record.ts"
+import type { Record } from "../road/record.ts"
 import type { CallRow } from "../road/rows.ts"
 
-interface Watcher {
+interface Listener {
   readonly done: Deferred.Deferred<CallRow>
   readonly wants: (row: CallRow) => boolean
 }
 
-export const makeWatch = (record: Effect.Success<typeof makeRecord>) => {
-  const watchers = new Map<string, Set<Watcher>>()
+export const makeListeners = (record: Record) => {
+  const listeners = new Map<string, Set<Listener>>()
 
   /** Whoever stays with it hears of it. */
   const tell = (row: CallRow | undefined): Effect.Effect<void> =>
     Effect.sync(() => {
       if (row === undefined) return
-      for (const { done, wants } of watchers.get(row.id) ?? [])
+      for (const { done, wants } of listeners.get(row.id) ?? [])
         if (wants(row)) Deferred.doneUnsafe(done, Effect.succeed(row))
     })
 
   /** Listens from now on: begun before what is waited for, nothing is missed. */
-  const listen = (id: string, wants: Watcher["wants"] = () => true) => {
+  const listen = (id: string, wants: Listener["wants"] = () => true) => {
     const done = Deferred.makeUnsafe<CallRow>()
     const one = { done, wants }
-    const all = watchers.get(id) ?? new Set()
-    watchers.set(id, all.add(one))
+    const all = listeners.get(id) ?? new Set()
+    listeners.set(id, all.add(one))
     const leave = Effect.sync(() => {
       all.delete(one)
-      if (all.size === 0) watchers.delete(id)
+      if (all.size === 0) listeners.delete(id)
     })
     return { heard: Deferred.await(done), leave }
   }

@@ -1,109 +1,89 @@
 /** How a call that waits goes on or ends: by a decision, a result from outside, the clock, or somebody who stops it. */
-import {
-  BadInput,
-  type CallId,
-  type CallResult,
-  type CorrelationId,
-  Forbidden,
-  Missing,
-  type Principal,
-  type SpaceId,
-  WrongState,
-} from "@stoa/contract"
-import { type Call as Begun, checkValue, Road, saidOf } from "@stoa/tools"
+import { BadInput, type CallId, type CallResult, Forbidden, Missing, type Principal, WrongState } from "@stoa/contract"
+import { checkValue, Road, saidOf } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type Bound, Decisions } from "../../decisions/Decisions.ts"
+import { Holder, isGone } from "../../store/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
-import { causeOf, makeAnswering, storedCall } from "./answering.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
 import { makeOwnerOf } from "../hosts/rows.ts"
-import { isSettled } from "../road/lifecycle.ts"
-import { unseen } from "../kinds/Kind.ts"
-import { type Ending, errorOf, type makeRecord } from "../road/record.ts"
+import { attemptFrom, causeOf } from "../road/attempt.ts"
+import { type makeExecute, measure } from "../road/execute.ts"
+import { noTraces } from "../road/Handler.ts"
+import { isSettled, open } from "../road/lifecycle.ts"
+import { type Ending, unknownOutcome } from "../road/outcome.ts"
+import type { makePrepare } from "../road/prepare.ts"
+import type { Record } from "../road/record.ts"
 import type { CallRow } from "../road/rows.ts"
-import { type makeRunning, measure, unknownOutcome } from "../road/running.ts"
-import { makeWalk, reachedNothing } from "../road/walk.ts"
-import type { makeWatch } from "./watch.ts"
+import { makeAnswers } from "./answers.ts"
+import type { makeListeners } from "./listeners.ts"
 
 /** Said of a call whose server went away with a question open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"
 
 const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
 
-export const makeReturning = Effect.fnUntraced(function* (
-  record: Effect.Success<typeof makeRecord>,
-  running: Effect.Success<ReturnType<typeof makeRunning>>,
-  watch: ReturnType<typeof makeWatch>,
+export const makeEndings = Effect.fnUntraced(function* (
+  record: Record,
+  prepare: Effect.Success<typeof makePrepare>,
+  execute: Effect.Success<ReturnType<typeof makeExecute>>,
+  listeners: ReturnType<typeof makeListeners>,
 ) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const decisions = yield* Decisions
   const tokens = yield* Tokens
   const catalogue = yield* Catalogue
-  const walk = yield* makeWalk
   const ownerOf = yield* makeOwnerOf
   const upstreams = yield* Upstreams
-
-  const settle = Effect.fnUntraced(function* (id: string, ending: Ending) {
-    const row = yield* journal.transact(record.settle(id, ending, unseen()))
-    if (row !== undefined) yield* measure(row)
-    yield* watch.tell(row)
-    yield* answering.over(id)
-    return row
-  })
-  const answering: Effect.Success<ReturnType<typeof makeAnswering>> = yield* makeAnswering(
-    record,
-    running,
-    watch,
-    settle,
-  )
+  const holder = yield* Holder
+  const me = holder.id
+  const answers = yield* makeAnswers(record, prepare, execute, listeners)
+  const { settle } = answers
 
   const run = Effect.runForkWith(yield* Effect.context<never>())
   /** Ends a call that waits, and takes back what was asked: one without the other would leave a question about nothing. */
   const abandon = Effect.fnUntraced(function* (id: string, ending: Exclude<Ending, { readonly step: "finish" }>) {
     const row = yield* journal.transact(
       Effect.gen(function* () {
-        const settled = yield* record.settle(id, ending, unseen())
+        const settled = yield* record.settle(id, ending, noTraces())
         if (settled !== undefined && settled.onId !== null) yield* decisions.cancel(settled.onId, ending.error.message)
         return settled
       }),
     )
     if (row !== undefined) yield* measure(row)
-    yield* watch.tell(row)
-    yield* answering.over(id)
+    yield* listeners.tell(row)
+    yield* answers.over(id)
   })
   upstreams.onLost(
     (id) => void run(abandon(id, { step: "fail", error: { tag: "ToolExecutionError", message: cutOff } })),
   )
 
   /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
-  const goOn = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
+  const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
     if (caller._tag === "None") return yield* settle(row.id, refused("Whoever made this call has left the house"))
-    const stored = storedCall(row)
-    const edited = bound.value === null ? stored.arguments : (JSON.parse(bound.value) as Begun["arguments"])
-    const reached = reachedNothing(row.tool)
-    const options = { face: everything, hasSpace: row.space !== null, counted: false }
-    const walked = yield* Effect.exit(walk(caller.value, { ...stored, arguments: edited }, options, reached))
-    if (Exit.isFailure(walked))
-      return yield* settle(row.id, { step: "refuse", error: errorOf(Cause.squash(walked.cause)) })
-    const { listed } = walked.value
+    const attempt = attemptFrom(row, caller.value, {})
+    const asked = { ...attempt }
+    if (bound.value !== null) attempt.input = JSON.parse(bound.value) as typeof attempt.input
+    const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
+    if (Exit.isFailure(prepared))
+      return yield* settle(row.id, { step: "refuse", error: Road.failureOf(Cause.squash(prepared.cause)) })
+    const { tool } = prepared.value.found
     // What was approved is this tool as it was shown, with these arguments, for this principal: anything else is not.
-    if (listed.tool.fingerprint !== row.fingerprint || Road.digestOfCall(listed.tool, stored) !== bound.digest)
+    if (tool.fingerprint !== row.fingerprint || Road.digestOfCall(tool, asked) !== bound.digest)
       return yield* settle(
         row.id,
         refused(
           `"${row.tool}" has changed since it was approved, and did not run. Call it again to have the new one approved`,
         ),
       )
-    const input = bound.value === null ? undefined : bound.value
-    const started = yield* journal.transact(record.start(row.id, running.me, input))
-    if (started === undefined) return undefined
-    yield* running.launch(row.id, walked.value, caller.value, row.space as SpaceId | null)
+    const started = yield* journal.transact(record.start(row.id, me, bound.value ?? undefined))
+    if (started !== undefined) yield* execute.launch(attempt)
     return undefined
   })
 
@@ -116,8 +96,8 @@ export const makeReturning = Effect.fnUntraced(function* (
   })
 
   const outcome = (row: CallRow, bound: Bound): Effect.Effect<unknown> => {
-    if (bound.kind === "approval" && bound.verdict === "approve") return goOn(row, bound)
-    if (bound.kind === "elicitation") return answering.decided(row, bound)
+    if (bound.kind === "approval" && bound.verdict === "approve") return runApproved(row, bound)
+    if (bound.kind === "elicitation") return answers.decided(row, bound)
     if (bound.verdict === "submit") return settle(row.id, { step: "finish", output: JSON.parse(bound.value ?? "null") })
     const said = bound.note === null ? "" : `: ${bound.note}`
     if (bound.state === "canceled")
@@ -152,17 +132,19 @@ export const makeReturning = Effect.fnUntraced(function* (
         const settled = yield* record.settle(
           id,
           { step: "cancel", error: { tag: "Canceled", message: reason } },
-          unseen(),
+          noTraces(),
         )
         if (settled !== undefined && settled.onId !== null) yield* decisions.cancel(settled.onId, reason)
         return settled
       }),
     )
     if (row === undefined)
-      return yield* new WrongState({ detail: `This call is ${(yield* watch.now(id)).state} already, and stays so.` })
-    yield* watch.tell(row)
-    yield* running.interrupt(id)
-    yield* answering.over(id)
+      return yield* new WrongState({
+        detail: `This call is ${(yield* listeners.now(id)).state} already, and stays so.`,
+      })
+    yield* listeners.tell(row)
+    yield* execute.interrupt(id)
+    yield* answers.over(id)
     return row
     // Whoever hangs up meanwhile has canceled it all the same, and its handler hears of it.
   }, Effect.uninterruptible)
@@ -170,7 +152,7 @@ export const makeReturning = Effect.fnUntraced(function* (
   const fitsOutput = Effect.fnUntraced(function* (row: CallRow, output: unknown) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
     if (caller._tag === "None") return
-    const listed = (yield* catalogue.view(caller.value, everything)).get(row.tool)
+    const listed = (yield* catalogue.view(caller.value, everything)).find(row.tool)
     const schema = listed?.tool.definition.outputSchema
     const fault = schema === undefined ? undefined : yield* checkValue(schema, output)
     if (fault !== undefined)
@@ -232,19 +214,23 @@ export const makeReturning = Effect.fnUntraced(function* (
               : { verdict: "deny", note: failure.slice(0, 2000) },
           )
         }
-        const done = yield* record.settle(id, ending, unseen())
+        const done = yield* record.settle(id, ending, noTraces())
         return done ?? (yield* new WrongState({ detail: "This call was settled meanwhile: a result is taken once." }))
       }),
     )
     yield* measure(settled)
-    yield* watch.tell(settled)
+    yield* listeners.tell(settled)
     return settled
   })
 
   /** The time for what it waits for is over. */
   const expire = Effect.fn("Calls.expire")(function* (id: string) {
     const row = yield* record.byId(id)
-    if (row?.state !== "waiting" || (row.onKind !== "callback" && !(yield* answering.wantsClient(row.id)))) return
+    if (
+      row?.state !== "waiting" ||
+      (row.onKind !== "callback" && row.onKind !== "run" && !(yield* answers.wantsClient(row.id)))
+    )
+      return
     yield* abandon(id, {
       step: "expire",
       error: { tag: "ToolTimeoutError", message: `No result of "${row.tool}" came in time` },
@@ -263,34 +249,62 @@ export const makeReturning = Effect.fnUntraced(function* (
             ? sql`lower(tool) = ${name}`
             : sql`lower(tool) LIKE ${`${name.replaceAll("_", "\\_").replaceAll("%", "\\%")}/%`} ESCAPE ${"\\"}`
     const rows = yield* Effect.orDie(
-      sql<{ id: string }>`SELECT id FROM calls WHERE state IN ('received', 'waiting', 'running') AND ${which}`,
+      sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("state", open)} AND ${which}`,
     )
     for (const { id } of rows) yield* Effect.ignore(cancel(id, `Stopped: ${subject} was paused`))
   })
 
+  /** The end of what a call waited for, as a room above knows it: a run has ended. */
+  const finish = Effect.fnUntraced(function* (id: string, ending: Ending) {
+    const row = yield* record.settle(id, ending, noTraces())
+    // Whoever listens is told once it is so.
+    if (row !== undefined) yield* Effect.orDie(sql.afterCommit(Effect.andThen(measure(row), listeners.tell(row))))
+    return row
+  })
+
   /**
-   * After a restart: what ran when the process died is failed, outcome unknown, and never run again. What its server has
-   * made a task of is looked after again.
+   * What ran in a process that is gone is failed, outcome unknown, and never run again; what its server has made a task of is
+   * looked after again. What runs in another process that is alive is that one's.
    */
   const recover = Effect.gen(function* () {
     const cut = yield* Effect.orDie(
-      sql<CallRow>`SELECT * FROM calls WHERE state IN ('received', 'running') AND (owner IS NULL OR owner <> ${running.me})`,
+      sql<CallRow>`SELECT * FROM calls WHERE ${sql.in("state", ["received", "running"])}
+        AND (owner IS NULL OR ${isGone(sql, "owner")})`,
     )
     const rows: Array<CallRow> = []
-    for (const row of cut) if (row.state !== "running" || !(yield* answering.pickUp(row))) rows.push(row)
+    for (const row of cut) if (row.state !== "running" || !(yield* answers.takeOver(row))) rows.push(row)
     // Those that were asked something on a stream which that process held are as lost.
-    for (const id of yield* answering.orphans(running.me)) {
-      const row = yield* watch.now(id)
-      rows.push(row)
-    }
+    for (const id of yield* answers.orphans) rows.push(yield* listeners.now(id))
     for (const row of rows)
       yield* causedBy(
-        { correlationId: row.correlationId as CorrelationId, actor: row.principal, provenance: "house" },
+        { ...causeOf(row), provenance: "house" },
         abandon(row.id, { step: "fail", error: unknownOutcome }),
       )
-    yield* answering.unheeded
+    yield* answers.continueAnswered
     return rows.length
   }).pipe(Effect.withSpan("Calls.recover"))
 
-  return { resume, cancel, result, expire, halt, recover, hear: answering.hear, asks: answering.asks }
+  /** What was settled elsewhere while it ran here is stopped here. */
+  const stopSettled = Effect.gen(function* () {
+    const mine = execute.running()
+    if (mine.length === 0) return
+    const over = yield* Effect.orDie(
+      sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("id", mine)} AND NOT ${sql.in("state", open)}`,
+    )
+    for (const { id } of over) yield* execute.interrupt(id)
+  })
+
+  /** Where several processes share the database: what others have done to ours, and what the dead have left. */
+  yield* holder.eachBeat(
+    Effect.andThen(
+      stopSettled,
+      Effect.flatMap(recover, (lost) =>
+        lost === 0
+          ? Effect.void
+          : Effect.logWarning(`${lost} calls were cut off when their process ended; they are marked failed`),
+      ),
+    ),
+  )
+
+  return { resume, cancel, result, finish, expire, halt, recover, hear: answers.hear, asks: answers.asks }
 })

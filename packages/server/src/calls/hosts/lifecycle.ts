@@ -1,0 +1,21 @@
+/** The line of a host, as a total table: a new state or step does not compile until every cell is filled. */
+
+/**
+ * `declared`: it has never been connected. `away`: its process went, and may come back. `lost`: it did not, and what it was
+ * sent has failed. `removed`: there is no such host any more.
+ */
+export type LineState = "declared" | "connected" | "away" | "lost" | "removed"
+/** `connect` also takes the place of another line; `lapse`: its time to come back is over. */
+export type LineStep = "connect" | "leave" | "lapse" | "remove"
+
+/** null: refused, and nothing changes. */
+export const nextLine: Record<LineState, Record<LineStep, LineState | null>> = {
+  declared: { connect: "connected", leave: null, lapse: null, remove: "removed" },
+  connected: { connect: "connected", leave: "away", lapse: null, remove: "removed" },
+  away: { connect: "connected", leave: null, lapse: "lost", remove: "removed" },
+  lost: { connect: "connected", leave: null, lapse: null, remove: "removed" },
+  removed: { connect: null, leave: null, lapse: null, remove: null },
+}
+
+/** Whether it is worth giving it a call: its process is there, or may be back in a moment. */
+export const takesCalls = (state: LineState): boolean => state === "connected" || state === "away"

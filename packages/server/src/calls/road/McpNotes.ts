@@ -1,0 +1,44 @@
+/**
+ * What a tool that speaks MCP said, noted beside its call: so that whoever shows the call to an MCP client does it in the
+ * tool's own words, whenever that is.
+ */
+import { Effect, type Schema } from "effect"
+import { Asked } from "../../upstreams/Asked.ts"
+import type { HouseTool } from "./Handler.ts"
+import type { CallRow } from "./rows.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Under this name a call's meta has it: true for a result in MCP's shape, or what a failed one said. */
+const note = "mcp"
+const longest = 64 * 1024
+
+/** Notes that a result is in MCP's shape, and what a failure was in the tool's own words: the `cause` of its error. */
+export const withMcpNotes = (tool: HouseTool): HouseTool => ({
+  ...tool,
+  handler: (args, call) =>
+    tool.handler(args, call).pipe(
+      Effect.tap((result) =>
+        Effect.sync(() => {
+          if (!(result instanceof Asked)) call.meta.set(note, true)
+        }),
+      ),
+      Effect.tapError(({ cause }) =>
+        Effect.sync(() => {
+          const text = cause === undefined ? undefined : JSON.stringify(cause)
+          if (text !== undefined && text.length <= longest) call.meta.set(note, JSON.parse(text) as Schema.Json)
+        }),
+      ),
+    ),
+})
+
+const noteOf = ({ meta }: CallRow): unknown => (meta === null ? undefined : (JSON.parse(meta) as JsonObject)[note])
+
+/** Whether what a call gave is a result in MCP's own shape. */
+export const isMcpResult = (row: CallRow): boolean => noteOf(row) === true
+
+/** What the tool of a failed call said: a result that is an error, or a refusal. */
+export const mcpFailure = (row: CallRow): JsonObject | undefined => {
+  const said = row.state === "failed" ? noteOf(row) : undefined
+  return typeof said === "object" && said !== null ? (said as JsonObject) : undefined
+}

@@ -1,0 +1,155 @@
+/** A call on the road: what was asked, by whom, and what the steps have found out of it so far. Its handler is given it. */
+import type { CallId, Caller, CallRun, CorrelationId, Provenance, SpaceId } from "@stoa/contract"
+import type { Progress } from "@stoa/tools"
+import { Effect, type Schema } from "effect"
+import { type Cause, newId } from "../../store/journal/Correlation.ts"
+import { isoMoment } from "../../store/Moment.ts"
+import type { CallingClient, McpCall } from "../../upstreams/Asked.ts"
+import { everything, type Face } from "../catalogue/Catalogue.ts"
+import type { Listed } from "../catalogue/Traits.ts"
+import type { HandlerCall } from "./Handler.ts"
+import type { CallRow, NewRow } from "./rows.ts"
+
+/** What a call may ask for. */
+export interface CallRequest {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** The space it is made in, by id or name; otherwise the one its caller has entered. */
+  readonly space?: string
+  /** The same key is the same call: a retry finds the first one and its result. */
+  readonly key?: string
+  readonly face?: Face
+  /** How long to stay with a call that runs, in milliseconds. */
+  readonly wait?: number
+  /** Stay with one that waits, too. */
+  readonly stay?: boolean
+  readonly progress?: Progress
+  /** The id it shall have: for whoever may have to stop it before it has answered. */
+  readonly id?: CallId
+  /** The MCP client that makes it. */
+  readonly client?: CallingClient
+  /** The run it is part of. Doors cannot say this. */
+  readonly run?: CallRun
+}
+
+export interface Attempt extends HandlerCall {
+  /** As it was called; the tool's one name, once it is found. */
+  tool: string
+  /** As it was given; as the schema takes it, once it is validated. */
+  input: Readonly<Record<string, unknown>>
+  readonly startedAt: number
+  readonly face: Face
+  readonly provenance: Provenance
+  /** What a retry with the same key must have asked for. */
+  readonly digest: string
+  found: Listed | undefined
+  /** The rule that let it through or refused it. */
+  rule: string | null
+  transaction: HandlerCall["transaction"]
+  keep: McpCall["keep"]
+  /** Its server goes on with it whatever becomes of us, and how it is found again is in a row. */
+  kept: boolean
+}
+
+const silent: Progress = () => Effect.void
+const nothingKept: McpCall["keep"] = () => Effect.void
+
+export const begin = (
+  request: CallRequest,
+  caller: Caller["Service"],
+  cause: Cause,
+  about: { readonly space: SpaceId | null; readonly digest: string; readonly now: number },
+): Attempt => {
+  const id = request.id ?? newId<CallId>("call")
+  return {
+    id,
+    tool: request.tool,
+    input: request.input,
+    caller,
+    principal: caller.principal.id,
+    space: about.space,
+    run: request.run ?? null,
+    correlationId: cause.correlationId,
+    provenance: cause.provenance,
+    idempotencyKey: request.key ?? id,
+    digest: about.digest,
+    startedAt: about.now,
+    face: request.face ?? everything,
+    progress: request.progress ?? silent,
+    client: request.client,
+    answered: undefined,
+    transaction: undefined,
+    keep: nothingKept,
+    kept: false,
+    revealed: new Set(),
+    meta: new Map(),
+    found: undefined,
+    rule: null,
+  }
+}
+
+/** A stored call that goes on, as it was made; `more` is what has come since. */
+export const attemptFrom = (
+  row: CallRow,
+  caller: Caller["Service"],
+  more: Partial<Pick<Attempt, "input" | "progress" | "client" | "answered">>,
+): Attempt => ({
+  id: row.id,
+  tool: row.tool,
+  input: JSON.parse(row.input) as Attempt["input"],
+  caller,
+  principal: row.principal,
+  space: row.space as SpaceId | null,
+  run: runOf(row),
+  correlationId: row.correlationId,
+  provenance: "tool",
+  idempotencyKey: row.idempotencyKey ?? row.id,
+  digest: row.digest,
+  startedAt: Date.parse(row.createdAt),
+  face: everything,
+  progress: silent,
+  client: undefined,
+  answered: undefined,
+  transaction: undefined,
+  keep: nothingKept,
+  kept: false,
+  revealed: new Set(),
+  meta: new Map<string, Schema.Json>(),
+  found: undefined,
+  rule: row.rule,
+  ...more,
+})
+
+/** What a stored call does from here on is its maker's doing, under the correlation it began with. */
+export const causeOf = (row: CallRow): Cause => ({
+  correlationId: row.correlationId as CorrelationId,
+  actor: row.principal,
+  provenance: "tool",
+})
+
+export const runOf = ({ place, run, step }: Pick<CallRow, "run" | "step" | "place">): CallRun | null =>
+  run === null ? null : { id: run, step: step ?? 0, place: place ?? 0 }
+
+/** Its row, as far as it has come. `input` is text that fits a row: what is nested too deep is refused, and kept without. */
+export const rowOf = (attempt: Attempt, input: string): NewRow => {
+  const { caller, found, run } = attempt
+  return {
+    id: attempt.id,
+    principal: attempt.principal,
+    context: caller.context,
+    idempotencyKey: attempt.idempotencyKey === attempt.id ? null : attempt.idempotencyKey,
+    tool: attempt.tool,
+    input,
+    digest: attempt.digest,
+    fingerprint: found?.tool.fingerprint ?? null,
+    space: attempt.space,
+    visibility: found?.visibility ?? "hidden",
+    customUi: found?.tool.definition.customUI ?? null,
+    rule: attempt.rule,
+    correlationId: attempt.correlationId,
+    createdAt: isoMoment(attempt.startedAt),
+    run: run?.id ?? null,
+    step: run?.step ?? null,
+    place: run?.place ?? null,
+  }
+}

@@ -1,0 +1,216 @@
+/** Execute and settle, in one of three ways, by what a call changes: nothing, our own rows, or something outside. */
+import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
+import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
+import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
+import { Journal, Transaction } from "../../store/journal/Journal.ts"
+import { isoMoment } from "../../store/Moment.ts"
+import { Asked } from "../../upstreams/Asked.ts"
+import type { makeListeners } from "../waiting/listeners.ts"
+import type { makeAsk } from "./ask.ts"
+import { type Attempt, rowOf } from "./attempt.ts"
+import { makeBatched } from "./batched.ts"
+import { noTraces, Waits } from "./Handler.ts"
+import { endingOf } from "./outcome.ts"
+import type { Record, Taken } from "./record.ts"
+import type { CallRow, NewRow } from "./rows.ts"
+
+/** How many stopped calls are remembered: they matter for the moment between their record and their beginning. */
+const mostStopped = 1000
+
+/** A settled call in the figures. */
+export const measure = (row: CallRow): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Road.count(row.state === "done", Math.max(0, now - Date.parse(row.createdAt))),
+  )
+
+/** `me`: this process, as the owner of what it runs. */
+export const makeExecute = Effect.fnUntraced(function* (
+  record: Record,
+  ask: Effect.Success<ReturnType<typeof makeAsk>>,
+  listeners: ReturnType<typeof makeListeners>,
+  me: string,
+) {
+  const journal = yield* Journal
+  const pauses = yield* Pauses
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const batched = yield* makeBatched(record, me)
+  // Fibers of this process: to interrupt what runs. That it runs is in its row.
+  const running = new Map<string, Fiber.Fiber<unknown>>()
+  // Stopped after they were written down as running and before they had a fiber: these do not begin.
+  const stopped = new Set<string>()
+
+  /**
+   * Whoever pauses ends the calls that are written down: one that was let through before and written after is ended here.
+   * True: it is over.
+   */
+  const endPaused = Effect.fnUntraced(function* ({ caller, found, id, tool }: Attempt) {
+    const subject = pausedBy(yield* pauses.now, { principal: caller.principal, tool, server: found!.server })
+    if (subject === undefined) return false
+    const error: Failure = { tag: "Canceled", message: `Stopped: ${subject} was paused` }
+    yield* journal.transact(
+      Effect.gen(function* () {
+        const row = yield* record.settle(id, { step: "cancel", error }, noTraces())
+        if (row !== undefined && row.onId !== null) yield* ask.withdraw(row.onId, error.message)
+      }),
+    )
+    return true
+  })
+
+  const tookMs = ({ startedAt }: Attempt): number => Math.max(0, clock.currentTimeMillisUnsafe() - startedAt)
+  const settledOf = (attempt: Attempt, exit: Exit.Exit<unknown, unknown>) => Road.settledOf(exit, tookMs(attempt))
+
+  const endedOf = (attempt: Attempt, settled: Settled) => ({
+    settledAt: isoMoment(clock.currentTimeMillisUnsafe()),
+    durationMs: tookMs(attempt),
+    ending: endingOf(settled),
+    traces: attempt,
+    provenance: attempt.provenance,
+  })
+
+  /** A call that is written down when it has ended: with others, or in a transaction of its own. */
+  const whole: Pick<CallRecord<Attempt, CallRow, Taken>, "settle"> = {
+    settle: (attempt, settled) => {
+      const row = rowOf(attempt, JSON.stringify(attempt.input))
+      return (
+        batched.whole(row, endedOf(attempt, settled)) ?? journal.transact(record.whole(row, endingOf(settled), attempt))
+      )
+    },
+  }
+
+  /** Nothing outside changes: it runs first, and one commit records and settles it. */
+  const executeThenRecord = Effect.fnUntraced(function* (attempt: Attempt) {
+    const exit = yield* Effect.exit(Road.execute(attempt.found!.tool, attempt))
+    if (Exit.isSuccess(exit) && exit.value instanceof Waits) return yield* parkNew(attempt, exit.value)
+    const settled = settledOf(attempt, exit)
+    return yield* Road.settle(whole, attempt, settled, tookMs(attempt))
+  })
+  const parkNew = Effect.fnUntraced(function* (attempt: Attempt, waits: Waits) {
+    const row = rowOf(attempt, JSON.stringify(attempt.input))
+    yield* journal.transact(Effect.flatMap(ask.awaits(waits, attempt), (on) => record.openWaiting(row, on)))
+    yield* endPaused(attempt)
+    return yield* listeners.now(attempt.id)
+  })
+
+  /**
+   * All it does is in our database: record, effect and outcome are one transaction, so that it happens once or not at all. It
+   * may wait: for a run, or for somebody, in the same transaction.
+   */
+  const executeInside = Effect.fnUntraced(function* (attempt: Attempt) {
+    const row = rowOf(attempt, JSON.stringify(attempt.input))
+    const written = yield* journal.transact(
+      Effect.gen(function* () {
+        // What a failed handler has written is undone; that it failed is written down.
+        const execution = Effect.flatMap(Transaction, (transaction) => {
+          attempt.transaction = transaction
+          return Road.execute(attempt.found!.tool, attempt)
+        })
+        const exit = yield* Effect.exit(journal.transact(execution))
+        if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
+          yield* record.openWaiting(row, yield* ask.awaits(exit.value, attempt))
+          return undefined
+        }
+        return yield* record.whole(row, endingOf(settledOf(attempt, exit)), attempt)
+      }),
+    )
+    if (written === undefined) return yield* listeners.now(attempt.id)
+    yield* measure(written)
+    return written
+  })
+
+  /** The end of a call that was written down when it began. `begun`: with others', so that it need not be read again. */
+  const endOf = (attempt: Attempt, begun: NewRow | undefined) => ({
+    settle: (_: Attempt, settled: Settled): Effect.Effect<CallRow | undefined> =>
+      (begun && batched.end(begun, endedOf(attempt, settled))) ??
+      journal.transact(record.settle(attempt.id, endingOf(settled), attempt, me)),
+  })
+
+  /** What waits is written down, and what it waits for with it; nothing, where it was stopped meanwhile. */
+  const park = (attempt: Attempt, value: Waits | Asked) => {
+    const on = value instanceof Asked ? ask.putQuestions(value, attempt, me) : ask.awaits(value, attempt)
+    return journal
+      .transact(
+        Effect.gen(function* () {
+          const parked = yield* record.park(attempt.id, yield* on, me)
+          // Stopped meanwhile: then nobody is asked.
+          return parked ?? (yield* Effect.fail("stopped" as const))
+        }),
+      )
+      .pipe(Effect.catch(() => Effect.succeed(undefined)))
+  }
+
+  const finish = Effect.fnUntraced(function* (
+    attempt: Attempt,
+    begun: NewRow | undefined,
+    exit: Exit.Exit<unknown, unknown>,
+  ) {
+    const value = Exit.isSuccess(exit) ? exit.value : undefined
+    if (value instanceof Waits || value instanceof Asked) return yield* park(attempt, value)
+    // Whoever stopped it has settled it; and if it was the end of the house, the next one goes on with it.
+    if (attempt.kept && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return undefined
+    const row = yield* Road.settle(endOf(attempt, begun), attempt, settledOf(attempt, exit), tookMs(attempt))
+    if (attempt.kept || attempt.answered !== undefined) yield* ask.forget(attempt.id)
+    return row
+  })
+
+  /** Runs in the background of whoever asked, who may go away; settles however it ends. */
+  const launch = Effect.fnUntraced(function* (attempt: Attempt, begun?: NewRow) {
+    const { id } = attempt
+    attempt.keep = (state: Schema.Json) =>
+      Effect.uninterruptible(
+        Effect.map(journal.transact(ask.keep(attempt, state)), () => {
+          attempt.kept = true
+        }),
+      )
+    const execution = Effect.suspend(() => Road.execute(attempt.found!.tool, attempt))
+    const body = Effect.uninterruptibleMask((restore) =>
+      Effect.exit(restore(execution)).pipe(
+        Effect.flatMap((exit) => finish(attempt, begun, exit)),
+        Effect.flatMap(listeners.tell),
+        Effect.ensuring(Effect.sync(() => running.delete(id))),
+        Effect.catchCause((cause) => Effect.logError(`Call ${id} could not be settled`, cause)),
+      ),
+    )
+    if (stopped.delete(id)) return
+    const fiber = yield* Effect.forkIn(body, scope)
+    running.set(id, fiber)
+  })
+
+  /** Something outside may change: it is recorded before it runs. */
+  const recordThenExecute = (attempt: Attempt, wait: number) =>
+    // Whoever hangs up meanwhile changes nothing: what is written down as running runs.
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const row = rowOf(attempt, JSON.stringify(attempt.input))
+        const isBatched = yield* batched.begin(row, isoMoment(clock.currentTimeMillisUnsafe()), attempt.provenance)
+        if (!isBatched) yield* journal.transact(record.openRunning(row, me))
+        if (yield* endPaused(attempt)) return yield* listeners.now(row.id)
+        const { heard, leave } = listeners.listen(row.id)
+        yield* launch(attempt, isBatched ? row : undefined)
+        return yield* restore(
+          Effect.timeoutOrElse(heard, { duration: wait, orElse: () => listeners.now(row.id) }),
+        ).pipe(Effect.ensuring(leave))
+      }),
+    )
+
+  /** Interrupts the handler of a call that ran here when it was stopped. Its row is settled by whoever stops it. */
+  const interrupt = (id: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const fiber = running.get(id)
+      if (fiber !== undefined) return Effect.asVoid(Effect.forkIn(Fiber.interrupt(fiber), scope))
+      stopped.add(id)
+      if (stopped.size > mostStopped) stopped.delete(stopped.values().next().value!)
+      return Effect.void
+    })
+
+  return {
+    endPaused,
+    executeThenRecord,
+    executeInside,
+    recordThenExecute,
+    launch,
+    interrupt,
+    /** What runs here now. */
+    running: () => [...running.keys()],
+  }
+})

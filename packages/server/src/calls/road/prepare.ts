@@ -1,0 +1,71 @@
+/** The steps before anything is written or run: find, judge, validate. Each fills in what it found out. */
+import { type Judgement, ToolAuthorizationError, ToolValidationError } from "@stoa/contract"
+import { CurrentToolsConfig, type Identity, Road } from "@stoa/tools"
+import { Effect } from "effect"
+import { Limits } from "../../access/limits/Limits.ts"
+import { Pauses, pausedBy, pausedMessage } from "../../access/limits/Pauses.ts"
+import { Catalogue, type View } from "../catalogue/Catalogue.ts"
+import type { Attempt } from "./attempt.ts"
+
+export const makePrepare = Effect.gen(function* () {
+  const catalogue = yield* Catalogue
+  const pauses = yield* Pauses
+  const limits = yield* Limits
+  const config = yield* CurrentToolsConfig
+
+  const paused = (attempt: Attempt, subject: string): ToolAuthorizationError => {
+    attempt.rule = `paused:${subject}`
+    return new ToolAuthorizationError({
+      message: pausedMessage(attempt.tool, subject, attempt.caller.principal),
+      toolName: attempt.tool,
+      agentId: attempt.principal,
+    })
+  }
+
+  /** Says what there is instead. A paused server has no tools; whoever asks for one is told why. */
+  const missing = (attempt: Attempt, view: View, stops: ReadonlySet<string>) => {
+    const server = `servers/${attempt.tool.split(/\/|__/)[0]!.toLowerCase()}`
+    if (stops.has(server)) return Effect.fail(paused(attempt, server))
+    const identity: Identity = {
+      authorize: (_, resource) => catalogue.judge(attempt.caller, resource.slice("tools/".length)),
+    }
+    return Road.find(view, attempt, identity)
+  }
+
+  // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
+  return Effect.fnUntraced(function* (attempt: Attempt, options: { readonly counted: boolean }) {
+    const { caller } = attempt
+    const view = yield* catalogue.view(caller, attempt.face)
+    const stops = yield* pauses.at(caller.epoch)
+    const found = view.find(attempt.tool) ?? (yield* missing(attempt, view, stops))
+    const { definition } = found.tool
+    // From here on the tool has one name, whichever of its two it was called by.
+    attempt.tool = definition.name
+    attempt.found = found
+    const stop = pausedBy(stops, { principal: caller.principal, tool: definition.name, server: found.server })
+    if (stop !== undefined) return yield* Effect.fail(paused(attempt, stop))
+    if (options.counted) yield* limits.take(caller, `tools/${definition.name}`)
+
+    const judgement: Judgement = yield* catalogue.judge(caller, definition.name)
+    attempt.rule = judgement.rule
+    yield* Road.judge(config, attempt, judgement)
+
+    attempt.input = yield* Road.validate(found.tool, attempt)
+    if (found.interactive === true && attempt.space === null)
+      return yield* new ToolValidationError({
+        message: `People act on "${definition.name}", so it needs a space where they see it. Call it again with "space"`,
+        toolName: definition.name,
+        parameter: "space",
+        expected: "a space you are in",
+        received: "none",
+      })
+    // S1-18: it runs, and its caller alone has the result.
+    if (found.visibility !== "hidden" && attempt.space === null)
+      yield* Effect.logWarning(
+        `${definition.name} is visible, but ${caller.principal.name} called it in no space: nobody is shown its result`,
+      )
+    /** Whether the judgement, the tool or its risk wants somebody to be asked. */
+    const mustAsk = Road.mustAsk(config, found.tool, judgement)
+    return { found, mustAsk }
+  })
+})

@@ -1,0 +1,93 @@
+/**
+ * Signs of life that are shown and not kept: somebody is writing, a call's input comes in, later a model's words. Any room
+ * emits them; whoever shows them listens. In this process they are heard at once; on Postgres a NOTIFY carries them to the
+ * others, gathered for a moment and cut rather than queued, since what comes late is worth nothing.
+ */
+import { Delta } from "@stoa/contract"
+import { Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { lean } from "../Lean.ts"
+import { newId } from "./Correlation.ts"
+import { Notices } from "./Notices.ts"
+
+/** How long they are gathered for other processes. */
+const gathering = Duration.millis(50)
+/** Postgres takes less than 8,000 bytes in one notice. */
+const mostBytes = 7500
+/** More than fit anyway. */
+const mostWaiting = 500
+
+const encode = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Delta)))
+/** What another version sends and this one does not know is not shown. */
+const decode = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.toCodecJson(Schema.Struct({ from: Schema.String, deltas: Schema.Array(Delta) }))),
+)
+
+/** As many of them as fit into one notice, the newest first kept, in their order. Pure. */
+export const fitting = (texts: ReadonlyArray<string>, most: number): ReadonlyArray<string> => {
+  let room = most
+  const kept: Array<string> = []
+  for (const text of texts.toReversed()) {
+    const size = Buffer.byteLength(text) + 1
+    if (size > room) continue
+    room -= size
+    kept.push(text)
+  }
+  return kept.toReversed()
+}
+
+export class Deltas extends Context.Service<
+  Deltas,
+  {
+    readonly emit: (delta: Delta) => Effect.Effect<void>
+    readonly listen: (hear: (delta: Delta) => void) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("server/store/Deltas") {
+  static readonly layer = Layer.effect(
+    Deltas,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const notices = yield* Notices
+      const isShared = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+      const me = newId("own")
+      const listeners = new Set<(delta: Delta) => void>()
+      const tell = (delta: Delta) => listeners.forEach((hear) => hear(delta))
+
+      // Nothing of whoever emits goes along: a notice inside its transaction would wait for its COMMIT.
+      const run = Effect.runForkWith(yield* lean)
+      let waiting: Array<string> = []
+      const flush = Effect.gen(function* () {
+        yield* Effect.sleep(gathering)
+        const some = fitting(waiting, mostBytes - me.length - 20)
+        waiting = []
+        if (some.length > 0) yield* notices.send("deltas", `{"from":"${me}","deltas":[${some.join(",")}]}`)
+      }).pipe(Effect.catchCause((cause) => Effect.logDebug("Deltas did not reach other processes", cause)))
+      const forward = (delta: Delta) => {
+        waiting.push(encode(delta))
+        if (waiting.length === 1) run(flush)
+        else if (waiting.length > mostWaiting) waiting.shift()
+      }
+
+      const hear = (payload: string) => {
+        const notice = payload === "" ? Option.none() : decode(payload)
+        if (Option.isSome(notice) && notice.value.from !== me) notice.value.deltas.forEach(tell)
+      }
+      if (isShared) yield* notices.listen("deltas", hear)
+
+      return Deltas.of({
+        emit: (delta) =>
+          Effect.sync(() => {
+            tell(delta)
+            if (isShared) forward(delta)
+          }),
+        listen: (one) =>
+          Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => void listeners.add(one)),
+              () => Effect.sync(() => void listeners.delete(one)),
+            ),
+          ),
+      })
+    }),
+  )
+}

@@ -1,0 +1,8 @@
+/** The processes that are alive, by a lease each. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE holders (id TEXT PRIMARY KEY, lease_until DOUBLE PRECISION NOT NULL)`
+})

@@ -1,0 +1,147 @@
+/** What runs will stand on: a call knows its run and its place there, is made once a place, and can wait for a run. */
+import { assert, layer } from "@effect/vitest"
+import { Caller, type CallRun } from "@stoa/contract"
+import { Effect } from "effect"
+import { Tokens } from "../../src/access/identity/Tokens.ts"
+import { Calls } from "../../src/calls/Calls.ts"
+import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
+import type { Traits } from "../../src/calls/catalogue/Traits.ts"
+import { type HouseHandler, Waits } from "../../src/calls/road/Handler.ts"
+import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { callNow, callsHouse, eventsOf, journalEnd, request, room, rowOf, settled, stores, told } from "./callsKit.ts"
+import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
+
+/** A tool of the test's own. */
+const offer = Effect.fnUntraced(function* (effects: Traits["effects"], handler: HouseHandler) {
+  const name = fresh("own")
+  const definition = {
+    name,
+    description: "A tool of a test.",
+    parameters: [],
+    inputSchema: { type: "object" },
+    riskLevel: "low",
+    timeoutMs: 30_000,
+    requiresApproval: false,
+    source: "function",
+  } as const
+  yield* (yield* Catalogue).offer("configured", { definition, handler }, { effects, reviewed: true })
+  return name
+})
+
+const makes = Effect.fnUntraced(function* (who: Someone, tool: string, run?: CallRun, input = {}) {
+  const caller = yield* (yield* Tokens).again(who.id, "agent")
+  const by = run === undefined ? caller : { ...caller, run: run.id }
+  const call = (yield* Calls).call({ tool, input, ...(run === undefined ? {} : { run }) })
+  return yield* Effect.provideService(call, Caller, by)
+})
+
+const at = (step: number, place: number): CallRun => ({ id: fresh("run"), step, place })
+const all = ["none", "store", "outside"] as const
+
+for (const store of stores)
+  layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`calls of runs on ${store}`, (it) => {
+    it.effect("S0-49 S0-50 a call says in its row, its events and its face which run made it, and where", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        for (const effects of all) {
+          const seen: Array<unknown> = []
+          const tool = yield* offer(effects, (_, call) => Effect.sync(() => seen.push(call.run)))
+          const run = at(3, 1)
+          const after = yield* journalEnd
+          const { id } = yield* makes(bot, tool, run)
+          assert.deepStrictEqual(seen, [run])
+          assert.deepInclude(yield* rowOf(id), { run: run.id, step: 3, place: 1, state: "done" })
+          const events = yield* (yield* Journal).read({ after, limit: 10, kinds: ["call.received", "call.settled"] })
+          assert.deepStrictEqual(
+            events.map((event) => (event.body as { readonly run?: unknown }).run),
+            [run, run],
+          )
+          assert.deepInclude(yield* callNow(bot, id), { run } as object)
+        }
+        // What no run made says nothing of one, and no door can say it did.
+        const tool = yield* offer("none", () => Effect.succeed(1))
+        const said = yield* request(bot, "POST", `/tools/${tool}/call`, { input: {}, run: at(1, 1) })
+        assert.strictEqual(said.status, 400)
+        const made = told(yield* request(bot, "POST", `/tools/${tool}/call`, { input: {} }))
+        assert.notProperty(made, "run")
+        assert.deepInclude(yield* rowOf(made.id), { run: null, step: null, place: null })
+      }),
+    )
+
+    it.effect("S1-102 a place is one call: made again, alone or at once, it is found, and nothing runs twice", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        for (const effects of all) {
+          let ran = 0
+          const tool = yield* offer(effects, () => Effect.sync(() => ++ran))
+          const run = at(1, 1)
+          const first = yield* makes(bot, tool, run)
+          const again = yield* makes(bot, tool, run)
+          assert.deepStrictEqual([again.id, again.state], [first.id, "done"])
+          const other = yield* makes(bot, tool, { ...run, place: 2 })
+          assert.notStrictEqual(other.id, first.id)
+          const refused = yield* Effect.flip(makes(bot, tool, run, { other: 1 }))
+          assert.strictEqual(refused._tag, "WrongState")
+          if (effects === "outside") assert.strictEqual(ran, 2)
+        }
+      }),
+    )
+
+    it.effect(
+      "a call waits for a run, whatever it changes: it ends as the run ends, or when it is canceled or late",
+      () =>
+        Effect.gen(function* () {
+          const bot = yield* someone("agent")
+          const calls = yield* Calls
+          const journal = yield* Journal
+          for (const effects of all) {
+            const tool = yield* offer(effects, () => Effect.succeed(new Waits("run", 60_000)))
+            const waiting = yield* makes(bot, tool)
+            assert.deepInclude(yield* callNow(bot, waiting.id), {
+              state: "waiting",
+              on: { kind: "run", id: waiting.id },
+            })
+            // The room above ends it in a transaction of its own; undone, nothing has happened.
+            const end = calls.finish(waiting.id, { step: "finish", output: { said: "done" } })
+            yield* Effect.flip(journal.transact(Effect.andThen(end, Effect.fail("undone"))))
+            assert.strictEqual((yield* callNow(bot, waiting.id)).state, "waiting")
+            yield* journal.transact(end)
+            assert.deepInclude(yield* settled(bot, waiting.id), { state: "done", output: { said: "done" } })
+            assert.isUndefined(yield* journal.transact(end), "an end is taken once")
+            assert.deepStrictEqual(yield* eventsOf(waiting.id), ["call.received", "call.waiting", "call.settled"])
+
+            // Cancel passes on: whoever made the run reads that its call is over.
+            const stopped = yield* makes(bot, tool)
+            const after = yield* journalEnd
+            yield* request(bot, "POST", `/calls/${stopped.id}/cancel`)
+            const [event] = yield* journal.read({ after, limit: 1, kinds: ["call.settled"] })
+            assert.deepInclude(event!.body, { call: stopped.id, state: "canceled" })
+            assert.isUndefined(yield* journal.transact(calls.finish(stopped.id, { step: "finish", output: 1 })))
+            assert.strictEqual((yield* callNow(bot, stopped.id)).state, "canceled")
+
+            const late = yield* makes(bot, yield* offer(effects, () => Effect.succeed(new Waits("run", 1))))
+            assert.strictEqual((yield* settled(bot, late.id)).state, "expired")
+          }
+        }),
+    )
+
+    it.effect("S1-36 X-63 two runs of one agent stand in two spaces, and neither in its token's", () =>
+      Effect.gen(function* () {
+        const bot = yield* someone("agent")
+        const [one, two] = [yield* room(bot), yield* room(bot)]
+        const active = yield* ActiveSpaces
+        const { transact } = yield* Journal
+        const caller = yield* (yield* Tokens).again(bot.id, "agent")
+        const [first, second] = [
+          { ...caller, run: fresh("run") },
+          { ...caller, run: fresh("run") },
+        ]
+        yield* transact(active.enter(first, one as never))
+        yield* transact(active.enter(second, two as never))
+        const now = yield* (yield* Tokens).again(bot.id, "agent")
+        const places = yield* Effect.forEach([{ ...now, run: first.run }, { ...now, run: second.run }, now], active.of)
+        assert.deepStrictEqual(places, [one, two, undefined] as never)
+      }),
+    )
+  })

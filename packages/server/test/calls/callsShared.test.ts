@@ -1,0 +1,64 @@
+/** Two processes on one Postgres database: neither fails what the other runs, and what a dead one ran is failed once. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { config, holding, told } from "./callsKit.ts"
+import { send, token } from "../killedHouse.ts"
+import { spawned } from "../store/crashProcess.ts"
+import { tempDatabase, tempFolder } from "../stores.ts"
+
+const shared = Effect.fnUntraced(function* (database: string) {
+  const folder = yield* tempFolder
+  writeFileSync(join(folder, "stoa.config.json"), JSON.stringify(config))
+  const child = yield* spawned(new URL("./callsProcess.ts", import.meta.url), [folder, token, database, "shared"])
+  const line = yield* child.line
+  assert.match(line, /^ready /)
+  return { child, url: line.slice("ready ".length) }
+})
+
+it.live(
+  "G-22 S4-118 a second process leaves the first one's running calls alone, and fails them once it is dead",
+  () =>
+    Effect.gen(function* () {
+      const database = Redacted.value((yield* tempDatabase).url)
+      const service = yield* holding
+      const first = yield* shared(database)
+      yield* send(first.url, token, "POST", "/principals", { kind: "agent", name: "bot" })
+      const bot = (yield* send(first.url, token, "POST", "/tokens", { principal: "bot" })).body["token"] as string
+      yield* send(first.url, token, "POST", "/tools", {
+        name: "acts",
+        description: "Does it.",
+        inputSchema: { type: "object" },
+        executionType: "gateway",
+        execution: { url: `${service.url}/do`, method: "POST" },
+      })
+      const call = Effect.fnUntraced(function* () {
+        const made = told(yield* send(first.url, bot, "POST", "/tools/acts/call", { wait: 0 }))
+        return { id: made.id, at: yield* service.arrived }
+      })
+      const kept = yield* call()
+      const cut = yield* call()
+      const stopped = yield* call()
+
+      // It recovers when it starts, and with every beat: what the first one runs is alive.
+      const second = yield* shared(database)
+      const now = (id: string) => Effect.map(send(second.url, token, "GET", `/calls/${id}`), told)
+      assert.strictEqual((yield* now(kept.id)).state, "running")
+
+      // Stopped from the other process, its handler is interrupted where it runs.
+      yield* send(second.url, token, "POST", `/calls/${stopped.id}/cancel`)
+      yield* stopped.at.closed
+      assert.strictEqual((yield* now(stopped.id)).state, "canceled")
+
+      kept.at.answer()
+      assert.strictEqual(told(yield* send(second.url, token, "GET", `/calls/${kept.id}?wait=20`)).state, "done")
+
+      yield* first.child.kill
+      const end = told(yield* send(second.url, token, "GET", `/calls/${cut.id}?wait=30`))
+      assert.strictEqual(end.state, "failed")
+      assert.include(end.error?.message, "not known")
+      yield* second.child.kill
+    }),
+  120_000,
+)
