@@ -40,6 +40,12 @@ const read = (text: string, from: string): Effect.Effect<unknown, Failure> =>
     catch: (cause) => refused(`${from} is not JSON: ${(cause as Error).message}.`),
   })
 
+/** A text: written there, in `@file`, or on stdin for `-`. The newline an editor leaves is not part of it. */
+export const textGiven = (given: string): Effect.Effect<string, Failure> =>
+  given === "-" || given.startsWith("@")
+    ? Effect.map(textOf(given.replace(/^@/, "")), (text) => text.replace(/\r?\n$/, ""))
+    : Effect.succeed(given)
+
 /** A file of JSON, with comments. */
 export const jsonFile = (file: string): Effect.Effect<unknown, Failure> =>
   Effect.flatMap(textOf(file), (text) => read(text, file === "-" ? "stdin" : file))

@@ -17,6 +17,7 @@ import { hosts } from "./verbs/hosts.ts"
 import { backup, doctor, login, reload, restore } from "./verbs/house.ts"
 import { lists } from "./verbs/lists.ts"
 import { mcp } from "./verbs/mcp.ts"
+import { memory } from "./verbs/memory.ts"
 import { pause } from "./verbs/pause.ts"
 import { agents, people } from "./verbs/principals.ts"
 import { secrets } from "./verbs/secrets.ts"
@@ -48,6 +49,7 @@ const stoa = root.pipe(
     tools,
     call,
     decide,
+    memory,
     pause,
     hosts,
     servers,

@@ -12,6 +12,7 @@ import { Authentication, Reading } from "./api/guards.ts"
 import { HealthApi, HouseApi, MetricsApi } from "./api/House.ts"
 import { HostsApi } from "./api/Hosts.ts"
 import { MCPServersApi } from "./api/MCPServers.ts"
+import { MemoryApi } from "./api/Memory.ts"
 import { MessagesApi } from "./api/Messages.ts"
 import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
@@ -23,7 +24,7 @@ import { ToolsApi } from "./api/Tools.ts"
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
-  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi)
   .middleware(Authentication)
   .add(ResultsApi)
   .middleware(Reading)

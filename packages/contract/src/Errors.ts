@@ -56,6 +56,7 @@ const whereToLook: Readonly<Record<string, string>> = {
   decision: lists("stoa decide"),
   grant: lists("stoa grants ls"),
   host: lists("stoa hosts ls"),
+  memory: lists("stoa memory ls"),
   pause: lists("stoa pause"),
   principal: '"stoa people ls" and "stoa agents ls" list everybody.',
   secret: '"stoa secrets ls" lists their names.',
@@ -105,6 +106,18 @@ export class WrongState extends Schema.TaggedError<WrongState>()(
 ) {
   override get message(): string {
     return this.detail
+  }
+}
+
+/** Somebody wrote meanwhile: read again what is there now, then write. */
+export class StaleVersion extends Schema.TaggedError<StaleVersion>()(
+  "StaleVersion",
+  { noun: Schema.String, ref: Schema.String, expected: Schema.Int, current: Schema.Int },
+  { httpApiStatus: 409 },
+) {
+  override get message(): string {
+    const { current, expected, noun, ref } = this
+    return `The ${noun} "${ref}" is at version ${current}, not ${expected}: nothing was written. Read it again, and write with expectedVersion ${current}.`
   }
 }
 

@@ -17,6 +17,7 @@ import {
   DelegationId,
   GrantId,
   HostId,
+  MemoryId,
   Moment,
   PrincipalId,
   TimerId,
@@ -24,6 +25,7 @@ import {
   MessageId,
   SpaceId,
 } from "./Ids.ts"
+import { MemoryNamespace, MemoryRight } from "./Memory.ts"
 import { Message } from "./Message.ts"
 import { PrincipalKind } from "./Principal.ts"
 import { Provenance } from "./Provenance.ts"
@@ -55,6 +57,14 @@ const aCall = {
   run: Schema.optionalKey(CallRun),
 }
 const host = { host: HostId, name: Schema.String, owner: PrincipalId }
+/** Who else may see it: those it is shared with, or everybody. */
+const memory = {
+  record: MemoryId,
+  principal: PrincipalId,
+  namespace: MemoryNamespace,
+  readers: Schema.Array(PrincipalId),
+  public: Schema.Boolean,
+}
 const permission = { resource: Schema.String, actions: Schema.Array(Action) }
 
 export const kinds = {
@@ -124,6 +134,15 @@ export const kinds = {
   "tool.added": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
   "tool.changed": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
   "tool.removed": kind("admins", 365, { tool: Schema.String }),
+  // Ids and versions, never content: what was forgotten is not in the journal (G-21). `principal` is the owner.
+  "memory.written": kind("concerned", 90, { ...memory, version: Schema.Int }),
+  "memory.deleted": kind("concerned", 90, { ...memory, version: Schema.Int, permanent: Schema.Boolean }),
+  "memory.shared": kind("concerned", 365, {
+    ...memory,
+    reader: PrincipalId,
+    right: Schema.NullOr(MemoryRight),
+  }),
+  "memory.erased": kind("concerned", 365, { principal: PrincipalId, records: Schema.Int }),
   // A call is its row; the journal says what became of it (X-44: one event for the call, one for its outcome).
   "call.received": kind("concerned", 90, aCall),
   "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),

@@ -27,6 +27,10 @@ export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
     "cancel_call",
     "list_decisions",
     "answer_decision",
+    "remember",
+    "recall",
+    "forget",
+    "memory_history",
   ],
   office: ["send_message", "react_to_message", "do_nothing", "update_memory", "search_memory", "store_memory"],
   gateway: [

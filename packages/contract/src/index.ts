@@ -47,6 +47,7 @@ export {
   FileId,
   GrantId,
   HostId,
+  MemoryId,
   Moment,
   PrincipalId,
   TimerId,
@@ -54,6 +55,7 @@ export {
   MessageId,
   SpaceId,
 } from "./Ids.ts"
+export * from "./Memory.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"

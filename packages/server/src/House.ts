@@ -47,6 +47,7 @@ import { Models } from "./models/Models.ts"
 import { Settings } from "./Settings.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
+import { Memories } from "./memory/Memories.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
 import { Backup } from "./store/backup/Backup.ts"
@@ -59,6 +60,7 @@ import { Holder, SharedDatabase } from "./store/Holder.ts"
 import { Readers } from "./store/journal/Readers.ts"
 import { migrate } from "./store/Schemas.ts"
 import { refuse } from "./store/StartError.ts"
+import { SearchIndex } from "./store/search/SearchIndex.ts"
 import { Store } from "./store/database/Store.ts"
 import { Timers } from "./store/journal/Timers.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
@@ -125,10 +127,14 @@ const migrated = Layer.effectDiscard(
   Effect.flatMap(Backup, ({ beforeMigration }) => migrate({ migrations, backup: beforeMigration })),
 ).pipe(Layer.provideMerge(layerStore))
 
-const foundations = Layer.mergeAll(Readers.layer, Timers.layer, Files.layer, Holder.layer, Deltas.layer).pipe(
-  Layer.provideMerge(Journal.layer),
-  Layer.provideMerge(migrated),
-)
+const foundations = Layer.mergeAll(
+  Readers.layer,
+  Timers.layer,
+  Files.layer,
+  Holder.layer,
+  Deltas.layer,
+  SearchIndex.layer,
+).pipe(Layer.provideMerge(Journal.layer), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
   Layer.mergeAll(Audit.reader, layerRetention).pipe(
@@ -167,7 +173,9 @@ const rooms = (keys: Keys, file: string) =>
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
     Layer.provideMerge(DeclaredSpaces.layer(file)),
-    Layer.provideMerge(Layer.mergeAll(Spaces.layer, Messages.layer, ActiveSpaces.layer, Upstreams.layer(file))),
+    Layer.provideMerge(
+      Layer.mergeAll(Spaces.layer, Messages.layer, ActiveSpaces.layer, Upstreams.layer(file), Memories.layer),
+    ),
     Layer.provideMerge(access(keys, file)),
   )
 

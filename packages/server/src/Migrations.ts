@@ -9,11 +9,13 @@ import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
+import memory from "./memory/migrations/0031_memory.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
 import journal from "./store/migrations/0001_journal.ts"
 import holders from "./store/migrations/0020_holders.ts"
 import journalSpace from "./store/migrations/0012_journal_space.ts"
+import search from "./store/migrations/0030_search.ts"
 
 export const migrations: Migrations = {
   "0001_journal": journal,
@@ -30,4 +32,6 @@ export const migrations: Migrations = {
   "0012_journal_space": journalSpace,
   "0020_holders": holders,
   "0021_call_runs": callRuns,
+  "0030_search": search,
+  "0031_memory": memory,
 }

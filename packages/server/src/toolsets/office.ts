@@ -1,7 +1,8 @@
-/** Seed 000's tools, as far as they talk: send_message, react_to_message, do_nothing. Who calls is never an argument. */
+/** Seed 000's six tools: three that talk, and three that remember. Who calls is never an argument. */
 import { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { offered, text } from "./face.ts"
+import { officeMemory } from "./memory.ts"
 import { bare, makeTalk } from "./talk.ts"
 
 export const office = Effect.gen(function* () {
@@ -50,5 +51,6 @@ export const office = Effect.gen(function* () {
       input: { properties: {} },
       run: () => Effect.succeed({ action: "none" }),
     }),
+    ...(yield* officeMemory),
   ]
 })

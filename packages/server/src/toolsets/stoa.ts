@@ -6,6 +6,7 @@ import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
+import { stoaMemory } from "./memory.ts"
 import { makeTalk, shown } from "./talk.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
@@ -267,5 +268,6 @@ export const stoa = Effect.gen(function* () {
         return { id, state, verdict, answeredBy }
       }),
     }),
+    ...(yield* stoaMemory),
   ]
 })

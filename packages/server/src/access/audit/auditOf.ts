@@ -91,6 +91,17 @@ export const auditOf = (event: Event): Audited | undefined => {
     case "reaction.removed":
     case "space.read":
       return undefined
+    case "memory.written":
+      return done("write", `memory/${event.body.record}@${event.body.version}`)
+    case "memory.deleted":
+      return done(event.body.permanent ? "erase" : "delete", `memory/${event.body.record}@${event.body.version}`)
+    case "memory.shared":
+      return done(
+        event.body.right === null ? "unshare" : `share to ${event.body.right}`,
+        `memory/${event.body.record}/shares/${event.body.reader}`,
+      )
+    case "memory.erased":
+      return done("erase", `memory of ${event.body.principal}`)
     case "tool.added":
       return done("add", `tools/${event.body.tool}`)
     case "tool.changed":

@@ -15,6 +15,7 @@ import { delegationsHandlers, grantsHandlers } from "./handlers/Grants.ts"
 import { healthHandlers, houseHandlers, metricsHandlers } from "./handlers/House.ts"
 import { hostsHandlers } from "./handlers/Hosts.ts"
 import { mcpServersHandlers } from "./handlers/MCPServers.ts"
+import { memoryHandlers } from "./handlers/Memory.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
 import { pausesHandlers } from "./handlers/Pauses.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
@@ -42,6 +43,7 @@ const handlers = Layer.mergeAll(
   eventsHandlers,
   spacesHandlers,
   messagesHandlers,
+  memoryHandlers,
   toolsHandlers,
   callsHandlers,
   resultsHandlers,

@@ -2,14 +2,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Every table but the database's own; of a search index only the index itself, not what SQLite builds it from. */
+/** Every table but the database's own; of a search index only the index itself, not what SQLite builds it from or by triggers. */
 export const tableNames = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
     pg: () => sql<{ name: string }>`SELECT table_name::text AS name FROM information_schema.tables
       WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY 1`,
     orElse: () => sql<{ name: string }>`SELECT name FROM pragma_table_list
-      WHERE schema = 'main' AND type IN ('table', 'virtual') AND substr(name, 1, 7) <> 'sqlite_' ORDER BY 1`,
+      WHERE schema = 'main' AND type IN ('table', 'virtual') AND substr(name, 1, 7) <> 'sqlite_'
+      AND name NOT IN (SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % content=%') ORDER BY 1`,
   })
   return rows.map((row) => row.name)
 })

@@ -1,0 +1,214 @@
+/** What lasts: your records, their versions, and who else may read them. */
+import { MemoryNamespace } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { textGiven } from "../input.ts"
+import { knownNames, nameOf } from "../names.ts"
+import { all, ask, client, list, root, show, talk } from "../root.ts"
+
+const id = Argument.String("id").pipe(Argument.withDescription("The record's id, mem_…"))
+const kind = Flag.String("kind").pipe(Flag.withDescription("Only this kind"), Flag.optional)
+const tag = Flag.String("tag").pipe(Flag.withDescription("Only with this tag"), Flag.optional)
+const owner = Flag.String("owner").pipe(
+  Flag.withDescription("What this one made public or shares with you"),
+  Flag.optional,
+)
+const namespace = Flag.Literals("namespace", MemoryNamespace.literals).pipe(
+  Flag.withDescription("Of one family of tools"),
+  Flag.optional,
+)
+const columns = ["id", "namespace", "kind", "key", "version", "tags", "content"]
+const given = <A>(name: string, value: Option.Option<A>) => (Option.isSome(value) ? { [name]: value.value } : {})
+
+const ls = Command.make(
+  "ls",
+  { kind, tag, owner, namespace },
+  Effect.fn(function* (flags) {
+    const stoa = yield* client
+    const wanted = {
+      ...given("kind", flags.kind),
+      ...given("tag", flags.tag),
+      ...given("owner", flags.owner),
+      ...given("namespace", flags.namespace),
+    }
+    const items = yield* all((cursor) =>
+      stoa.memory.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    yield* list(items, columns)
+  }),
+).pipe(Command.withDescription("List your records, the newest first"))
+
+const search = Command.make(
+  "search",
+  {
+    question: Argument.String("question").pipe(Argument.withDescription("In plain words")),
+    kind,
+    tag,
+    owner,
+    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(10)),
+  },
+  Effect.fn(function* ({ limit, question, ...flags }) {
+    const { items } = yield* ask((stoa) =>
+      stoa.memory.list({
+        q: question,
+        limit,
+        ...given("kind", flags.kind),
+        ...given("tag", flags.tag),
+        ...given("owner", flags.owner),
+      }),
+    )
+    const { json } = yield* root
+    const why = ({
+      label,
+      near,
+      words,
+    }: {
+      label: ReadonlyArray<string>
+      near: ReadonlyArray<string>
+      words: ReadonlyArray<string>
+    }) => [...new Set([...words, ...label]), ...near.map((word) => `(${word})`)]
+    yield* list(json ? items : items.map((one) => ({ ...one, why: one.match === undefined ? [] : why(one.match) })), [
+      "id",
+      "key",
+      "why",
+      "content",
+    ])
+  }),
+).pipe(
+  Command.withDescription("Ask your memory; the best answers first, with the words that matched"),
+  Command.withExamples([{ command: 'stoa memory search "where did we buy the tent?"', description: "A question" }]),
+)
+
+const one = Command.make(
+  "show",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const found = yield* ask((stoa) => stoa.memory.get(id))
+    yield* show(found, found.content)
+    yield* talk(
+      `${found.kind} ${found.key}, version ${found.version}${found.pinned ? ", pinned" : ""}${found.public ? ", public" : ""}`,
+    )
+  }),
+).pipe(Command.withDescription("One record: its content on stdout"))
+
+const set = Command.make(
+  "set",
+  {
+    key: Argument.String("key").pipe(Argument.withDescription("Its key; with slashes it joins a series")),
+    text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
+    kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
+    tag: Flag.String("tag").pipe(Flag.withDescription("A tag; may be given several times"), Flag.between(0, 64)),
+    public: Flag.Boolean("public").pipe(Flag.withDescription("Everybody may read it"), Flag.withDefault(false)),
+  },
+  Effect.fn(function* ({ key, kind, public: open, tag, text }) {
+    const words = yield* textGiven(text)
+    const made = yield* ask((stoa) =>
+      stoa.memory.put({
+        kind,
+        key,
+        content: words,
+        ...(tag.length > 0 ? { tags: tag } : {}),
+        ...(open ? { public: true } : {}),
+      }),
+    )
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(
+  Command.withDescription("Write a record by its key: it is made, or gets its next version"),
+  Command.withExamples([{ command: 'stoa memory set trip/plan "by train, on Friday"', description: "Keep a note" }]),
+)
+
+const edit = Command.make(
+  "edit",
+  {
+    id,
+    text: Argument.String("content").pipe(Argument.withDescription("The new text; @file reads a file, - reads stdin")),
+    version: Flag.Int("version").pipe(
+      Flag.withDescription("The version you read: refused if somebody wrote meanwhile"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ id, text, version }) {
+    const words = yield* textGiven(text)
+    const made = yield* ask((stoa) => stoa.memory.change(id, { content: words, ...given("expectedVersion", version) }))
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(Command.withDescription("Replace a record's content; the version before stays in its history"))
+
+const history = Command.make(
+  "history",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const stoa = yield* client
+    const items = yield* all((cursor) =>
+      stoa.memory.history(id, { limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    const { json } = yield* root
+    const known = json ? new Map<string, string>() : yield* knownNames
+    yield* list(json ? items : items.map((row) => ({ ...row, by: nameOf(row.origin.principal, known) })), [
+      "version",
+      "at",
+      "by",
+      "tags",
+      "content",
+    ])
+  }),
+).pipe(Command.withDescription("Every version of a record, the newest first"))
+
+const revert = Command.make(
+  "revert",
+  { id, version: Argument.Int("version").pipe(Argument.withDescription("The version to write again")) },
+  Effect.fn(function* ({ id, version }) {
+    const made = yield* ask((stoa) => stoa.memory.revert(id, { version }))
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(Command.withDescription("Write an earlier version again, as the newest"))
+
+const rm = Command.make(
+  "rm",
+  {
+    id,
+    permanent: Flag.Boolean("permanent").pipe(
+      Flag.withDescription("With its history, for good"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ id, permanent }) {
+    yield* ask((stoa) => stoa.memory.remove(id, permanent ? { permanent: "true" } : {}))
+    yield* talk(
+      permanent ? `${id} is gone for good` : `${id} is deleted; bring it back with: stoa memory restore ${id}`,
+    )
+  }),
+).pipe(Command.withDescription("Delete a record"))
+
+const restore = Command.make(
+  "restore",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const made = yield* ask((stoa) => stoa.memory.restore(id))
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(Command.withDescription("Bring a deleted record back"))
+
+const share = Command.make(
+  "share",
+  {
+    id,
+    principal: Argument.String("principal").pipe(Argument.withDescription("With whom: name or id")),
+    right: Flag.Literals("right", ["read", "write", "none"]).pipe(
+      Flag.withDescription("none takes it back"),
+      Flag.withDefault("read"),
+    ),
+  },
+  Effect.fn(function* ({ id, principal, right }) {
+    yield* ask((stoa) =>
+      right === "none" ? stoa.memory.unshare(id, principal) : stoa.memory.share(id, principal, { right }),
+    )
+    yield* talk(right === "none" ? `${principal} no longer sees ${id}` : `${principal} may ${right} ${id}`)
+  }),
+).pipe(Command.withDescription("Let somebody read or write a record"))
+
+export const memory = Command.make("memory").pipe(
+  Command.withDescription("What outlives a conversation"),
+  Command.withSubcommands([ls, search, one, set, edit, history, revert, rm, restore, share]),
+)

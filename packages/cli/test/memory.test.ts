@@ -1,0 +1,36 @@
+/** `stoa memory` as a person gives it, against a real house. */
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { Home, type House } from "./houseProcess.ts"
+
+const home = new Home()
+let house: House
+beforeAll(async () => {
+  house = await home.start()
+})
+afterAll(() => home.remove())
+const stoa = (...args: ReadonlyArray<string>) => home.stoa(...args)
+
+it("a note is written, asked for, changed, looked up in its history, brought back, shared and deleted", async () => {
+  await house.admin.principals.add({ kind: "agent", name: "Pam" })
+  const set = await stoa("memory", "set", "trip/1", "we bought a blue tent in Oslo", "--tag", "travel", "--json")
+  const { id } = JSON.parse(set.stdout) as { readonly id: string }
+  expect(JSON.parse(set.stdout)).toMatchObject({ kind: "note", key: "trip/1", version: 1, tags: ["travel"] })
+  const found = await stoa("memory", "search", "where did we buy the tent?")
+  expect(found.stdout).toMatch(new RegExp(`^${id} +trip/1 +\\S*buy\\S* +we bought a blue tent in Oslo$`, "m"))
+  expect(await stoa("memory", "edit", id, "we bought a red tent", "--version", "1")).toMatchObject({ code: 0 })
+  expect(await stoa("memory", "edit", id, "late", "--version", "1")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/at version 2, not 1/),
+  })
+  expect((await stoa("memory", "history", id)).stdout).toMatch(
+    /^2 .*admin.*red tent\n1 .*admin.*travel +we bought a blue/m,
+  )
+  expect((await stoa("memory", "revert", id, "1")).stdout).toBe(`${id}  version 3\n`)
+  expect(await stoa("memory", "show", id)).toMatchObject({ stdout: "we bought a blue tent in Oslo\n" })
+  expect(await stoa("memory", "share", id, "Pam")).toMatchObject({ code: 0, stderr: `Pam may read ${id}\n` })
+  expect((await house.admin.memory.shares(id)).items).toMatchObject([{ right: "read" }])
+  expect(await stoa("memory", "rm", id)).toMatchObject({ code: 0 })
+  expect(await stoa("memory", "show", id)).toMatchObject({ code: 2, stderr: expect.stringMatching(/stoa memory ls/) })
+  expect((await stoa("memory", "restore", id)).stdout).toBe(`${id}  version 4\n`)
+  expect((await stoa("memory", "ls", "--kind", "note", "--json")).stdout).toContain(id)
+})

@@ -1,0 +1,364 @@
+/**
+ * What outlives a conversation: one store of versioned records. Every change keeps the version before it, a write that
+ * expects another version is refused, and a pin guards a record here, whichever tool would delete it. Whoever asks is
+ * named by the caller's credential; a record somebody may not see is not there.
+ */
+import {
+  Forbidden,
+  largestMemory,
+  type MemoryChange,
+  type MemoryId,
+  type MemoryNamespace,
+  type MemoryRecord,
+  type MemoryRight,
+  MemoryShare,
+  type MemoryVersion,
+  Missing,
+  type NewMemory,
+  type Page,
+  type PageQuery,
+  type PrincipalId,
+  StaleVersion,
+  TooLarge,
+  WrongState,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { decodeCursor, encodeCursor } from "../store/Pages.ts"
+import { SearchIndex } from "../store/search/SearchIndex.ts"
+import { type By, makeFinding, type MemoryQuery } from "./finding.ts"
+import { indexRecord, scopeOf } from "./indexing.ts"
+import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./rows.ts"
+import { mayUse, type MemoryAct, slotOf } from "./rules.ts"
+
+type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
+
+export interface Written {
+  readonly record: MemoryRecord
+  /** Whether it was made by this write. */
+  readonly made: boolean
+}
+
+export class Memories extends Context.Service<
+  Memories,
+  {
+    /** Writes by key: makes the record or its next version. A write that changes nothing is none (S2-36). */
+    readonly put: (by: By, owner: PrincipalId, memory: NewMemory) => Effect.Effect<Written, WriteError, Transaction>
+    readonly change: (
+      by: By,
+      id: MemoryId,
+      change: MemoryChange,
+    ) => Effect.Effect<MemoryRecord, WriteError, Transaction>
+    readonly get: (by: By, id: MemoryId) => Effect.Effect<MemoryRecord, Missing>
+    /** The caller's own records that contain a text, whatever its case; newest first, at most 50 (S0-40 … S0-42). */
+    readonly containing: (
+      by: By,
+      query: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },
+    ) => Effect.Effect<ReadonlyArray<MemoryRecord>>
+    readonly list: (by: By, query: MemoryQuery) => Effect.Effect<Page<MemoryRecord>>
+    readonly history: (by: By, id: MemoryId, query: PageQuery) => Effect.Effect<Page<MemoryVersion>, Missing>
+    readonly revert: (by: By, id: MemoryId, version: number) => Effect.Effect<MemoryRecord, WriteError, Transaction>
+    readonly remove: (
+      by: By,
+      id: MemoryId,
+      permanent: boolean,
+    ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
+    readonly restore: (by: By, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
+    readonly shares: (by: By, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
+    /** `null` takes the right back. */
+    readonly share: (
+      by: By,
+      id: MemoryId,
+      principal: PrincipalId,
+      right: MemoryRight | null,
+    ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
+  }
+>()("server/memory/Memories") {
+  static readonly layer = Layer.effect(
+    Memories,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const index = yield* SearchIndex
+      const now = Effect.map(DateTime.now, DateTime.formatIso)
+      const { containing, list } = makeFinding(sql, index)
+      const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
+
+      const sharesOf = (id: MemoryId) =>
+        Effect.orDie(
+          sql<{
+            principal: PrincipalId
+            access: MemoryRight
+            createdAt: string
+          }>`SELECT principal, access, created_at FROM memory_shares WHERE record = ${id} ORDER BY principal`,
+        )
+
+      /** The record as this one may use it; what it may not see, and what has expired, is not there. */
+      const reach = Effect.fnUntraced(function* (by: By, id: MemoryId, act: MemoryAct, deleted = false) {
+        const missing = new Missing({ noun: "memory", ref: id })
+        const rows = yield* Effect.orDie(
+          sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} ${act === "read" ? sql`` : held}`,
+        )
+        const row = rows[0]
+        if (row === undefined || (row.deletedAt !== null) !== deleted) return yield* missing
+        if (row.expiresAt !== null && row.expiresAt <= (yield* now) && !recordFrom(row).pinned) return yield* missing
+        const shared = (yield* sharesOf(id)).find(({ principal }) => principal === by.id)?.access ?? null
+        const standing = { owner: row.owner, public: recordFrom(row).public, shared }
+        if (!mayUse("read", by.id, standing)) return yield* missing
+        if (!mayUse(act, by.id, standing))
+          return yield* new Forbidden({
+            action: act === "own" ? "manage" : act,
+            resource: `memory/${id}`,
+            rule: "its owner's",
+            instead: "Its owner may do it, or share it with you for writing.",
+          })
+        return row
+      })
+
+      const found = (row: RecordRow): Effect.Effect<void, never, Transaction> =>
+        Effect.flatMap(sharesOf(row.id), (shares) =>
+          indexRecord(
+            index,
+            recordFrom(row),
+            shares.map(({ principal }) => principal),
+          ),
+        )
+
+      const told = Effect.fnUntraced(function* (row: RecordRow) {
+        const readers = (yield* sharesOf(row.id)).map(({ principal }) => principal)
+        return {
+          record: row.id,
+          principal: row.owner,
+          namespace: row.namespace,
+          readers,
+          public: recordFrom(row).public,
+        }
+      })
+
+      const tagsOf = (row: RecordRow) => JSON.parse(row.tags) as ReadonlyArray<string>
+
+      /** The row, its version, its tags, its place in the index and its event: all of them or none. */
+      const store = Effect.fnUntraced(function* (row: RecordRow, isNew: boolean) {
+        yield* isNew
+          ? sql`INSERT INTO memory_records ${sql.insert(row as never)}`
+          : sql`UPDATE memory_records SET ${sql.update(row as never, ["id" as never])} WHERE id = ${row.id}`
+        const { call, content, expiresAt, id, mediaType, message, pinned, principal, tags, version } = row
+        yield* sql`INSERT INTO memory_versions ${sql.insert({
+          record: id,
+          version,
+          content,
+          mediaType,
+          tags,
+          public: row.public,
+          pinned,
+          expiresAt,
+          principal,
+          call,
+          message,
+          at: row.updatedAt,
+        })}`
+        yield* sql`DELETE FROM memory_tags WHERE record = ${id}`
+        for (const tag of tagsOf(row)) yield* sql`INSERT INTO memory_tags (record, tag) VALUES (${id}, ${tag})`
+        yield* found(row)
+        yield* journal.append({ kind: "memory.written", body: { ...(yield* told(row)), version } })
+        return recordFrom(row)
+      }, Effect.orDie)
+
+      const sized = (content: string) => {
+        const size = Buffer.byteLength(content)
+        return size > largestMemory
+          ? Effect.fail(new TooLarge({ noun: "memory", size, limit: largestMemory }))
+          : Effect.void
+      }
+
+      const expected = (row: { readonly key: string; readonly version: number }, wanted: number | undefined) =>
+        wanted === undefined || wanted === row.version
+          ? Effect.void
+          : Effect.fail(new StaleVersion({ noun: "memory", ref: row.key, expected: wanted, current: row.version }))
+
+      /** The next version of a row, or the row itself where nothing would change. */
+      const next = Effect.fnUntraced(function* (by: By, row: RecordRow, change: MemoryChange) {
+        yield* expected(row, change.expectedVersion)
+        yield* sized(change.content ?? "")
+        const was = recordFrom(row)
+        const owns = by.id === row.owner
+        if (!owns && (change.public !== undefined || change.pinned !== undefined || change.expiresAt !== undefined))
+          return yield* new Forbidden({
+            action: "manage",
+            resource: `memory/${row.id}`,
+            rule: "its owner's",
+            instead: "Who may see it, its pin and its end are its owner's to change; content and tags are yours.",
+          })
+        const expiresAt = change.expiresAt === undefined ? row.expiresAt : momentText(change.expiresAt)
+        const after = {
+          content: change.content ?? row.content,
+          mediaType: change.mediaType ?? row.mediaType,
+          tags: JSON.stringify([...new Set(change.tags ?? was.tags)]),
+          public: change.public ?? was.public,
+          pinned: change.pinned ?? was.pinned,
+          expiresAt,
+        }
+        const before = { ...after, ...pick(row, was) }
+        if (JSON.stringify(after) === JSON.stringify(before)) return was
+        const origin = { principal: by.id, call: by.call ?? null, message: by.message ?? null }
+        const stored = { ...row, ...after, ...origin, version: row.version + 1, updatedAt: yield* now }
+        return yield* store(stored, false)
+      })
+
+      const bySlot = (owner: PrincipalId, namespace: MemoryNamespace, slot: string) =>
+        Effect.map(
+          Effect.orDie(
+            sql<RecordRow>`SELECT * FROM memory_records WHERE owner = ${owner} AND namespace = ${namespace}
+              AND slot = ${slot} AND deleted_at IS NULL ${held}`,
+          ),
+          (rows) => rows[0],
+        )
+
+      const put: Memories["Service"]["put"] = Effect.fn("Memories.put")(function* (by, owner, memory) {
+        const { expectedVersion, key, kind, namespace = "stoa", ...rest } = memory
+        yield* sized(memory.content)
+        const id = newId<MemoryId>("mem")
+        const slot = slotOf(namespace, kind, key ?? id)
+        const there = key === undefined ? undefined : yield* bySlot(owner, namespace, slot)
+        if (there !== undefined) {
+          const changes = { ...rest, ...(expectedVersion === undefined ? {} : { expectedVersion }) }
+          const gone = there.expiresAt !== null && there.expiresAt <= (yield* now) && !recordFrom(there).pinned
+          if (!gone) return { record: yield* next(by, there, changes), made: false }
+          yield* drop(there)
+        }
+        if (expectedVersion !== undefined && expectedVersion !== 0)
+          return yield* new StaleVersion({ noun: "memory", ref: key ?? id, expected: expectedVersion, current: 0 })
+        const at = yield* now
+        const row: RecordRow = {
+          id,
+          owner,
+          namespace,
+          kind,
+          key: key ?? id,
+          slot,
+          content: rest.content,
+          mediaType: rest.mediaType ?? "text/plain",
+          tags: JSON.stringify([...new Set(rest.tags ?? [])]),
+          public: rest.public ?? false,
+          pinned: rest.pinned ?? false,
+          version: 1,
+          principal: by.id,
+          call: by.call ?? null,
+          message: by.message ?? null,
+          createdAt: at,
+          updatedAt: at,
+          expiresAt: momentText(rest.expiresAt ?? null),
+          deletedAt: null,
+        }
+        return { record: yield* store(row, true), made: true }
+      })
+
+      const change: Memories["Service"]["change"] = Effect.fn("Memories.change")(function* (by, id, changes) {
+        return yield* next(by, yield* reach(by, id, "write"), changes)
+      })
+
+      const get: Memories["Service"]["get"] = Effect.fn("Memories.get")(function* (by, id) {
+        return recordFrom(yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die))
+      })
+
+      const history: Memories["Service"]["history"] = Effect.fn("Memories.history")(function* (by, id, query) {
+        yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
+        const { cursor, limit = 50 } = query
+        const before = cursor === undefined ? undefined : Number.parseInt(decodeCursor(cursor), 10)
+        const rows = yield* Effect.orDie(
+          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id}
+            ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${limit + 1}`,
+        )
+        const items = rows.slice(0, limit).map(versionFrom)
+        const last = items.at(-1)
+        return { items, next: rows.length > limit && last !== undefined ? encodeCursor(String(last.version)) : null }
+      })
+
+      const revert: Memories["Service"]["revert"] = Effect.fn("Memories.revert")(function* (by, id, version) {
+        const row = yield* reach(by, id, "write")
+        const rows = yield* Effect.orDie(
+          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id} AND version = ${version}`,
+        )
+        if (rows[0] === undefined)
+          return yield* new WrongState({
+            detail: `"${row.key}" has no version ${version}; it has those up to ${row.version} that are still kept.`,
+          })
+        const { content, mediaType, tags } = versionFrom(rows[0])
+        return yield* next(by, row, { content, mediaType, tags })
+      })
+
+      /** Gone with its history and its shares. */
+      const drop = Effect.fnUntraced(function* (row: RecordRow) {
+        yield* index.remove(row.id)
+        for (const table of ["memory_tags", "memory_versions", "memory_shares"])
+          yield* sql`DELETE FROM ${sql(table)} WHERE record = ${row.id}`
+        yield* sql`DELETE FROM memory_records WHERE id = ${row.id}`
+      }, Effect.orDie)
+
+      const remove: Memories["Service"]["remove"] = Effect.fn("Memories.remove")(function* (by, id, permanent) {
+        const row = yield* reach(by, id, "own")
+        if (recordFrom(row).pinned)
+          return yield* new WrongState({ detail: `"${row.key}" is pinned, and so it is not deleted. Unpin it first.` })
+        const body = { ...(yield* told(row)), version: row.version, permanent }
+        if (permanent) yield* drop(row)
+        else {
+          yield* Effect.orDie(sql`UPDATE memory_records SET deleted_at = ${yield* now} WHERE id = ${id}`)
+          yield* index.remove(id)
+        }
+        yield* journal.append({ kind: "memory.deleted", body })
+      })
+
+      const restore: Memories["Service"]["restore"] = Effect.fn("Memories.restore")(function* (by, id) {
+        const row = yield* reach(by, id, "own", true)
+        if ((yield* bySlot(row.owner, row.namespace, row.slot)) !== undefined)
+          return yield* new WrongState({
+            detail: `There is a newer record with the key "${row.key}". Delete that one first, or write the content there.`,
+          })
+        const origin = { principal: by.id, call: by.call ?? null, message: by.message ?? null }
+        return yield* store(
+          { ...row, ...origin, deletedAt: null, version: row.version + 1, updatedAt: yield* now },
+          false,
+        )
+      })
+
+      const shares: Memories["Service"]["shares"] = Effect.fn("Memories.shares")(function* (by, id) {
+        yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
+        const items = (yield* sharesOf(id)).map(
+          ({ access, createdAt, principal }) =>
+            new MemoryShare({ principal, right: access, createdAt: DateTime.makeUnsafe(createdAt) }),
+        )
+        return { items, next: null }
+      })
+
+      const share: Memories["Service"]["share"] = Effect.fn("Memories.share")(function* (by, id, principal, right) {
+        const row = yield* reach(by, id, "own")
+        if (principal === row.owner) return yield* new WrongState({ detail: "It is already theirs: they own it." })
+        const createdAt = yield* now
+        yield* Effect.orDie(
+          right === null
+            ? sql`DELETE FROM memory_shares WHERE record = ${id} AND principal = ${principal}`
+            : sql`INSERT INTO memory_shares ${sql.insert({ record: id, principal, access: right, createdAt })}
+                ON CONFLICT (record, principal) DO UPDATE SET access = excluded.access`,
+        )
+        if (right === null) yield* index.remove(id, scopeOf(principal))
+        yield* found(row)
+        yield* journal.append({ kind: "memory.shared", body: { ...(yield* told(row)), reader: principal, right } })
+      })
+
+      return Memories.of({ put, change, get, containing, list, history, revert, remove, restore, shares, share })
+    }),
+  )
+}
+
+const momentText = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
+
+const pick = (row: RecordRow, was: MemoryRecord) => ({
+  content: row.content,
+  mediaType: row.mediaType,
+  tags: JSON.stringify(was.tags),
+  public: was.public,
+  pinned: was.pinned,
+  expiresAt: row.expiresAt,
+})

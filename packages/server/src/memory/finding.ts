@@ -1,0 +1,116 @@
+/** Which records somebody sees: by filters, by a text they contain, or by a question in plain words. */
+import type { MemoryNamespace, MemoryOrigin, MemoryRecord, PageQuery, Principal, PrincipalId } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { decodeCursor, encodeCursor } from "../store/Pages.ts"
+import type { SearchIndex } from "../store/search/SearchIndex.ts"
+import { publicScope, scopeOf } from "./indexing.ts"
+import { type RecordRow, recordFrom } from "./rows.ts"
+
+/** Who acts, and in which call or message. */
+export type By = Pick<Principal, "id"> & Partial<Omit<MemoryOrigin, "principal">>
+
+export interface MemoryQuery extends PageQuery {
+  readonly q?: string
+  readonly namespace?: MemoryNamespace
+  readonly kind?: string
+  readonly key?: string
+  readonly tag?: string
+  readonly owner?: PrincipalId
+  readonly deleted?: boolean
+}
+
+const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
+/** What a search by substring gives and reads at most. */
+const mostContaining = 50
+const mostLooked = 100_000
+const rowsAtOnce = 500
+
+export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"]) => {
+  const now = Effect.map(DateTime.now, DateTime.formatIso)
+
+  const visible = Effect.fnUntraced(function* (by: By, query: MemoryQuery) {
+    const own = sql`owner = ${by.id}`
+    const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id})`
+    const where = [
+      query.owner === undefined
+        ? sql.or([own, lent])
+        : query.owner === by.id
+          ? own
+          : sql.and([sql`owner = ${query.owner}`, sql.or([sql`public = ${true}`, lent])]),
+      query.deleted === true ? sql.and([sql`deleted_at IS NOT NULL`, own]) : sql`deleted_at IS NULL`,
+      sql`(expires_at IS NULL OR pinned = ${true} OR expires_at > ${yield* now})`,
+    ]
+    if (query.namespace !== undefined) where.push(sql`namespace = ${query.namespace}`)
+    if (query.kind !== undefined) where.push(sql`kind = ${query.kind}`)
+    if (query.key !== undefined) where.push(sql`key = ${query.key}`)
+    if (query.tag !== undefined) where.push(sql`id IN (SELECT record FROM memory_tags WHERE tag = ${query.tag})`)
+    return where
+  })
+
+  const search = Effect.fnUntraced(function* (by: By, query: MemoryQuery & { readonly q: string }) {
+    const { cursor, limit = 50, q } = query
+    const scopes = query.owner === undefined || query.owner === by.id ? [scopeOf(by.id)] : [scopeOf(by.id), publicScope]
+    const filters = [
+      ...(query.namespace === undefined ? [] : [`namespace:${query.namespace}`]),
+      ...(query.kind === undefined ? [] : [`kind:${query.kind}`]),
+      ...(query.tag === undefined ? [] : [`tag:${query.tag}`]),
+    ]
+    const { fixed, found: hits } = yield* index.find(scopes, q, filters)
+    const from = cursor === undefined ? 0 : Math.max(0, Number.parseInt(decodeCursor(cursor), 10) || 0)
+    const where = yield* visible(by, query)
+    const items: Array<MemoryRecord> = []
+    let at = from
+    // Rights are asked again of the rows themselves: the index only says where to look.
+    for (; at < hits.length && items.length < limit; at++) {
+      const { ref, ...match } = hits[at]!
+      const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${ref} AND ${sql.and(where)}`
+      if (rows[0] !== undefined) items.push(recordFrom(rows[0], { ...match, fixed }))
+    }
+    return { items, next: at < hits.length ? encodeCursor(String(at)) : null }
+  })
+
+  const list = Effect.fn("Memories.list")(function* (by: By, query: MemoryQuery) {
+    const { cursor, limit = 50, q } = query
+    if (q !== undefined && q.trim() !== "") return yield* search(by, { ...query, q })
+    const where = yield* visible(by, query)
+    if (cursor !== undefined) {
+      const [at = "", id = ""] = decodeCursor(cursor).split(" ")
+      where.push(sql`(updated_at < ${at} OR (updated_at = ${at} AND id < ${id}))`)
+    }
+    const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)}
+      ORDER BY updated_at DESC, id DESC LIMIT ${limit + 1}`
+    const items = rows.slice(0, limit)
+    const last = items.at(-1)
+    return {
+      items: items.map((row) => recordFrom(row)),
+      next: rows.length > limit && last !== undefined ? encodeCursor(`${last.updatedAt} ${last.id}`) : null,
+    }
+  }, Effect.orDie)
+
+  // Compared here and not by LIKE: the databases fold other letters than a to z differently, and `%` is a letter like any other.
+  const containing = Effect.fn("Memories.containing")(function* (
+    by: By,
+    { kind, namespace, text }: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },
+  ) {
+    const wanted = folded(text)
+    const where = yield* visible(by, { namespace, kind, owner: by.id })
+    const items: Array<MemoryRecord> = []
+    let last: RecordRow | undefined
+    for (let looked = 0; looked < mostLooked && items.length < mostContaining; looked += rowsAtOnce) {
+      const after =
+        last === undefined
+          ? sql``
+          : sql`AND (created_at < ${last.createdAt} OR (created_at = ${last.createdAt} AND id < ${last.id}))`
+      const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)} ${after}
+        ORDER BY created_at DESC, id DESC LIMIT ${rowsAtOnce}`
+      for (const row of rows)
+        if (items.length < mostContaining && folded(row.content).includes(wanted)) items.push(recordFrom(row))
+      if (rows.length < rowsAtOnce) break
+      last = rows.at(-1)
+    }
+    return items
+  }, Effect.orDie)
+
+  return { containing, list }
+}

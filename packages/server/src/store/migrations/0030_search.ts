@@ -1,0 +1,4 @@
+/** The search index: texts by their words, the same on both databases. */
+import { createSearchIndex } from "../search/tables.ts"
+
+export default createSearchIndex

@@ -1,0 +1,165 @@
+/** The tools that remember, over real MCP: seed 000's three, and the house's own four. */
+import { assert, layer } from "@effect/vitest"
+import { connect } from "@stoa/sdk"
+import { Effect } from "effect"
+import { ask, Guest, house } from "../house.ts"
+
+const agent = Effect.fnUntraced(function* (name: string, toolset: "office" | "stoa") {
+  const { admin, url } = yield* Guest
+  yield* ask(() => admin.principals.add({ kind: "agent", name, toolsets: [toolset] }))
+  const { token } = yield* ask(() => admin.tokens.add({ principal: name }))
+  const stoa = connect({ url, token })
+  const call = Effect.fnUntraced(function* (tool: string, input: object) {
+    return yield* ask(() => stoa.tools.call(tool, { input: input as never }))
+  })
+  const done = (tool: string, input: object) =>
+    Effect.map(call(tool, input), (result) => {
+      assert.deepInclude(result, { state: "done" })
+      return (result as { readonly output: Record<string, never> }).output
+    })
+  const refused = (tool: string, input: object) => Effect.flip(call(tool, input))
+  return { stoa, call, done, refused }
+})
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`memory tools on ${store}`, (it) => {
+    it.effect("S0-01 S0-02 an office agent has exactly six tools, three of them remember", () =>
+      Effect.gen(function* () {
+        const { stoa } = yield* agent("six", "office")
+        const { items } = yield* ask(() => stoa.tools.list({ set: "office", limit: 100 }))
+        assert.sameMembers(
+          items.map(({ name }) => name),
+          ["send_message", "react_to_message", "do_nothing", "update_memory", "search_memory", "store_memory"],
+        )
+        assert.lengthOf(items, 6)
+      }),
+    )
+
+    it.effect(
+      "S0-32 S0-33 S0-34 S0-35 update_memory writes the caller's own block: first made, then changed, one row",
+      () =>
+        Effect.gen(function* () {
+          const [pam, jim] = [yield* agent("pam1", "office"), yield* agent("jim1", "office")]
+          yield* jim.done("update_memory", { label: "personality", content: "dry" })
+          assert.deepStrictEqual(yield* pam.done("update_memory", { label: "personality", content: "kind" }), {
+            success: true,
+          } as never)
+          yield* pam.done("update_memory", { label: "my own label", content: "custom" })
+          const blocks = (stoa: typeof pam.stoa) =>
+            Effect.map(
+              ask(() => stoa.memory.list({ namespace: "office", kind: "block" })),
+              ({ items }) => items,
+            )
+          const [first] = (yield* blocks(pam.stoa)).filter(({ key }) => key === "personality")
+          yield* pam.done("update_memory", { label: "personality", content: "kinder" })
+          const after = (yield* blocks(pam.stoa)).filter(({ key }) => key === "personality")
+          assert.deepStrictEqual(
+            after.map(({ content, id, version }) => [content, id, version]),
+            [["kinder", first?.id, 2]],
+          )
+          assert.isTrue(after[0]!.updatedAt > first!.updatedAt)
+          assert.deepStrictEqual(
+            (yield* blocks(jim.stoa)).map(({ content }) => content),
+            ["dry"],
+          )
+          const error = yield* pam.refused("update_memory", { label: "", content: "x" })
+          assert.strictEqual((error as { status?: number }).status, 400)
+        }),
+    )
+
+    it.effect(
+      "S0-39 S0-40 S0-41 S0-42 S0-43 S0-45 S0-46 S0-47 passages are stored, and found by any text in them",
+      () =>
+        Effect.gen(function* () {
+          const [pam, jim] = [yield* agent("pam2", "office"), yield* agent("jim2", "office")]
+          const { passageId } = (yield* pam.done("store_memory", {
+            content: "Growth was 100% in Été",
+            tags: ["sales"],
+          })) as never as {
+            passageId: string
+          }
+          yield* jim.done("store_memory", { content: "growth was 100% for Jim" })
+          yield* pam.done("store_memory", { content: "growth was 1000 in spring" })
+          yield* pam.done("store_memory", { content: "a_b and axb" })
+          yield* pam.done("store_memory", { content: "axb alone" })
+          const search = (who: typeof pam, query: string) =>
+            Effect.map(
+              who.done("search_memory", { query }),
+              ({ passages }) => passages as ReadonlyArray<Record<string, unknown>>,
+            )
+          const [hit, ...rest] = yield* search(pam, "GROWTH WAS 100%")
+          assert.deepStrictEqual(Object.keys(hit!).toSorted(), ["content", "createdAt", "id", "tags"])
+          assert.deepStrictEqual([hit?.["id"], hit?.["tags"], rest], [passageId, ["sales"], []])
+          assert.match(passageId, /^[0-9a-f]{8}-/)
+          assert.deepStrictEqual(
+            (yield* search(pam, "a_b")).map((one) => one["content"]),
+            ["a_b and axb"],
+          )
+          assert.lengthOf(yield* search(pam, "été"), 1)
+          assert.deepStrictEqual(yield* pam.done("search_memory", { query: "periscope" }), { passages: [] } as never)
+          assert.deepStrictEqual((yield* search(pam, "axb alone"))[0]?.["tags"], [])
+          for (let n = 0; n < 55; n++) yield* pam.done("store_memory", { content: `many ${n}` })
+          const many = yield* search(pam, "many")
+          assert.deepStrictEqual([many.length, many[0]?.["content"], many[49]?.["content"]], [50, "many 54", "many 5"])
+          assert.strictEqual(
+            ((yield* pam.refused("store_memory", { content: "x", tags: [1] })) as { status?: number }).status,
+            400,
+          )
+        }),
+    )
+
+    it.effect("S0-48 bad input of the three is refused before anything is written", () =>
+      Effect.gen(function* () {
+        const { refused, stoa } = yield* agent("bad", "office")
+        const table: ReadonlyArray<readonly [string, object]> = [
+          ["update_memory", {}],
+          ["update_memory", { label: "x" }],
+          ["update_memory", { label: 1, content: "x" }],
+          ["update_memory", { label: "x", content: "y", agentId: "somebody" }],
+          ["search_memory", {}],
+          ["search_memory", { query: "" }],
+          ["search_memory", { query: 5 }],
+          ["store_memory", {}],
+          ["store_memory", { content: "" }],
+          ["store_memory", { content: "x", tags: "a" }],
+        ]
+        for (const [tool, input] of table)
+          assert.strictEqual(
+            ((yield* refused(tool, input)) as { status?: number }).status,
+            400,
+            JSON.stringify([tool, input]),
+          )
+        assert.deepStrictEqual((yield* ask(() => stoa.memory.list())).items, [])
+      }),
+    )
+
+    it.effect("X-32 the same key in two families is two records; remember, recall, forget and memory_history", () =>
+      Effect.gen(function* () {
+        const [ann, bob] = [yield* agent("ann3", "stoa"), yield* agent("bob3", "stoa")]
+        const first = yield* ann.done("remember", {
+          content: "We deploy on Fridays",
+          key: "deploy",
+          share_with: ["bob3"],
+        })
+        yield* ann.done("remember", { content: "We deploy on Mondays", key: "deploy" })
+        const { items } = (yield* bob.done("recall", { query: "when do we deploy?" })) as never as {
+          items: ReadonlyArray<{ content: string; id: string; version: number }>
+        }
+        assert.deepStrictEqual(
+          items.map(({ content, id, version }) => [content, id, version]),
+          [["We deploy on Mondays", first["id"], 2]],
+        )
+        const { versions } = (yield* ann.done("memory_history", { key: "deploy" })) as never as {
+          versions: ReadonlyArray<{ content: string }>
+        }
+        assert.deepStrictEqual(
+          versions.map(({ content }) => content),
+          ["We deploy on Mondays", "We deploy on Fridays"],
+        )
+        assert.deepInclude(yield* bob.call("forget", { id: first["id"] }), { state: "failed" })
+        yield* ann.done("forget", { key: "deploy" })
+        assert.deepStrictEqual((yield* bob.done("recall", { query: "deploy" }))["items"], [] as never)
+        assert.deepInclude(yield* ann.call("forget", { key: "deploy" }), { state: "failed" })
+      }),
+    )
+  })
