@@ -15,7 +15,7 @@ const agent = Effect.fnUntraced(function* (name: string, toolset: "office" | "st
   const done = (tool: string, input: object) =>
     Effect.map(call(tool, input), (result) => {
       assert.deepInclude(result, { state: "done" })
-      return (result as { readonly output: Record<string, never> }).output
+      return (result as unknown as { readonly output: Record<string, never> }).output
     })
   const refused = (tool: string, input: object) => Effect.flip(call(tool, input))
   return { stoa, call, done, refused }
@@ -85,7 +85,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const search = (who: typeof pam, query: string) =>
             Effect.map(
               who.done("search_memory", { query }),
-              ({ passages }) => passages as ReadonlyArray<Record<string, unknown>>,
+              ({ passages }) => passages as unknown as ReadonlyArray<Record<string, unknown>>,
             )
           const [hit, ...rest] = yield* search(pam, "GROWTH WAS 100%")
           assert.deepStrictEqual(Object.keys(hit!).toSorted(), ["content", "createdAt", "id", "tags"])
