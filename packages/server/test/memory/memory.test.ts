@@ -160,6 +160,31 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
     )
 
+    it.effect("G-21 the feed tells those who may see a record, with its id and version, and never what it says", () =>
+      Effect.gen(function* () {
+        const [ann, bob] = [yield* person("Ann8"), yield* person("Bob8")]
+        const write = (key: string, more: object = {}) =>
+          ask(() => ann.memory.put({ kind: "note", key, content: "periscope", ...more }))
+        const hidden = yield* write("hidden")
+        const shared = yield* write("shared")
+        yield* ask(() => ann.memory.share(shared.id, "Bob8", { right: "read" }))
+        yield* ask(() => ann.memory.change(shared.id, { content: "periscope again" }))
+        const open = yield* write("open", { public: true })
+        const last = yield* ask(() => bob.memory.put({ kind: "note", key: "own", content: "x" }))
+        const seen = yield* ask(async () => {
+          const events: Array<string> = []
+          for await (const item of bob.feed({ after: 0 })) {
+            if (item.type === "event" && item.name.startsWith("memory.")) events.push(JSON.stringify(item.event))
+            if (events.at(-1)?.includes(last.id) === true) return events
+          }
+          return events
+        })
+        const about = (id: string) => seen.filter((event) => event.includes(id)).length
+        assert.deepStrictEqual([about(hidden.id), about(shared.id), about(open.id)], [0, 2, 1])
+        assert.notInclude(seen.join(), "periscope")
+      }),
+    )
+
     it.effect(
       "an end is honoured, but for what is pinned; lists page without repeats; filters hold alone and together",
       () =>

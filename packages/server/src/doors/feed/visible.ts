@@ -28,7 +28,9 @@ export const leaveBy = (viewer: Viewer, event: Event): void => {
 /** Whom an event names: the one it is about, and the one who is asked to approve. */
 const concerns = (event: Event, principal: PrincipalId): boolean =>
   ("principal" in event.body && event.body.principal === principal) ||
-  ("approver" in event.body && event.body.approver === principal)
+  ("approver" in event.body && event.body.approver === principal) ||
+  // A record is seen by those who may read it.
+  ("readers" in event.body && (event.body.public || event.body.readers.includes(principal)))
 
 export const maySee = (viewer: Viewer, event: Event): boolean => {
   if (viewer.all) return true
