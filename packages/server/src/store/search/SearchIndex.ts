@@ -20,7 +20,7 @@ import {
 } from "./question.ts"
 import { type Asked, type Row, score, type Scored } from "./score.ts"
 
-export interface Found {
+interface Found {
   readonly ref: string
   readonly score: number
   readonly words: ReadonlyArray<string>

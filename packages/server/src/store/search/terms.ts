@@ -64,7 +64,7 @@ const pairsOf = (run: string): ReadonlyArray<string> => {
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 
 /** The words of a text as they were written, folded: no stop words dropped, nothing stemmed. */
-export const wordsOf = (text: string): ReadonlyArray<string> =>
+const wordsOf = (text: string): ReadonlyArray<string> =>
   (fold(text).match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? []).flatMap(apart).filter((word) => word !== "")
 
 export const termsOf = (text: string): ReadonlyArray<string> =>
