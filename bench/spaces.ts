@@ -10,6 +10,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { Principals } from "../packages/server/src/access/identity/Principals.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
 import { Messages } from "../packages/server/src/spaces/Messages.ts"
+import { houseViewer } from "../packages/server/src/access/rights/Viewer.ts"
 import { Spaces } from "../packages/server/src/spaces/Spaces.ts"
 import { Journal } from "../packages/server/src/store/journal/Journal.ts"
 import { migrate } from "../packages/server/src/store/Schemas.ts"
@@ -31,7 +32,7 @@ const openStore = (file: string) => {
   const store = migrated.pipe(Layer.provideMerge(Store.layerSqlite(file)))
   const ground = Journal.layer.pipe(Layer.provideMerge(store))
   const access = Principals.layer("none").pipe(Layer.provideMerge(ground))
-  return ManagedRuntime.make(Layer.mergeAll(Spaces.layer, Messages.layer).pipe(Layer.provideMerge(access)))
+  return ManagedRuntime.make(Messages.layer.pipe(Layer.provideMerge(Spaces.layer("none")), Layer.provideMerge(access)))
 }
 
 /** So many writers, each with the next post as soon as its last is committed. */
@@ -97,12 +98,13 @@ const posting = async (folder: string): Promise<ReadonlyArray<string>> => {
       const spaces = yield* Spaces
       return {
         author,
-        space: yield* transact(spaces.add({ name: "general", kind: "public" }, { principal: author, all: true })),
+        space: yield* transact(spaces.add({ name: "general", kind: "public" }, houseViewer(author))),
       }
     }),
   )
   const [{ transact }, messages] = await Promise.all([runtime.runPromise(Journal), runtime.runPromise(Messages)])
-  const ours = () => runtime.runPromise(transact(messages.post(space, author, { text })))
+  const poster = houseViewer(author)
+  const ours = () => runtime.runPromise(transact(messages.post(space, poster, { text })))
   const db = new DatabaseSync(file, { timeout: 5000 })
   db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY")
   const raw = rawPosts(db, space, author)
@@ -130,7 +132,9 @@ const posting = async (folder: string): Promise<ReadonlyArray<string>> => {
       const millis: Array<number> = []
       for (let n = 0; n < 200; n++) {
         const started = performance.now()
-        await runtime.runPromise(messages.list(space, { limit: pageSize, ...(before === undefined ? {} : { before }) }))
+        await runtime.runPromise(
+          messages.list(space, poster, { limit: pageSize, ...(before === undefined ? {} : { before }) }),
+        )
         millis.push(performance.now() - started)
       }
       each.push(delaysOf(millis))

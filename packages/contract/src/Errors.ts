@@ -87,6 +87,17 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()(
   }
 }
 
+/** A name that means more than one thing to the caller, who alone can say which. */
+export class Ambiguous extends Schema.TaggedError<Ambiguous>()(
+  "Ambiguous",
+  { noun: Schema.String, name: Schema.String, ids: Schema.Array(Schema.String) },
+  { httpApiStatus: 409 },
+) {
+  override get message(): string {
+    return `"${this.name}" is the name of ${this.ids.length} ${this.noun}s that you can see: ${this.ids.join(", ")}. Use the id of the one you mean.`
+  }
+}
+
 /** Declared in the configuration file, which owns it. */
 export class OwnedByFile extends Schema.TaggedError<OwnedByFile>()(
   "OwnedByFile",

@@ -100,6 +100,8 @@ export const ToolForm = Schema.Struct({
   inputSchema: JsonSchema,
   executionType: ExecutionType,
   visibility: Schema.optionalKey(Visibility),
+  /** What a space sees of it by who calls, where that differs: a principal's name or `role:x`. The first that fits decides. */
+  visibilityFor: Schema.optionalKey(Schema.Record(Schema.String, Visibility)),
   execution: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   display: Schema.optionalKey(Schema.Struct({ customUI: Schema.optionalKey(Text(128)) })),
   riskLevel: Schema.optionalKey(RiskLevel),
@@ -195,6 +197,12 @@ const contradictions = (form: ToolForm): ReadonlyArray<Issue> => {
     issues.push({ path: "visibility", message: "an internal tool is never shown; leave it out, or use gateway (X-25)" })
   if (form.executionType === "space" && form.visibility === "hidden")
     issues.push({ path: "visibility", message: "a tool that people act on must be seen by them; leave it out" })
+  for (const [whom, visibility] of Object.entries(form.visibilityFor ?? {})) {
+    if (form.executionType === "internal" && visibility !== "hidden")
+      issues.push({ path: `visibilityFor.${whom}`, message: "an internal tool is never shown (X-25)" })
+    if (form.executionType === "space" && visibility === "hidden")
+      issues.push({ path: `visibilityFor.${whom}`, message: "a tool that people act on must be seen by them" })
+  }
   if (form.inputSchema["type"] !== undefined && form.inputSchema["type"] !== "object")
     issues.push({ path: "inputSchema.type", message: 'is "object": the input of a tool is an object' })
   if (form.approval !== undefined && form.approval.approver !== undefined && form.approval.people === 2)

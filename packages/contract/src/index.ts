@@ -31,7 +31,7 @@ export {
   type NewEvent,
 } from "./Event.ts"
 export { Provenance } from "./Provenance.ts"
-export { largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
+export { Emoji, largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"
 export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"

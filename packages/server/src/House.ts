@@ -20,6 +20,7 @@ import { Secrets } from "./access/secrets/Secrets.ts"
 import { Tokens } from "./access/identity/Tokens.ts"
 import { Address } from "./calls/waiting/Address.ts"
 import { layerCallRetention } from "./calls/CallRetention.ts"
+import { layerDeletedFiles } from "./calls/DeletedFiles.ts"
 import { Calls } from "./calls/Calls.ts"
 import { Catalogue } from "./calls/catalogue/Catalogue.ts"
 import { Hosts } from "./calls/hosts/Hosts.ts"
@@ -33,6 +34,7 @@ import { DecisionLinks } from "./decisions/DecisionLinks.ts"
 import { Decisions } from "./decisions/Decisions.ts"
 import { layerExpiry } from "./decisions/Expiry.ts"
 import { doctorReport } from "./Doctor.ts"
+import { Endings } from "./doors/Endings.ts"
 import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
@@ -158,13 +160,15 @@ const access = (keys: Keys, file: string) =>
 /** Decisions stand beside spaces and must not call them; who is in a space is told to them here. */
 const company = Layer.effect(
   Company,
-  Effect.map(Spaces, ({ membersOf, spacesOf }) =>
-    Company.of({
+  Effect.gen(function* () {
+    const { membersOf, ownOf } = yield* Spaces
+    const { viewerNow } = yield* Grants
+    return Company.of({
       peopleOf: (space) =>
         Effect.map(membersOf(space), (all) => all.filter((one) => one.kind === "person").map((one) => one.id)),
-      spacesOf,
-    }),
-  ),
+      spacesOf: (principal) => Effect.flatMap(Effect.orDie(viewerNow(principal, "spaces")), ownOf),
+    })
+  }),
 )
 
 /** The second floor. */
@@ -172,9 +176,9 @@ const rooms = (keys: Keys, file: string) =>
   layerExpiry.pipe(
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
-    Layer.provideMerge(DeclaredSpaces.layer(file)),
+    Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer)),
     Layer.provideMerge(
-      Layer.mergeAll(Spaces.layer, Messages.layer, ActiveSpaces.layer, Upstreams.layer(file), Memories.layer),
+      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer),
     ),
     Layer.provideMerge(access(keys, file)),
   )
@@ -183,7 +187,7 @@ const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layer
 
 /** The third floor: the one road, and what walks it; above it the toolsets, which offer their tools to it. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer, callRetention).pipe(
+  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer, callRetention, layerDeletedFiles).pipe(
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),
@@ -277,6 +281,7 @@ const doors = (keys: Keys) =>
         Layer.provide(routes.pipe(Layer.provideMerge(layerRouter))),
         Layer.provide(layerAuthentication(settings.anonymous)),
         Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
+        Layer.provideMerge(Endings.layer),
         Layer.provide(HttpServer.layerServices),
         Layer.provideMerge(server),
       ),

@@ -8,6 +8,7 @@ import questions from "./calls/migrations/0011_questions.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
+import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import type { Migrations } from "./store/Schemas.ts"
@@ -34,4 +35,5 @@ export const migrations: Migrations = {
   "0021_call_runs": callRuns,
   "0030_search": search,
   "0031_memory": memory,
+  "0032_space_names": spaceNames,
 }

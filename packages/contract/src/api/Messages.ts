@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Missing, TooLarge, WrongState } from "../Errors.ts"
+import { Ambiguous, Missing, TooLarge, WrongState } from "../Errors.ts"
 import { MessageId } from "../Ids.ts"
 import { Emoji, Message, MessageText } from "../Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
@@ -20,7 +20,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
         limit: pageQuery.limit,
       },
       success: pageOfMany(Message),
-      error: problem(Missing),
+      error: [problem(Missing), problem(Ambiguous)],
     }),
     HttpApiEndpoint.get("get", "/messages/:message", { params: message, success: Message, error: problem(Missing) }),
     HttpApiEndpoint.get("history", "/messages/:message/history", {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BadInput, Missing, NameTaken, OwnedByFile, TooLarge, WrongState } from "../Errors.ts"
+import { Ambiguous, BadInput, Missing, NameTaken, OwnedByFile, TooLarge, WrongState } from "../Errors.ts"
 import { Event, FaceName } from "../Event.ts"
 import { Message, NewMessage } from "../Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
@@ -12,12 +12,13 @@ import { Idempotency, made } from "./guards.ts"
 
 const space = { space: SpaceRef }
 const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
-const refused = [problem(Missing), problem(WrongState)] as const
+const missing = [problem(Missing), problem(Ambiguous)] as const
+const refused = [...missing, problem(WrongState)] as const
 
 export class SpacesApi extends HttpApiGroup.make("spaces")
   .add(
     HttpApiEndpoint.get("list", "/spaces", { query: pageQuery, success: pageOfMany(Space) }),
-    HttpApiEndpoint.get("get", "/spaces/:space", { params: space, success: Space, error: problem(Missing) }),
+    HttpApiEndpoint.get("get", "/spaces/:space", { params: space, success: Space, error: missing }),
     HttpApiEndpoint.post("add", "/spaces", {
       payload: NewSpace,
       success: made(Space),
@@ -49,25 +50,25 @@ export class SpacesApi extends HttpApiGroup.make("spaces")
       params: space,
       query: { limit: pageQuery.limit, before: Schema.optionalKey(Seq), after: Schema.optionalKey(Seq) },
       success: pageOfMany(Message),
-      error: problem(Missing),
+      error: missing,
     }),
     HttpApiEndpoint.put("read", "/spaces/:space/read", {
       params: space,
       payload: Schema.Struct({ seq: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
       success: HttpApiSchema.NoContent,
-      error: problem(Missing),
+      error: missing,
     }),
     HttpApiEndpoint.post("typing", "/spaces/:space/typing", {
       params: space,
       success: HttpApiSchema.NoContent,
-      error: problem(Missing),
+      error: refused,
     }),
     HttpApiEndpoint.get("watch", "/spaces/:space/events", {
       params: space,
       headers: { "last-event-id": Schema.optionalKey(lastEventId) },
       query: { names: Schema.optionalKey(FaceName), after: Schema.optionalKey(lastEventId) },
       success: HttpApiSchema.StreamSse({ data: Event }),
-      error: problem(Missing),
+      error: missing,
     }),
   )
   .prefix("/api/v1") {}

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { CallPreview, NewCall, OpenCall, SettledCall } from "../Call.ts"
 import {
+  Ambiguous,
   BadInput,
   Missing,
   NameTaken,
@@ -74,6 +75,7 @@ const refusals = [
   problem(TooManyRequests),
   problem(WrongState),
   problem(Missing),
+  problem(Ambiguous),
   problem(BadInput),
 ] as const
 

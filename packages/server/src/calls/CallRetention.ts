@@ -35,18 +35,18 @@ const stepOf = (rows: ReadonlyArray<Walked>): ReadonlyArray<Walked> => {
   return tooMany === -1 ? rows : rows.slice(0, tooMany)
 }
 
+/** Files are kept once however many calls have the same bytes: those that another call refers to stay. */
+export const unreferredFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<string>) {
+  const notes = new Map(ids.map((file) => [JSON.stringify({ file }), file]))
+  const rows = yield* sql<{ file: string }>`SELECT output_file AS file FROM calls WHERE ${sql.in("output_file", ids)}
+    UNION SELECT meta AS file FROM calls WHERE ${sql.in("meta", [...notes.keys()])} AND meta LIKE '{"file":%'`
+  const referred = new Set(rows.map(({ file }) => notes.get(file) ?? file))
+  return ids.filter((id) => !referred.has(id))
+})
+
 const makeRemoval = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const files = yield* Files
-
-  /** Files are kept once however many calls have the same bytes: those that another call refers to stay. */
-  const unreferred = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-    const notes = new Map(ids.map((file) => [JSON.stringify({ file }), file]))
-    const rows = yield* sql<{ file: string }>`SELECT output_file AS file FROM calls WHERE ${sql.in("output_file", ids)}
-      UNION SELECT meta AS file FROM calls WHERE ${sql.in("meta", [...notes.keys()])} AND meta LIKE '{"file":%'`
-    const referred = new Set(rows.map(({ file }) => notes.get(file) ?? file))
-    return ids.filter((id) => !referred.has(id))
-  })
 
   const drop = Effect.fnUntraced(function* (rows: ReadonlyArray<Walked>, before: string) {
     const ids = rows.map(({ id }) => id)
@@ -55,7 +55,7 @@ const makeRemoval = Effect.gen(function* () {
     yield* sql`DELETE FROM calls WHERE ${sql.in("id", ids)}`
     const theirs = [...new Set(rows.flatMap((row) => fileOf(row) ?? []))]
     if (theirs.length === 0) return 0
-    return yield* files.remove(yield* unreferred(theirs), before)
+    return yield* files.remove(yield* unreferredFiles(sql, theirs), before)
   }, sql.withTransaction)
 
   return Effect.fn("CallRetention.remove")(function* (before: string) {

@@ -3,13 +3,14 @@
  * sleeps: a call settles or it waits, and what waits is a row.
  */
 import {
+  type Ambiguous,
   type BadInput,
   type CallId,
   CallPreview,
   type CallResult,
   type CallState,
   Caller,
-  Forbidden,
+  type Forbidden,
   Missing,
   type Page,
   type PageQuery,
@@ -24,8 +25,8 @@ import { digestOf, isTooDeep, type Progress, Road } from "@stoa/tools"
 import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
+import type { Reader } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { mayPost } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Holder } from "../store/Holder.ts"
 import { type Cause, causeOr, Correlation, currentCause } from "../store/journal/Correlation.ts"
@@ -48,13 +49,10 @@ export type { CallRequest } from "./road/attempt.ts"
 export type { CallRow } from "./road/rows.ts"
 export { callFrom } from "./road/rows.ts"
 
-export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
+/** The space it names is none the caller may call tools in. */
+type Unplaced = Missing | Ambiguous | Forbidden
 
-/** Who looks at calls: their maker, and whoever may look everywhere. */
-export interface CallReader {
-  readonly principal: Principal
-  readonly all: boolean
-}
+export type Refused = ToolNotFoundError | ToolAuthorizationError | ToolValidationError
 
 const usualWait = 30_000
 
@@ -63,13 +61,13 @@ export class Calls extends Context.Service<
   {
     readonly call: (
       request: CallRequest,
-    ) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState | Missing | Forbidden, Caller>
+    ) => Effect.Effect<CallRow, Refused | TooManyRequests | WrongState | Unplaced, Caller>
     readonly preview: (
       request: CallRequest,
-    ) => Effect.Effect<CallPreview, Refused | TooManyRequests | Missing | Forbidden, Caller>
-    readonly get: (id: string, reader: CallReader) => Effect.Effect<CallRow, Missing>
+    ) => Effect.Effect<CallPreview, Refused | TooManyRequests | WrongState | Unplaced, Caller>
+    readonly get: (id: string, reader: Reader) => Effect.Effect<CallRow, Missing>
     readonly list: (
-      reader: CallReader,
+      reader: Reader,
       query: PageQuery & { readonly state?: CallState; readonly tool?: string },
     ) => Effect.Effect<Page<CallRow>>
     /** Returns when it has settled, or as it stands when the time is up. */
@@ -143,13 +141,9 @@ export class Calls extends Context.Service<
       const spaceOf = ({ space }: CallRequest, caller: Caller["Service"]) =>
         space === undefined ? active.of(caller) : spaceNamed(space, caller)
       const spaceNamed = Effect.fnUntraced(function* (named: string, caller: Caller["Service"]) {
-        const space = yield* spaces.get(named, yield* grants.viewer("spaces"))
-        if (!mayPost(space, caller.principal.id))
-          return yield* new Forbidden({
-            action: "call tools in",
-            resource: `spaces/${space.name}`,
-            rule: "members only",
-          })
+        const viewer = yield* grants.viewerOf(caller, "spaces")
+        const space = yield* spaces.get(named, viewer)
+        yield* spaces.require("call", space, viewer)
         return space.id
       })
 

@@ -1,18 +1,13 @@
 /** Approvals from now on: this principal, this tool, as the tool was defined when it was given. Revocable at any time. */
-import { Approval, Missing, type Page, type PageQuery, type Principal, type PrincipalId } from "@stoa/contract"
+import { Approval, Missing, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Reader } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 
 const decode = Schema.decodeUnknownSync(Approval)
-
-/** Who looks: admins see everybody's. */
-interface Reader {
-  readonly principal: Principal
-  readonly all: boolean
-}
 
 export class Approvals extends Context.Service<
   Approvals,

@@ -27,6 +27,7 @@ import { Context, DateTime, Effect, Layer, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
 import { Principals } from "../access/identity/Principals.ts"
+import type { Reader } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -69,12 +70,6 @@ export interface NewDecision {
 
 /** What was asked about exactly, and what was answered: whoever acts on it compares before it acts. */
 export type Bound = Pick<DecisionRow, "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy">
-
-/** Who asks for it: whoever may not see a decision does not learn that it exists. */
-export interface Reader {
-  readonly principal: Principal
-  readonly all: boolean
-}
 
 export class Decisions extends Context.Service<
   Decisions,

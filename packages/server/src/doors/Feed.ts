@@ -7,14 +7,16 @@
  */
 // edge: subscribers are node responses; nothing here must outlive the process.
 import type { ServerResponse } from "node:http"
-import type { Delta, Event, FaceName, TokenId } from "@stoa/contract"
-import { Clock, Context, Duration, Effect, Layer, Semaphore } from "effect"
+import type { Caller, Delta, Event, FaceName, PrincipalId } from "@stoa/contract"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Semaphore } from "effect"
 import { Deltas } from "../store/journal/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { Spaces } from "../spaces/Spaces.ts"
+import { Endings } from "./Endings.ts"
 import { NodeServer } from "./NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
-import { changesRights, enter, leaveBy, maySee, mayWatch, type Viewer } from "./feed/visible.ts"
+import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type Sight } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
 const heartbeatEvery = Duration.seconds(20)
@@ -34,23 +36,39 @@ const changed = "your rights have changed; connect again"
 const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 export interface Subscription {
-  readonly viewer: Viewer
-  readonly token: TokenId | null
+  readonly caller: Caller["Service"]
   readonly face: FaceName | undefined
   /** Only this space, by id. */
   readonly space: string | undefined
   /** Where to go on; the end of the journal, if not given. */
   readonly after: number | undefined
-  /** When the token ends: no frame is written after it. */
-  readonly expiresAt: number | null
   /** Whether token and rights still are as they were when the stream began. Asked with every heartbeat. */
   readonly still: Effect.Effect<boolean>
 }
 
 interface Subscriber extends Subscription {
   readonly response: ServerResponse
+  readonly principal: PrincipalId
+  readonly expiresAt: number | null
+  /** As it was last asked; never shown anything by before that. */
+  sight: Sight
   cursor: number
 }
+
+/** Sees nothing yet. */
+const blind = (caller: Caller["Service"]): Sight => ({
+  viewer: {
+    principal: caller.principal,
+    all: false,
+    judge: () => ({ verdict: "deny", rule: "silence" }),
+    reach: () => "none",
+    lasting: false,
+  },
+  everything: false,
+  open: false,
+  spaces: new Set(),
+  refused: new Set(),
+})
 
 export class Feed extends Context.Service<
   Feed,
@@ -69,12 +87,13 @@ export class Feed extends Context.Service<
       const server = yield* NodeServer
       const clock = yield* Clock.Clock
       const spaces = yield* Spaces
+      const grants = yield* Grants
+      const endings = yield* Endings
+      const run = Effect.runForkWith(yield* Effect.context<never>())
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
-      const doubtful = new Set<Subscriber>()
       // Reading the past costs; a few at a time, and others get their turn between two pages.
       const past = yield* Semaphore.make(4)
-      let cursor = yield* journal.end
 
       const leave = (one: Subscriber) => {
         live.delete(one)
@@ -92,32 +111,54 @@ export class Feed extends Context.Service<
         if (one.expiresAt !== null && one.expiresAt <= clock.currentTimeMillisUnsafe()) return close(one, gone)
         if (one.response.writableLength > mostUnsent) {
           // What is queued is of no use any more; the place to go on is the end as it is now.
-          return end(one, reloadFrame(cursor, "you read more slowly than things happened"))
+          return end(one, reloadFrame(following.cursor(), "you read more slowly than things happened"))
         }
         one.response.write(text)
       }
 
-      /** Rights that ended end the stream: a revoked token must not go on reading. */
+      /** Rights that ended end the stream before anything later is shown. */
       const obey = (event: Event) => {
+        if (event.kind !== "token.revoked" && event.kind !== "principal.retired") return
         for (const one of open)
           if (
-            (event.kind === "token.revoked" && event.body.token === one.token) ||
-            (event.kind === "principal.retired" && event.body.principal === one.viewer.principal)
+            event.kind === "token.revoked"
+              ? event.body.token === one.caller.token
+              : event.body.principal === one.principal
           )
             close(one, gone)
-          else if (changesRights(event, one.viewer)) doubtful.add(one)
       }
 
-      const refresh = Effect.fnUntraced(function* (viewer: Viewer) {
-        if (viewer.all) return
-        const now = yield* spaces.visibleTo(viewer.principal)
-        viewer.spaces.clear()
-        for (const space of now) viewer.spaces.add(space)
+      /** What somebody may see, as things stand now. */
+      const sightOf = Effect.fnUntraced(function* (principal: PrincipalId) {
+        const viewer = yield* grants.viewerNow(principal, "spaces")
+        const everything = viewer.judge("read", "events/*").verdict === "allow"
+        const sight: Sight = {
+          viewer,
+          everything,
+          open: viewer.reach("read", "spaces/") === "all",
+          spaces: everything ? new Set() : yield* spaces.visibleTo(viewer),
+          refused: everything ? yield* spaces.refusedTo(viewer) : new Set(),
+        }
+        return sight
+      })
+
+      /** Asks once a principal, however many streams it has. */
+      const renew = Effect.fnUntraced(function* (some: ReadonlyArray<Subscriber>) {
+        const asked = new Map<PrincipalId, Sight | undefined>()
+        for (const one of some) {
+          if (!asked.has(one.principal))
+            asked.set(one.principal, yield* Effect.orElseSucceed(sightOf(one.principal), () => undefined))
+          const now = asked.get(one.principal)
+          if (now === undefined) close(one, gone)
+          else one.sight = { ...now, spaces: new Set(now.spaces) }
+        }
       })
 
       /** A stream of one space carries that space alone. */
       const belongs = (one: Subscriber, what: { readonly space: string | null }): boolean =>
         one.space === undefined || what.space === one.space
+
+      const seesItsSpace = ({ sight, space }: Subscriber): boolean => space === undefined || mayWatch(sight, space)
 
       const frames = (events: ReadonlyArray<Event>) => {
         const made = new Map<string, string>()
@@ -138,9 +179,9 @@ export class Feed extends Context.Service<
         for (const one of live) {
           const seen = events.filter((event) => {
             if (event.cursor <= one.cursor) return false
-            enter(one.viewer, event)
-            const shown = belongs(one, event) && maySee(one.viewer, event)
-            leaveBy(one.viewer, event)
+            enter(one.sight, event)
+            const shown = belongs(one, event) && maySee(one.sight, event)
+            leaveBy(one.sight, event)
             return shown
           })
           // Never back: a reader that comes from another process may stand ahead of this one.
@@ -154,30 +195,22 @@ export class Feed extends Context.Service<
           }
           write(one, text)
         }
-        for (const event of events) obey(event)
       }
 
-      yield* Effect.gen(function* () {
-        const heard = journal.bell.rung
-        // With nobody there nothing is read: whoever comes first brings the cursor to the end.
-        const events = open.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page })
-        if (events.length === 0) return yield* journal.bell.waitPast(heard)
-        cursor = events.at(-1)!.cursor
+      const hear = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
+        for (const event of events) obey(event)
+        // Whoever joins while others are asked about has read up to here by itself.
+        yield* renew([...live].filter((one) => isStale(one.sight, events)))
         deliver(events)
         // Whose rights were touched is judged again, and goes on if it may still see what it saw.
-        const asked = [...doubtful]
-        doubtful.clear()
-        yield* Effect.forEach(asked, (one) =>
-          Effect.map(one.still, (still) => (still ? undefined : close(one, changed))),
+        const touched = [...open].filter((one) => events.some((event) => changesRights(event, one.principal)))
+        yield* Effect.forEach(touched, (one) =>
+          Effect.map(one.still, (still) => (still && seesItsSpace(one) ? undefined : close(one, changed))),
         )
         const pause = gathering(live.size)
         if (!Duration.isZero(pause)) yield* Effect.sleep(pause)
-      }).pipe(
-        Effect.tapCause((cause) => Effect.logError("The feed failed and goes on", cause)),
-        Effect.catchCause(() => Effect.sleep("1 second")),
-        Effect.forever,
-        Effect.forkScoped,
-      )
+      })
+      const following = yield* journal.follow({ name: "The feed", wanted: () => open.size > 0, hear })
 
       const beat = Effect.suspend(() =>
         Effect.forEach(
@@ -208,22 +241,23 @@ export class Feed extends Context.Service<
       const catchUp = Effect.fnUntraced(function* (one: Subscriber) {
         const floor = yield* journal.floor
         // Past the end: the house was restored from a backup, and that place is not in its journal.
-        const beyond = one.cursor > cursor && one.cursor > (yield* journal.end)
+        const beyond = one.cursor > following.cursor() && one.cursor > (yield* journal.end)
         if (one.cursor < floor || beyond) {
           const why = beyond ? "that place is not in this journal" : "that place in the past is no longer kept"
-          one.response.write(reloadFrame(cursor, why))
-          one.cursor = cursor
+          one.cursor = following.cursor()
+          one.response.write(reloadFrame(one.cursor, why))
         }
+        // What the reader may see is asked after each page of the past was read, never before: what it may not see any
+        // more, and what it was shut out from in between, is not shown.
+        yield* renew([one])
         // Joining is synchronous with the comparison: the live reader cannot move in between.
-        // Which spaces are open to the reader is asked after each page of the past was read, never before: what it may not
-        // see any more, and what it was shut out from in between, is not shown.
-        yield* refresh(one.viewer)
-        while (open.has(one) && one.cursor < cursor) {
+        while (open.has(one) && one.cursor < following.cursor()) {
+          const upTo = following.cursor()
           const events = yield* journal.read({ after: one.cursor, limit: page })
-          yield* refresh(one.viewer)
-          const seen = events.filter((event) => belongs(one, event) && maySee(one.viewer, event))
-          if (seen.length > 0) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
-          one.cursor = events.at(-1)?.cursor ?? cursor
+          yield* renew([one])
+          const seen = events.filter((event) => belongs(one, event) && maySee(one.sight, event))
+          if (seen.length > 0 && open.has(one)) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
+          one.cursor = events.at(-1)?.cursor ?? upTo
           yield* drained(one.response)
           yield* turn
         }
@@ -232,22 +266,44 @@ export class Feed extends Context.Service<
 
       /** Shown to those who may see it now. */
       const show = (delta: Delta) => {
-        for (const one of live)
-          if (belongs(one, delta) && mayWatch(one.viewer, delta.space)) write(one, deltaFrame(delta, one.face))
+        const tell = (one: Subscriber) => {
+          if (mayWatch(one.sight, delta.space)) write(one, deltaFrame(delta, one.face))
+        }
+        const all = [...live].filter((one) => belongs(one, delta))
+        const lasting = all.filter((one) => one.sight.viewer.lasting)
+        for (const one of lasting) tell(one)
+        const others = all.filter((one) => !one.sight.viewer.lasting)
+        if (others.length > 0)
+          run(
+            Effect.andThen(
+              renew(others),
+              Effect.sync(() => others.forEach(tell)),
+            ),
+          )
       }
       yield* (yield* Deltas).listen(show)
 
       return Feed.of({
         subscribers: () => open.size,
-        streamsOf: (principal) => [...open].filter((one) => one.viewer.principal === principal).length,
+        streamsOf: (principal) => [...open].filter((one) => one.principal === principal).length,
         subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
+          const { caller } = subscription
+          const one: Subscriber = {
+            ...subscription,
+            response,
+            principal: caller.principal.id,
+            expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
+            sight: blind(caller),
+            cursor: subscription.after ?? 0,
+          }
           // From now on means from the end of the journal: the live reader may be a step behind it.
-          const end = yield* journal.end
-          const from = subscription.after ?? end
-          if (open.size === 0) cursor = Math.max(cursor, end)
-          const one: Subscriber = { ...subscription, response, cursor: from }
-          open.add(one)
-          response.on("close", () => leave(one))
+          const end = yield* following.begin(() => void open.add(one))
+          if (subscription.after === undefined) one.cursor = end
+          const forget = endings.watch(caller, () => close(one, gone))
+          response.on("close", () => {
+            forget()
+            leave(one)
+          })
           response.write(openFrame(one.cursor))
           yield* past.withPermit(catchUp(one))
         }),

@@ -2,14 +2,20 @@
  * The space a caller has entered, kept with its run or its token: two of one agent do not disturb each other (X-63). And the
  * place from which it reads backwards: the newest message when it last read from the end.
  */
-import type { Caller, PrincipalId, SpaceId } from "@stoa/contract"
+import type { Caller, MemberRole, PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { goOn } from "../store/AtHand.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
+import { answer, type Known, standingOf } from "./rules.ts"
 
 type Who = Caller["Service"]
+
+interface Entered extends Known {
+  readonly role: MemberRole
+}
 
 /** A run has a place of its own (S1-36); whoever comes without run or token is told apart by who it is. */
 const holderOf = ({ principal, run, token }: Who): string => run ?? token ?? principal.id
@@ -28,6 +34,7 @@ export class ActiveSpaces extends Context.Service<
     ActiveSpaces,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const grants = yield* Grants
       // Most callers have entered nothing, and are known by that: whoever enters for the first time changes the epoch of
       // rights, in whichever process, so that what was known under an earlier one is asked again.
       let known: { readonly epoch: number; readonly holders: Set<string> } | undefined
@@ -47,10 +54,14 @@ export class ActiveSpaces extends Context.Service<
       const find = Effect.fnUntraced(function* (who: Who) {
         const holder = holderOf(who)
         const { id }: { readonly id: PrincipalId } = who.principal
-        const found = yield* sql<{ space: SpaceId }>`SELECT a.space FROM active_spaces a JOIN spaces s ON s.id = a.space
-          WHERE a.holder = ${holder} AND s.archived_at IS NULL
-            AND EXISTS (SELECT 1 FROM members m WHERE m.space = s.id AND m.principal = ${id})`
-        return found[0]?.space
+        const found = yield* sql<Entered>`SELECT s.id, s.name, s.kind, m.role FROM active_spaces a
+          JOIN spaces s ON s.id = a.space JOIN members m ON m.space = s.id AND m.principal = ${id}
+          WHERE a.holder = ${holder} AND s.archived_at IS NULL`
+        const [space] = found
+        if (space === undefined) return undefined
+        // Whoever may no longer speak there is no longer there.
+        const viewer = yield* grants.viewerOf(who, "spaces")
+        return answer("call", standingOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
       }, Effect.orDie)
 
       const enter: ActiveSpaces["Service"]["enter"] = Effect.fn("ActiveSpaces.enter")(function* (

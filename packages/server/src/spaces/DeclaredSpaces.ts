@@ -1,10 +1,12 @@
 /** The spaces that the configuration file declares: it says who is in them, and nobody else does. Removed from it, they are archived. */
-import { type NewSpace, OwnedByFile, type Principal, type Space, type SpaceId } from "@stoa/contract"
+import { type NewSpace, type Principal, type Space, type SpaceId } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { houseViewer, type Viewer } from "../access/rights/Viewer.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
-import { memberOf, Spaces } from "./Spaces.ts"
+import { memberOf } from "./rules.ts"
+import { Spaces } from "./Spaces.ts"
 
 /** What is wrong with a declared space, by the field that says it. */
 export interface Fault {
@@ -22,89 +24,85 @@ export class DeclaredSpaces extends Context.Service<
   DeclaredSpaces,
   {
     readonly declare: (wanted: ReadonlyArray<NewSpace>, by: Principal) => Effect.Effect<Applied, Fault, Transaction>
-    /** Fails for a space that is the file's to change. */
-    readonly free: (space: Space) => Effect.Effect<void, OwnedByFile>
   }
 >()("server/spaces/DeclaredSpaces") {
-  static readonly layer = (file: string) =>
-    Layer.effect(
-      DeclaredSpaces,
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const spaces = yield* Spaces
-        const principals = yield* Principals
+  static readonly layer = Layer.effect(
+    DeclaredSpaces,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const spaces = yield* Spaces
+      const principals = yield* Principals
 
-        const owned = Effect.map(
-          Effect.orDie(sql<{ space: SpaceId }>`SELECT space FROM declared_spaces`),
-          (rows) => new Set(rows.map((row) => row.space)),
-        )
+      const owned = Effect.map(
+        Effect.orDie(sql<{ space: SpaceId }>`SELECT space FROM declared_spaces`),
+        (rows) => new Set(rows.map((row) => row.space)),
+      )
 
-        const free: DeclaredSpaces["Service"]["free"] = Effect.fnUntraced(function* (space) {
-          const rows = yield* Effect.orDie(sql`SELECT space FROM declared_spaces WHERE space = ${space.id}`)
-          if (rows.length > 0) return yield* new OwnedByFile({ noun: "space", name: space.name, file })
-        })
+      const namesakes = (name: string) =>
+        Effect.orDie(sql<{ id: SpaceId }>`SELECT id FROM spaces WHERE lookup_key = ${nameKey(name)}`)
 
-        const fault = (name: string) => (error: { readonly message: string }) => ({ name, message: error.message })
+      const fault = (name: string) => (error: { readonly message: string }) => ({ name, message: error.message })
 
-        /** Says whether anything had to be changed. */
-        const follow = Effect.fnUntraced(function* (space: Space, wanted: NewSpace) {
-          if (space.kind !== wanted.kind)
+      /** Says whether anything had to be changed. */
+      const follow = Effect.fnUntraced(function* (space: Space, wanted: NewSpace, house: Viewer) {
+        if (space.kind !== wanted.kind)
+          return yield* Effect.fail({
+            name: wanted.name,
+            message: `it is a ${space.kind} space, and a space keeps its kind; give the new one another name`,
+          })
+        const changes = {
+          ...(space.archivedAt === null ? {} : { archived: false }),
+          ...(space.name === wanted.name ? {} : { name: wanted.name }),
+          ...((wanted.topic ?? null) === space.topic ? {} : { topic: wanted.topic ?? null }),
+          ...(wanted.trigger === undefined || wanted.trigger === space.trigger ? {} : { trigger: wanted.trigger }),
+        }
+        if (Object.keys(changes).length > 0) yield* spaces.change(space, changes, house)
+        const now = { ...space, archivedAt: null }
+        const members = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
+        const come = members.filter((one) => memberOf(space, one.id) === undefined)
+        const gone = space.members.filter((one) => !members.some(({ id }) => id === one.id))
+        for (const one of come) yield* spaces.addMember(now, one, house)
+        for (const one of gone) yield* spaces.removeMember(now, yield* principals.get(one.id), house)
+        return Object.keys(changes).length + come.length + gone.length > 0
+      })
+
+      const declare: DeclaredSpaces["Service"]["declare"] = Effect.fn("DeclaredSpaces.declare")(function* (wanted, by) {
+        const done: Applied = { added: [], changed: [], retired: [] }
+        const house = houseViewer(by)
+        const before = yield* owned
+        const kept = new Set<SpaceId>()
+        for (const one of wanted) {
+          const known = yield* namesakes(one.name)
+          // Its own is told apart from one that somebody who cannot see it has named alike since.
+          const own = known.find(({ id }) => before.has(id))
+          if (own === undefined && known.length > 0)
             return yield* Effect.fail({
-              name: wanted.name,
-              message: `it is a ${space.kind} space, and a space keeps its kind; give the new one another name`,
+              name: one.name,
+              message: "a space made at run time has this name; rename one of the two",
             })
-          const changes = {
-            ...(space.archivedAt === null ? {} : { archived: false }),
-            ...(space.name === wanted.name ? {} : { name: wanted.name }),
-            ...((wanted.topic ?? null) === space.topic ? {} : { topic: wanted.topic ?? null }),
-            ...(wanted.trigger === undefined || wanted.trigger === space.trigger ? {} : { trigger: wanted.trigger }),
+          if (own === undefined) {
+            const { id } = yield* Effect.mapError(spaces.add(one, house, { absent: true }), fault(one.name))
+            yield* Effect.orDie(sql`INSERT INTO declared_spaces ${sql.insert({ space: id })}`)
+            kept.add(id)
+            done.added.push(`spaces/${one.name}`)
+            continue
           }
-          if (Object.keys(changes).length > 0) yield* spaces.change(space, changes)
-          const now = { ...space, archivedAt: null }
-          const members = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
-          const come = members.filter((one) => memberOf(space, one.id) === undefined)
-          const gone = space.members.filter((one) => !members.some(({ id }) => id === one.id))
-          for (const one of come) yield* spaces.addMember(now, one)
-          for (const one of gone) yield* spaces.removeMember(now, yield* principals.get(one.id))
-          return Object.keys(changes).length + come.length + gone.length > 0
-        })
+          kept.add(own.id)
+          const space = yield* Effect.orDie(spaces.get(own.id, house))
+          if (yield* Effect.mapError(follow(space, one, house), fault(one.name)))
+            done.changed.push(`spaces/${one.name}`)
+        }
+        for (const id of before) {
+          if (kept.has(id)) continue
+          const space = yield* Effect.orDie(spaces.get(id, house))
+          yield* Effect.orDie(sql`DELETE FROM declared_spaces WHERE space = ${id}`)
+          if (space.archivedAt === null) yield* Effect.orDie(spaces.change(space, { archived: true }, house))
+          done.retired.push(`spaces/${nameKey(space.name)}`)
+        }
+        return done
+      })
 
-        const declare: DeclaredSpaces["Service"]["declare"] = Effect.fn("DeclaredSpaces.declare")(
-          function* (wanted, by) {
-            const done: Applied = { added: [], changed: [], retired: [] }
-            const viewer = { principal: by, all: true, absent: true } as const
-            const before = yield* owned
-            const kept = new Set<SpaceId>()
-            for (const one of wanted) {
-              const known = yield* Effect.option(spaces.get(one.name, viewer))
-              if (known._tag === "None") {
-                const { id } = yield* Effect.mapError(spaces.add(one, viewer), fault(one.name))
-                yield* Effect.orDie(sql`INSERT INTO declared_spaces ${sql.insert({ space: id })}`)
-                kept.add(id)
-                done.added.push(`spaces/${one.name}`)
-                continue
-              }
-              if (!before.has(known.value.id))
-                return yield* Effect.fail({
-                  name: one.name,
-                  message: "a space made at run time has this name; rename one of the two",
-                })
-              kept.add(known.value.id)
-              if (yield* Effect.mapError(follow(known.value, one), fault(one.name)))
-                done.changed.push(`spaces/${one.name}`)
-            }
-            for (const id of before) {
-              if (kept.has(id)) continue
-              const space = yield* Effect.orDie(spaces.get(id, viewer))
-              yield* Effect.orDie(sql`DELETE FROM declared_spaces WHERE space = ${id}`)
-              if (space.archivedAt === null) yield* Effect.orDie(spaces.change(space, { archived: true }))
-              done.retired.push(`spaces/${nameKey(space.name)}`)
-            }
-            return done
-          },
-        )
-
-        return DeclaredSpaces.of({ declare, free })
-      }),
-    )
+      return DeclaredSpaces.of({ declare })
+    }),
+  )
 }

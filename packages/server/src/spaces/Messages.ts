@@ -1,5 +1,7 @@
-/** What is said. A post takes the next number of its space in the same transaction: no gap, no double (S1-68). */
+/** What is said, and who may say it: asked here, by the rules of `rules.ts`, for every face. A post takes the next number of its space in the same transaction: no gap, no double (S1-68). */
 import {
+  BadInput,
+  Emoji,
   Forbidden,
   largestText,
   type Message,
@@ -8,28 +10,27 @@ import {
   Missing,
   type NewMessage,
   type Page,
-  type Principal,
   type PrincipalId,
   type Provenance,
   type Space,
   TooLarge,
   WrongState,
 } from "@stoa/contract"
-import { Array as Arr, Context, DateTime, Effect, Layer, type Schema } from "effect"
+import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { findText, indexText } from "../store/Search.ts"
+import { indexText } from "../store/Search.ts"
 import { mentionsIn } from "./mentions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
-import { isMember, type Viewer } from "./Spaces.ts"
+import type { Act } from "./rules.ts"
+import { quietly, Spaces, unseen } from "./Spaces.ts"
+import { idsAtOnce, newestMatches, type Place, within } from "./search.ts"
 import { addresseesOf, readsMentions } from "./trigger.ts"
 
 /** So far up a thread is looked for those who take part in it. */
 const deepest = 100
-/** So many ids in one question, and so many matches looked through for those the viewer may see. */
-const idsAtOnce = 1000
-const mostLookedAt = 50_000
 
 /** What a post may carry besides its words: rooms above fill it in. */
 export interface PostOptions {
@@ -44,37 +45,46 @@ export interface MessageQuery {
   readonly after?: number
 }
 
+type Refused = Missing | Forbidden | WrongState
+
+const isEmoji = Schema.is(Emoji)
+
 export class Messages extends Context.Service<
   Messages,
   {
     readonly post: (
       space: Space,
-      author: Principal,
+      author: Viewer,
       message: NewMessage,
       options?: PostOptions,
-    ) => Effect.Effect<Message, Missing | WrongState | TooLarge, Transaction>
+    ) => Effect.Effect<Message, Refused | TooLarge, Transaction>
     /** A call's message gets what became of it: the same message, not a second one (S1-78). */
     readonly settleCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
     /** Ascending by seq: the newest, or those just before or after a number. */
-    readonly list: (space: Space, query: MessageQuery) => Effect.Effect<Page<Message>>
+    readonly list: (
+      space: Space,
+      viewer: Viewer,
+      query: MessageQuery,
+    ) => Effect.Effect<Page<Message>, Missing | Forbidden>
     /** A message of a space the viewer cannot see is not there. */
-    readonly get: (id: MessageId, viewer: Viewer) => Effect.Effect<Message, Missing>
-    readonly history: (id: MessageId) => Effect.Effect<Page<{ readonly text: string; readonly at: string }>>
-    readonly edit: (
-      message: Message,
-      by: Principal,
-      text: string,
-    ) => Effect.Effect<Message, Forbidden | WrongState | TooLarge, Transaction>
-    readonly remove: (message: Message) => Effect.Effect<void, never, Transaction>
-    readonly react: (message: Message, by: Principal, emoji: string) => Effect.Effect<void, WrongState, Transaction>
-    readonly unreact: (message: Message, by: Principal, emoji: string) => Effect.Effect<void, never, Transaction>
-    readonly pin: (message: Message, pinned: boolean) => Effect.Effect<void, WrongState, Transaction>
+    readonly get: (id: MessageId, viewer: Viewer) => Effect.Effect<Message, Missing | Forbidden>
+    readonly history: (
+      id: MessageId,
+      viewer: Viewer,
+    ) => Effect.Effect<Page<{ readonly text: string; readonly at: string }>, Missing | Forbidden>
+    readonly edit: (id: MessageId, by: Viewer, text: string) => Effect.Effect<Message, Refused | TooLarge, Transaction>
+    readonly remove: (id: MessageId, by: Viewer) => Effect.Effect<void, Refused, Transaction>
+    readonly react: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused | BadInput, Transaction>
+    readonly unreact: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused, Transaction>
+    readonly pin: (id: MessageId, by: Viewer, pinned: boolean) => Effect.Effect<void, Refused, Transaction>
     readonly search: (query: {
       readonly words: string
       readonly viewer: Viewer
       readonly space?: Space
       readonly limit?: number
-    }) => Effect.Effect<Page<Message>>
+    }) => Effect.Effect<Page<Message>, Forbidden>
+    /** Whether the viewer sees one of these: in a space it may see, and not deleted. */
+    readonly seesAny: (ids: ReadonlyArray<string>, viewer: Viewer) => Effect.Effect<boolean>
   }
 >()("server/spaces/Messages") {
   static readonly layer = Layer.effect(
@@ -82,6 +92,7 @@ export class Messages extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
+      const spaces = yield* Spaces
       const columns = messageColumns(sql)
       const index = (id: string, text: string, isNew = false) =>
         Effect.orDie(Effect.provideService(indexText("messages", id, text, isNew), SqlClient.SqlClient, sql))
@@ -96,6 +107,16 @@ export class Messages extends Context.Service<
           yield* sql`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author WHERE m.id = ${id}`
         return (yield* messagesFrom(sql, rows as never))[0]
       }, Effect.orDie)
+
+      /** A message the viewer may do this to. */
+      const reach = Effect.fnUntraced(function* (act: Act, id: MessageId, viewer: Viewer) {
+        const message = yield* byId(id)
+        const hidden = unseen("message", id, viewer, "spaces/*")
+        if (message === undefined) return yield* hidden
+        const space = yield* Effect.catch(spaces.get(message.space, viewer), () => hidden)
+        yield* spaces.require(act, space, viewer, message)
+        return message
+      })
 
       /** The message that is answered must be in this space, and one that can be answered (S1-65). */
       const threadOf = Effect.fnUntraced(function* (space: Space, replyTo: MessageId | undefined) {
@@ -118,11 +139,13 @@ export class Messages extends Context.Service<
 
       const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (
         space,
-        author,
+        by,
         message,
         options = {},
       ) {
+        yield* spaces.require("post", space, by)
         yield* short(message.text)
+        const author = by.principal
         const thread = yield* threadOf(space, message.replyTo)
         const mentions =
           options.call === undefined && readsMentions(space.trigger)
@@ -189,47 +212,42 @@ export class Messages extends Context.Service<
         })
       })
 
-      const list: Messages["Service"]["list"] = Effect.fn("Messages.list")(function* (
-        space: Space,
-        query: MessageQuery,
-      ) {
+      const list: Messages["Service"]["list"] = Effect.fn("Messages.list")(function* (space, viewer, query) {
+        yield* quietly(spaces.require("see", space, viewer))
         const limit = query.limit ?? 50
         const where = [sql`m.space = ${space.id}`]
         if (query.before !== undefined) where.push(sql`m.seq < ${query.before}`)
         if (query.after !== undefined) where.push(sql`m.seq > ${query.after}`)
         const forward = query.after !== undefined && query.before === undefined
         const order = sql.literal(forward ? "ASC" : "DESC")
-        const rows = yield* sql`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
-          WHERE ${sql.and(where)} ORDER BY m.seq ${order} LIMIT ${limit + 1}`
-        const found = yield* messagesFrom(sql, rows.slice(0, limit) as never)
+        const rows = yield* Effect.orDie(
+          sql`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
+            WHERE ${sql.and(where)} ORDER BY m.seq ${order} LIMIT ${limit + 1}`,
+        )
+        const found = yield* Effect.orDie(messagesFrom(sql, rows.slice(0, limit) as never))
         const items = forward ? found : found.toReversed()
         const edge = forward ? items.at(-1) : items[0]
         return { items, next: rows.length > limit && edge !== undefined ? String(edge.seq) : null }
-      }, Effect.orDie)
-
-      const get: Messages["Service"]["get"] = Effect.fn("Messages.get")(function* (id, { all, principal }) {
-        const seen = all
-          ? [1]
-          : yield* Effect.orDie(
-              sql`SELECT m.id FROM messages m JOIN spaces s ON s.id = m.space WHERE m.id = ${id} AND
-                (s.kind = 'public' OR s.id IN (SELECT space FROM members WHERE principal = ${principal.id}))`,
-            )
-        const found = seen.length === 0 ? undefined : yield* byId(id)
-        return found ?? (yield* new Missing({ noun: "message", ref: id }))
       })
 
-      const history: Messages["Service"]["history"] = Effect.fn("Messages.history")(function* (id: MessageId) {
-        const items = yield* sql<{ text: string; at: string }>`SELECT text, at FROM message_edits
-          WHERE message = ${id} ORDER BY place`
-        return { items, next: null }
-      }, Effect.orDie)
+      const get: Messages["Service"]["get"] = Effect.fn("Messages.get")(function* (id, viewer) {
+        // Whoever sees a space may see what is in it, whatever its state.
+        return yield* quietly(reach("see", id, viewer))
+      })
 
-      const edit: Messages["Service"]["edit"] = Effect.fn("Messages.edit")(function* (message, by, text) {
+      const history: Messages["Service"]["history"] = Effect.fn("Messages.history")(function* (id, viewer) {
+        yield* get(id, viewer)
+        const items = yield* Effect.orDie(
+          sql<{ text: string; at: string }>`SELECT text, at FROM message_edits WHERE message = ${id} ORDER BY place`,
+        )
+        return { items, next: null }
+      })
+
+      const edit: Messages["Service"]["edit"] = Effect.fn("Messages.edit")(function* (id, by, text) {
         yield* short(text)
+        const message = yield* reach("edit", id, by)
         if (message.deletedAt !== null || message.call !== null)
           return yield* new WrongState({ detail: "A deleted message and a tool call cannot be edited." })
-        if (message.author.id !== by.id)
-          return yield* new Forbidden({ action: "edit", resource: `messages/${message.id}`, rule: "its author's" })
         if (text === message.text) return message
         const now = DateTime.formatIso(yield* DateTime.now)
         // First the row, which holds back others who edit it: history has what really stood there.
@@ -247,7 +265,11 @@ export class Messages extends Context.Service<
         return edited
       })
 
-      const remove: Messages["Service"]["remove"] = Effect.fn("Messages.remove")(function* (message: Message) {
+      const remove: Messages["Service"]["remove"] = Effect.fn("Messages.remove")(function* (id, by) {
+        yield* erase(yield* reach("remove", id, by))
+      })
+
+      const erase = Effect.fnUntraced(function* (message: Message) {
         const now = DateTime.formatIso(yield* DateTime.now)
         // Its place stays, so that numbers have no gap and replies keep their thread; what it said does not.
         const rows = yield* sql`UPDATE messages SET text = '', call = NULL, mentions = '[]', pinned = ${false},
@@ -263,14 +285,17 @@ export class Messages extends Context.Service<
         })
       }, Effect.orDie)
 
-      const react: Messages["Service"]["react"] = Effect.fn("Messages.react")(function* (message, by, emoji) {
+      const react: Messages["Service"]["react"] = Effect.fn("Messages.react")(function* (id, by, emoji) {
+        if (!isEmoji(emoji))
+          return yield* new BadInput({ issues: [{ path: "emoji", message: "an emoji, or its name such as thumbsup" }] })
+        const message = yield* reach("react", id, by)
         // Holds the row, so that a deletion comes wholly before this or wholly after.
         const there = yield* Effect.orDie(
           sql`UPDATE messages SET pinned = pinned WHERE id = ${message.id} AND deleted_at IS NULL RETURNING id`,
         )
         if (there.length === 0) return yield* new WrongState({ detail: "This message was deleted." })
         const createdAt = DateTime.formatIso(yield* DateTime.now)
-        const row = { message: message.id, emoji, principal: by.id, createdAt }
+        const row = { message: id, emoji, principal: by.principal.id, createdAt }
         const rows = yield* Effect.orDie(
           sql`INSERT INTO reactions ${sql.insert(row)} ON CONFLICT (message, emoji, principal) DO NOTHING RETURNING message`,
         )
@@ -278,26 +303,26 @@ export class Messages extends Context.Service<
         yield* journal.append({
           kind: "reaction.added",
           space: message.space,
-          body: { message: message.id, emoji, by: by.id },
+          body: { message: id, emoji, by: by.principal.id },
         })
       })
 
-      const unreact: Messages["Service"]["unreact"] = Effect.fn("Messages.unreact")(function* (
-        message: Message,
-        by: Principal,
-        emoji: string,
-      ) {
-        const rows = yield* sql`DELETE FROM reactions
-          WHERE message = ${message.id} AND principal = ${by.id} AND emoji = ${emoji} RETURNING message`
+      const unreact: Messages["Service"]["unreact"] = Effect.fn("Messages.unreact")(function* (id, by, emoji) {
+        const { space } = yield* reach("react", id, by)
+        const rows = yield* Effect.orDie(
+          sql`DELETE FROM reactions
+            WHERE message = ${id} AND principal = ${by.principal.id} AND emoji = ${emoji} RETURNING message`,
+        )
         if (rows.length === 0) return
         yield* journal.append({
           kind: "reaction.removed",
-          space: message.space,
-          body: { message: message.id, emoji, by: by.id },
+          space,
+          body: { message: id, emoji, by: by.principal.id },
         })
-      }, Effect.orDie)
+      })
 
-      const pin: Messages["Service"]["pin"] = Effect.fn("Messages.pin")(function* (message, pinned) {
+      const pin: Messages["Service"]["pin"] = Effect.fn("Messages.pin")(function* (id, by, pinned) {
+        const message = yield* reach("pin", id, by)
         if (message.deletedAt !== null) return yield* new WrongState({ detail: "This message was deleted." })
         const rows = yield* Effect.orDie(
           sql`UPDATE messages SET pinned = ${pinned}
@@ -313,36 +338,31 @@ export class Messages extends Context.Service<
         viewer,
         words,
       }: Parameters<Messages["Service"]["search"]>[0]) {
-        const where = [sql`m.deleted_at IS NULL`]
-        if (space !== undefined) where.push(sql`m.space = ${space.id}`)
-        if (!viewer.all)
-          where.push(
-            sql`(s.kind = 'public' OR s.id IN (SELECT space FROM members WHERE principal = ${viewer.principal.id}))`,
-          )
-        // What the viewer may not see is taken out afterwards, and must not keep out what it may see: then more is looked at.
-        for (let most = limit * 20; ; most *= 8) {
-          const ids = yield* Effect.provideService(findText("messages", words, most), SqlClient.SqlClient, sql)
-          if (ids.length === 0) return { items: [], next: null }
-          const rows: Array<{ readonly createdAt: string }> = []
-          for (const some of Arr.chunksOf(ids, idsAtOnce))
-            rows.push(
-              ...(yield* sql<{
-                createdAt: string
-              }>`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
-                JOIN spaces s ON s.id = m.space WHERE ${sql.and([sql.in("m.id", some), ...where])}
-                ORDER BY m.created_at DESC, m.id LIMIT ${limit}`),
-            )
-          if (rows.length < limit && ids.length === most && most < mostLookedAt) continue
-          const newest = rows.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1)).slice(0, limit)
-          return { items: yield* messagesFrom(sql, newest as never), next: null }
+        const seen = yield* spaces.visibleTo(viewer)
+        if (seen.size === 0) {
+          const { rule, verdict } = viewer.judge("read", "spaces/*")
+          return verdict === "allow"
+            ? { items: [], next: null }
+            : yield* new Forbidden({ action: "read", resource: "spaces/*", rule })
         }
-      }, Effect.orDie)
+        return yield* Effect.orDie(
+          newestMatches(sql, words, limit, space === undefined ? seen : within(seen, space.id)),
+        )
+      })
 
-      return Messages.of({ post, settleCall, list, get, history, edit, remove, react, unreact, pin, search })
+      const seesAny: Messages["Service"]["seesAny"] = Effect.fnUntraced(function* (ids, viewer) {
+        if (ids.length === 0) return false
+        const seen = yield* spaces.visibleTo(viewer)
+        for (const some of Arr.chunksOf(ids, idsAtOnce)) {
+          const rows = yield* Effect.orDie(
+            sql<Place>`SELECT DISTINCT space FROM messages WHERE ${sql.in("id", some)} AND deleted_at IS NULL`,
+          )
+          if (rows.some((row) => seen.has(row.space))) return true
+        }
+        return false
+      })
+
+      return Messages.of({ post, settleCall, list, get, history, edit, remove, react, unreact, pin, search, seesAny })
     }),
   )
 }
-
-/** Posting needs membership; public spaces are open to the house (X-29). */
-export const mayPost = (space: Space, principal: PrincipalId): boolean =>
-  space.kind === "public" || isMember(space, principal)

@@ -1,11 +1,17 @@
-/** Spaces and who is in them. A space one may not see looks like one that does not exist (X-30). */
+/**
+ * Spaces and who is in them. Every act names who does it, and `rules.ts` is asked here: no caller can forget it. A space one
+ * may not see looks like one that does not exist (X-30).
+ */
 import {
+  Ambiguous,
   BadInput,
-  type Member,
+  Forbidden,
   type MemberRole,
+  type Message,
   Missing,
   NameTaken,
   type NewSpace,
+  OwnedByFile,
   type Page,
   type PageQuery,
   type Principal,
@@ -20,18 +26,13 @@ import {
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
+import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { type SpaceRow, spacesFrom } from "./rows.ts"
-
-/** Who looks, and whether they may look everywhere: admins may. */
-export interface Viewer {
-  readonly principal: Principal
-  readonly all: boolean
-  /** Opens a space for others, without being in it. */
-  readonly absent?: true
-}
+import { type Act, answer, judgeSpace, memberOf, standingOf, verbOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
@@ -41,234 +42,354 @@ const isId = (ref: string): boolean => ref.startsWith("spc_")
 /** A DM is the pair, not its spelling (S0-54). */
 const pairOf = (members: ReadonlyArray<PrincipalId>): string => members.toSorted().join(" ")
 
+/** Lists go by name, and among those of one name by id. */
+const orderOf = (name: string, id: string): string => `${nameKey(name)} ${id}`
+
+interface Row extends SpaceRow {
+  readonly nameKey: string
+  readonly myRole: MemberRole | null
+}
+
+type Unseen = Missing | Forbidden
+type Refused = Unseen | WrongState
+
 export class Spaces extends Context.Service<
   Spaces,
   {
-    readonly add: (wanted: NewSpace, by: Viewer) => Effect.Effect<Space, NameTaken | Missing | BadInput, Transaction>
-    readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Missing>
-    readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>>
-    readonly change: (space: Space, changes: SpaceChange) => Effect.Effect<void, NameTaken | WrongState, Transaction>
+    /** `absent`: opened for others, without being in it. */
+    readonly add: (
+      wanted: NewSpace,
+      by: Viewer,
+      options?: { readonly absent?: true },
+    ) => Effect.Effect<Space, NameTaken | Missing | BadInput | Forbidden, Transaction>
+    readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
+    /** All that are not archived; somebody whose rights let it see none is told so. */
+    readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>, Forbidden>
+    /** Goes on only if the viewer may do this there; with a message, to that message. */
+    readonly require: (act: Act, space: Space, viewer: Viewer, message?: Message) => Effect.Effect<void, Refused>
+    readonly change: (
+      space: Space,
+      changes: SpaceChange,
+      by: Viewer,
+    ) => Effect.Effect<void, NameTaken | Refused | OwnedByFile, Transaction>
     readonly addMember: (
       space: Space,
       member: Principal,
-      role?: MemberRole,
-    ) => Effect.Effect<void, WrongState, Transaction>
-    readonly removeMember: (space: Space, member: Principal) => Effect.Effect<void, WrongState, Transaction>
-    readonly markRead: (space: Space, member: Principal, seq: number) => Effect.Effect<void, Missing, Transaction>
+      by: Viewer,
+    ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
+    readonly removeMember: (
+      space: Space,
+      member: Principal,
+      by: Viewer,
+    ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
+    readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
     readonly membersOf: (space: SpaceId) => Effect.Effect<ReadonlyArray<Pick<Principal, "id" | "kind">>>
-    /** The spaces a principal is in. */
-    readonly spacesOf: (principal: PrincipalId) => Effect.Effect<ReadonlyArray<SpaceId>>
-    /** The spaces whose events a principal may see now: its own, and the public ones. */
-    readonly visibleTo: (principal: PrincipalId) => Effect.Effect<ReadonlySet<string>>
+    /** Those the viewer may see now. */
+    readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
+    /** Those it is in, and may see now. */
+    readonly ownOf: (viewer: Viewer) => Effect.Effect<ReadonlyArray<SpaceId>>
+    /** Those that a rule of the viewer's keeps from it: who may read all events may not read theirs. */
+    readonly refusedTo: (viewer: Viewer) => Effect.Effect<Set<string>>
   }
 >()("server/spaces/Spaces") {
-  static readonly layer = Layer.effect(
-    Spaces,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const journal = yield* Journal
-      const principals = yield* Principals
+  /** The file is the one whose spaces nobody else changes. */
+  static readonly layer = (file: string) =>
+    Layer.effect(
+      Spaces,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const principals = yield* Principals
 
-      const visible = ({ all, principal }: Viewer) =>
-        all
-          ? sql`1 = 1`
-          : sql`(s.kind = 'public' OR s.id IN (SELECT space FROM members WHERE principal = ${principal.id}))`
-      const readBy = (viewer: Viewer) =>
-        sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${viewer.principal.id}`
+        const mine = ({ principal }: Viewer) =>
+          sql`LEFT JOIN members r ON r.space = s.id AND r.principal = ${principal.id}`
+        // Kind and membership by the database, so that it reads few; rules by `sees`.
+        const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
+        const sees = (viewer: Viewer, row: Pick<Row, "id" | "name" | "kind" | "myRole">): boolean =>
+          answer("see", standingOf(viewer, row, row.myRole ?? undefined)).is === "yes"
 
-      const get: Spaces["Service"]["get"] = Effect.fn("Spaces.get")(function* (ref, viewer) {
-        const rows = yield* sql<SpaceRow>`SELECT s.*, r.read_seq FROM spaces s ${readBy(viewer)}
-          WHERE ${isId(ref) ? sql`s.id = ${ref}` : sql`s.name_key = ${nameKey(ref)}`} AND ${visible(viewer)}`.pipe(
-          Effect.orDie,
-        )
-        const found = yield* Effect.orDie(spacesFrom(sql, rows))
-        return found[0] ?? (yield* new Missing({ noun: "space", ref }))
-      })
+        const named = Effect.fnUntraced(function* (ref: string, viewer: Viewer) {
+          const rows = yield* sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
+            WHERE ${isId(ref) ? sql`s.id = ${ref}` : sql`s.lookup_key = ${nameKey(ref)}`} AND ${candidates(viewer)}`
+          return rows.filter((row) => sees(viewer, row))
+        }, Effect.orDie)
 
-      const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (viewer: Viewer, query: PageQuery) {
-        const { after, limit } = pageFrom(query)
-        const rows = yield* sql<SpaceRow>`SELECT s.*, r.read_seq FROM spaces s ${readBy(viewer)}
-          WHERE s.archived_at IS NULL AND ${visible(viewer)} AND s.name_key > ${after}
-          ORDER BY s.name_key LIMIT ${limit + 1}`
-        const page = pageOf(
-          rows,
-          limit,
-          (row) => row,
-          (row) => nameKey(row.name),
-        )
-        return { items: yield* spacesFrom(sql, page.items), next: page.next }
-      }, Effect.orDie)
-
-      const membersFor = Effect.fnUntraced(function* (wanted: NewSpace, { absent, all, principal: by }: Viewer) {
-        const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
-        const left = given.findIndex((one) => one.retiredAt !== null)
-        if (left >= 0)
-          return yield* new BadInput({
-            issues: [
-              { path: `members.${left}`, message: `somebody who is here; ${given[left]!.name} has left the house` },
-            ],
-          })
-        const named = given.map((one) => one.id)
-        // Whoever opens a space is in it; a dm is between the two it names.
-        const members = [
-          ...new Set(absent === true || (wanted.kind === "dm" && named.length >= 2) ? named : [by.id, ...named]),
-        ]
-        if (wanted.kind === "dm" && members.length !== 2)
-          return yield* new BadInput({
-            issues: [
-              { path: "members", message: `a dm has exactly two members, and this one would have ${members.length}` },
-            ],
-          })
-        // Else a refusal would tell strangers whether two others talk, and under which name.
-        if (wanted.kind === "dm" && !all && !members.includes(by.id))
-          return yield* new BadInput({ issues: [{ path: "members", message: "a dm that you are in yourself" }] })
-        return members
-      })
-
-      const add: Spaces["Service"]["add"] = Effect.fn("Spaces.add")(function* (wanted, by) {
-        const members = yield* membersFor(wanted, by)
-        const now = DateTime.formatIso(yield* DateTime.now)
-        const id = newId<SpaceId>("spc")
-        const row = {
-          id,
-          name: wanted.name,
-          nameKey: nameKey(wanted.name),
-          kind: wanted.kind,
-          pair: wanted.kind === "dm" ? pairOf(members) : null,
-          triggerPolicy: wanted.trigger ?? usualTrigger(wanted.kind),
-          topic: wanted.topic ?? null,
-          lastSeq: 0,
-          createdAt: now,
-          archivedAt: null,
-        }
-        const taken = yield* Effect.orDie(
-          sql<{ name: string }>`SELECT name FROM spaces WHERE name_key = ${row.nameKey} OR pair = ${row.pair}`,
-        )
-        if (taken[0] !== undefined) return yield* new NameTaken({ noun: "space", name: taken[0].name })
-        yield* Effect.catchReason(sql`INSERT INTO spaces ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
-          Effect.fail(new NameTaken({ noun: "space", name: wanted.name })),
-        ).pipe(Effect.catchTag("SqlError", Effect.die))
-        const rows = members.map((principal) => ({
-          space: id,
-          principal,
-          role: principal === by.principal.id ? "owner" : "member",
-          readSeq: 0,
-          joinedAt: now,
-        }))
-        if (rows.length > 0) yield* Effect.orDie(sql`INSERT INTO members ${sql.insert(rows as never)}`)
-        yield* journal.append({
-          kind: "space.added",
-          space: id,
-          body: { space: id, name: row.name, kind: row.kind, trigger: row.triggerPolicy, members },
+        const get: Spaces["Service"]["get"] = Effect.fn("Spaces.get")(function* (ref, viewer) {
+          const rows = yield* named(ref, viewer)
+          if (rows.length > 1)
+            return yield* new Ambiguous({ noun: "space", name: ref, ids: rows.map(({ id }) => id).toSorted() })
+          const found = yield* Effect.orDie(spacesFrom(sql, rows))
+          return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
         })
-        return yield* Effect.orDie(get(id, { ...by, all: true }))
-      })
 
-      const change: Spaces["Service"]["change"] = Effect.fn("Spaces.change")(function* (space, changes) {
-        if (space.archivedAt !== null && changes.archived !== false)
-          return yield* new WrongState({
-            detail: `${space.name} is archived. Bring it back first with {"archived": false}.`,
+        const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (viewer: Viewer, query: PageQuery) {
+          const { after, limit } = pageFrom(query)
+          const seen: Array<Row> = []
+          for (let from = after, more = viewer.reach("read", "spaces/") !== "none"; more;) {
+            const rows = yield* Effect.orDie(
+              sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
+                WHERE s.archived_at IS NULL AND ${candidates(viewer)} AND s.name_key > ${from}
+                ORDER BY s.name_key LIMIT ${limit + 1}`,
+            )
+            seen.push(...rows.filter((row) => sees(viewer, row)))
+            more = seen.length <= limit && rows.length > limit
+            from = rows.at(-1)?.nameKey ?? from
+          }
+          if (seen.length === 0 && after === "") {
+            const { rule, verdict } = viewer.judge("read", "spaces/*")
+            if (verdict !== "allow") return yield* new Forbidden({ action: "read", resource: "spaces/*", rule })
+          }
+          const page = pageOf(
+            seen,
+            limit,
+            (row) => row,
+            (row) => row.nameKey,
+          )
+          return { items: yield* Effect.orDie(spacesFrom(sql, page.items)), next: page.next }
+        })
+
+        const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
+          Effect.suspend((): Effect.Effect<void, Refused> => {
+            const standing = standingOf(viewer, space, memberOf(space, viewer.principal.id)?.role, {
+              archived: space.archivedAt !== null,
+              author: message?.author.id === viewer.principal.id,
+            })
+            const said = answer(act, standing)
+            const what = message === undefined ? `spaces/${space.name}` : `messages/${message.id}`
+            switch (said.is) {
+              case "yes":
+                return Effect.void
+              case "hidden":
+                return message === undefined
+                  ? unseen("space", space.id, viewer, `spaces/${space.id}`)
+                  : unseen("message", message.id, viewer, "spaces/*")
+              case "refused":
+                return Effect.fail(new Forbidden({ action: verbOf(act), resource: what, rule: said.rule }))
+              case "dm":
+                return Effect.fail(
+                  new WrongState({ detail: "A dm is between its two members; open a private space for more." }),
+                )
+              case "archived":
+                return Effect.fail(
+                  new WrongState({
+                    detail: `${space.name} is archived: it can be read, not written to. Bring it back first with {"archived": false}.`,
+                  }),
+                )
+            }
           })
-        if (changes.name !== undefined && nameKey(changes.name) !== nameKey(space.name)) {
-          const taken = yield* Effect.orDie(sql`SELECT id FROM spaces WHERE name_key = ${nameKey(changes.name)}`)
-          if (taken.length > 0) return yield* new NameTaken({ noun: "space", name: changes.name })
-        }
-        const now = DateTime.formatIso(yield* DateTime.now)
-        const row = {
-          ...(changes.name === undefined ? {} : { name: changes.name, nameKey: nameKey(changes.name) }),
-          ...(changes.topic === undefined ? {} : { topic: changes.topic }),
-          ...(changes.trigger === undefined ? {} : { triggerPolicy: changes.trigger }),
-          ...(changes.archived === undefined ? {} : { archivedAt: changes.archived ? now : null }),
-        }
-        if (Object.keys(row).length === 0) return
-        yield* Effect.catchReason(
-          sql`UPDATE spaces SET ${sql.update(row)} WHERE id = ${space.id}`,
-          "SqlError",
-          "UniqueViolation",
-          () => Effect.fail(new NameTaken({ noun: "space", name: changes.name ?? space.name })),
-        ).pipe(Effect.catchTag("SqlError", Effect.die))
-        yield* journal.append({
-          kind: "space.changed",
-          space: space.id,
-          body: { space: space.id, changes: Object.keys(changes) },
+
+        /** What the configuration file declares is changed there. */
+        const free = Effect.fnUntraced(function* (space: Space, { house }: Viewer) {
+          if (house === true) return
+          const rows = yield* Effect.orDie(sql`SELECT space FROM declared_spaces WHERE space = ${space.id}`)
+          if (rows.length > 0) return yield* new OwnedByFile({ noun: "space", name: space.name, file })
         })
-      })
 
-      const settled = Effect.fnUntraced(function* (space: Space) {
-        if (space.kind === "dm")
-          return yield* new WrongState({ detail: "A dm is between its two members; open a private space for more." })
-        if (space.archivedAt !== null) return yield* new WrongState({ detail: `${space.name} is archived.` })
-      })
-
-      const addMember: Spaces["Service"]["addMember"] = Effect.fn("Spaces.addMember")(function* (
-        space,
-        member,
-        role = "member",
-      ) {
-        yield* settled(space)
-        if (member.retiredAt !== null) return yield* new WrongState({ detail: `${member.name} has left the house.` })
-        const joinedAt = DateTime.formatIso(yield* DateTime.now)
-        // A newcomer has nothing unread: what was said before was not said to it.
-        const row = { space: space.id, principal: member.id, role, readSeq: space.lastSeq, joinedAt }
-        const rows = yield* Effect.orDie(
-          sql`INSERT INTO members ${sql.insert(row)} ON CONFLICT (space, principal) DO NOTHING RETURNING space`,
-        )
-        if (rows.length === 0) return
-        yield* journal.append({
-          kind: "member.added",
-          space: space.id,
-          body: { space: space.id, principal: member.id, role },
+        const membersFor = Effect.fnUntraced(function* (
+          wanted: NewSpace,
+          { all, principal: by }: Viewer,
+          absent: boolean,
+        ) {
+          const given = yield* Effect.forEach(wanted.members ?? [], (ref) => principals.get(ref))
+          const left = given.findIndex((one) => one.retiredAt !== null)
+          if (left >= 0)
+            return yield* bad(`members.${left}`, `somebody who is here; ${given[left]!.name} has left the house`)
+          const named = given.map((one) => one.id)
+          // Whoever opens a space is in it; a dm is between the two it names.
+          const members = [
+            ...new Set(absent || (wanted.kind === "dm" && named.length >= 2) ? named : [by.id, ...named]),
+          ]
+          if (wanted.kind === "dm" && members.length !== 2)
+            return yield* bad("members", `a dm has exactly two members, and this one would have ${members.length}`)
+          // Else a refusal would tell strangers whether two others talk, and under which name.
+          if (wanted.kind === "dm" && !all && !members.includes(by.id))
+            return yield* bad("members", "a dm that you are in yourself")
+          return members
         })
-      })
 
-      const removeMember: Spaces["Service"]["removeMember"] = Effect.fn("Spaces.removeMember")(
-        function* (space, member) {
-          yield* settled(space)
+        /** A name is free for whoever cannot see a space that has it: else asking for it would tell that there is one. */
+        const nameFor = Effect.fnUntraced(function* (name: string, viewer: Viewer) {
+          yield* Effect.orDie(lockName(sql, "spaces", nameKey(name)))
+          const taken = yield* named(name, viewer)
+          if (taken.length > 0) return yield* new NameTaken({ noun: "space", name })
+          return nameKey(name)
+        })
+
+        const add: Spaces["Service"]["add"] = Effect.fn("Spaces.add")(function* (wanted, by, options = {}) {
+          const { rule, verdict } = by.judge("write", `spaces/${wanted.name}`)
+          if (verdict !== "allow")
+            return yield* new Forbidden({ action: "write", resource: `spaces/${wanted.name}`, rule })
+          const members = yield* membersFor(wanted, by, options.absent === true)
+          const now = DateTime.formatIso(yield* DateTime.now)
+          const id = newId<SpaceId>("spc")
+          const row = {
+            id,
+            name: wanted.name,
+            lookupKey: yield* nameFor(wanted.name, by),
+            nameKey: orderOf(wanted.name, id),
+            kind: wanted.kind,
+            pair: wanted.kind === "dm" ? pairOf(members) : null,
+            triggerPolicy: wanted.trigger ?? usualTrigger(wanted.kind),
+            topic: wanted.topic ?? null,
+            lastSeq: 0,
+            createdAt: now,
+            archivedAt: null,
+          }
+          const talking = yield* Effect.orDie(sql<{ name: string }>`SELECT name FROM spaces WHERE pair = ${row.pair}`)
+          if (talking[0] !== undefined) return yield* new NameTaken({ noun: "space", name: talking[0].name })
+          yield* Effect.catchReason(sql`INSERT INTO spaces ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
+            Effect.fail(new NameTaken({ noun: "space", name: wanted.name })),
+          ).pipe(Effect.catchTag("SqlError", Effect.die))
+          const rows = members.map((principal) => ({
+            space: id,
+            principal,
+            role: principal === by.principal.id ? "owner" : "member",
+            readSeq: 0,
+            joinedAt: now,
+          }))
+          if (rows.length > 0) yield* Effect.orDie(sql`INSERT INTO members ${sql.insert(rows as never)}`)
+          yield* journal.append({
+            kind: "space.added",
+            space: id,
+            body: { space: id, name: row.name, kind: row.kind, trigger: row.triggerPolicy, members },
+          })
+          const made = yield* Effect.orDie(
+            sql<Row>`SELECT s.*, r.read_seq FROM spaces s ${mine(by)} WHERE s.id = ${id}`,
+          )
+          return (yield* Effect.orDie(spacesFrom(sql, made)))[0]!
+        })
+
+        const change: Spaces["Service"]["change"] = Effect.fn("Spaces.change")(function* (space, changes, by) {
+          const { archived, topic: _, ...rest } = changes
+          const small = archived === undefined && Object.keys(rest).length === 0
+          yield* require(archived === false ? "restore" : small ? "topic" : "change", space, by)
+          yield* free(space, by)
+          if (changes.name !== undefined && nameKey(changes.name) !== nameKey(space.name))
+            yield* nameFor(changes.name, by)
+          const now = DateTime.formatIso(yield* DateTime.now)
+          const row = {
+            ...(changes.name === undefined
+              ? {}
+              : { name: changes.name, lookupKey: nameKey(changes.name), nameKey: orderOf(changes.name, space.id) }),
+            ...(changes.topic === undefined ? {} : { topic: changes.topic }),
+            ...(changes.trigger === undefined ? {} : { triggerPolicy: changes.trigger }),
+            ...(archived === undefined ? {} : { archivedAt: archived ? now : null }),
+          }
+          if (Object.keys(row).length === 0) return
+          yield* Effect.orDie(sql`UPDATE spaces SET ${sql.update(row)} WHERE id = ${space.id}`)
+          yield* journal.append({
+            kind: "space.changed",
+            space: space.id,
+            body: { space: space.id, changes: Object.keys(changes) },
+          })
+        })
+
+        const addMember: Spaces["Service"]["addMember"] = Effect.fn("Spaces.addMember")(function* (space, member, by) {
+          yield* require(member.id === by.principal.id ? "join" : "invite", space, by)
+          yield* free(space, by)
+          if (member.retiredAt !== null) return yield* new WrongState({ detail: `${member.name} has left the house.` })
+          const joinedAt = DateTime.formatIso(yield* DateTime.now)
+          const role = "member"
+          // A newcomer has nothing unread: what was said before was not said to it.
+          const row = { space: space.id, principal: member.id, role, readSeq: space.lastSeq, joinedAt }
           const rows = yield* Effect.orDie(
-            sql`DELETE FROM members WHERE space = ${space.id} AND principal = ${member.id} RETURNING space`,
+            sql`INSERT INTO members ${sql.insert(row)} ON CONFLICT (space, principal) DO NOTHING RETURNING space`,
           )
           if (rows.length === 0) return
           yield* journal.append({
-            kind: "member.removed",
+            kind: "member.added",
             space: space.id,
-            body: { space: space.id, principal: member.id, open: space.kind === "public" },
+            body: { space: space.id, principal: member.id, role },
           })
-        },
-      )
+        })
 
-      const markRead: Spaces["Service"]["markRead"] = Effect.fn("Spaces.markRead")(function* (space, member, wanted) {
-        const seq = Math.min(wanted, space.lastSeq)
-        const rows = yield* Effect.orDie(
-          sql<{ readSeq: number }>`UPDATE members SET read_seq = ${seq}
-            WHERE space = ${space.id} AND principal = ${member.id} AND read_seq < ${seq} RETURNING read_seq`,
+        const removeMember: Spaces["Service"]["removeMember"] = Effect.fn("Spaces.removeMember")(
+          function* (space, member, by) {
+            yield* require(member.id === by.principal.id ? "leave" : "expel", space, by)
+            yield* free(space, by)
+            const rows = yield* Effect.orDie(
+              sql`DELETE FROM members WHERE space = ${space.id} AND principal = ${member.id} RETURNING space`,
+            )
+            if (rows.length === 0) return
+            yield* journal.append({
+              kind: "member.removed",
+              space: space.id,
+              body: { space: space.id, principal: member.id, open: space.kind === "public" },
+            })
+          },
         )
-        if (rows.length > 0)
-          yield* journal.append({ kind: "space.read", body: { space: space.id, principal: member.id, seq } })
-        else if (!isMember(space, member.id)) return yield* new Missing({ noun: "membership in", ref: space.name })
-      })
 
-      const visibleTo: Spaces["Service"]["visibleTo"] = Effect.fnUntraced(function* (principal: PrincipalId) {
-        const rows = yield* sql<{ id: string }>`SELECT id FROM spaces WHERE kind = 'public'
-          UNION SELECT space AS id FROM members WHERE principal = ${principal}`
-        return new Set(rows.map((row) => row.id))
-      }, Effect.orDie)
+        const markRead: Spaces["Service"]["markRead"] = Effect.fn("Spaces.markRead")(function* (space, by, wanted) {
+          yield* quietly(require("mark", space, by))
+          const member = by.principal.id
+          const seq = Math.min(wanted, space.lastSeq)
+          const rows = yield* Effect.orDie(
+            sql<{ readSeq: number }>`UPDATE members SET read_seq = ${seq}
+              WHERE space = ${space.id} AND principal = ${member} AND read_seq < ${seq} RETURNING read_seq`,
+          )
+          if (rows.length > 0)
+            yield* journal.append({ kind: "space.read", body: { space: space.id, principal: member, seq } })
+        })
 
-      const membersOf: Spaces["Service"]["membersOf"] = Effect.fnUntraced(function* (space: SpaceId) {
-        return yield* sql<Pick<Principal, "id" | "kind">>`SELECT p.id, p.kind FROM members m
-          JOIN principals p ON p.id = m.principal WHERE m.space = ${space} AND p.retired_at IS NULL ORDER BY p.name_key`
-      }, Effect.orDie)
+        const visibleTo: Spaces["Service"]["visibleTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
+          const reach = viewer.reach("read", "spaces/")
+          if (reach === "none") return new Set<string>()
+          const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, r.role AS my_role FROM spaces s ${mine(viewer)}
+            WHERE ${candidates(viewer)}`
+          return new Set(rows.filter((row) => reach === "all" || sees(viewer, row)).map((row) => row.id))
+        }, Effect.orDie)
 
-      const spacesOf: Spaces["Service"]["spacesOf"] = Effect.fnUntraced(function* (principal: PrincipalId) {
-        const rows = yield* sql<{ space: SpaceId }>`SELECT space FROM members WHERE principal = ${principal}`
-        return rows.map((row) => row.space)
-      }, Effect.orDie)
+        const ownOf: Spaces["Service"]["ownOf"] = Effect.fnUntraced(function* (viewer: Viewer) {
+          const rows = yield* sql<Row>`SELECT s.id, s.name, s.kind, m.role AS my_role FROM spaces s
+            JOIN members m ON m.space = s.id WHERE m.principal = ${viewer.principal.id}`
+          return rows.filter((row) => sees(viewer, row)).map((row) => row.id)
+        }, Effect.orDie)
 
-      return Spaces.of({ add, get, list, change, addMember, removeMember, markRead, membersOf, spacesOf, visibleTo })
-    }),
-  )
+        const refusedTo: Spaces["Service"]["refusedTo"] = Effect.fnUntraced(function* (viewer: Viewer) {
+          if (viewer.reach("read", "spaces/") === "all") return new Set<string>()
+          const rows = yield* sql<Row>`SELECT id, name FROM spaces`
+          const said = rows.map((row) => ({ id: row.id, ...judgeSpace(viewer, "read", row) }))
+          return new Set<string>(said.flatMap((it) => (it.verdict !== "allow" && it.rule !== "silence" ? it.id : [])))
+        }, Effect.orDie)
+
+        const membersOf: Spaces["Service"]["membersOf"] = Effect.fnUntraced(function* (space: SpaceId) {
+          return yield* sql<Pick<Principal, "id" | "kind">>`SELECT p.id, p.kind FROM members m
+            JOIN principals p ON p.id = m.principal WHERE m.space = ${space} AND p.retired_at IS NULL ORDER BY p.name_key`
+        }, Effect.orDie)
+
+        return Spaces.of({
+          add,
+          get,
+          list,
+          require,
+          change,
+          addMember,
+          removeMember,
+          markRead,
+          membersOf,
+          visibleTo,
+          ownOf,
+          refusedTo,
+        })
+      }),
+    )
 }
 
-export const memberOf = (space: Space, principal: PrincipalId): Member | undefined =>
-  space.members.find((member) => member.id === principal)
+const bad = (path: string, message: string) => Effect.fail(new BadInput({ issues: [{ path, message }] }))
+
+/** An act that changes nothing others see is not refused for the state a space is in. */
+export const quietly = <A>(asked: Effect.Effect<A, Refused>): Effect.Effect<A, Unseen> =>
+  Effect.catchTag(asked, "WrongState", Effect.die)
+
+/**
+ * What somebody hears who asked for something it cannot see. That depends on how it asked and on its own rules alone, never
+ * on whether there is such a thing: whoever has no right to any such name is told so, anybody else that there is none.
+ */
+export const unseen = (noun: string, ref: string, viewer: Viewer, resource: string): Effect.Effect<never, Unseen> => {
+  const { rule, verdict } = viewer.judge("read", resource)
+  return Effect.fail(
+    verdict === "allow" ? new Missing({ noun, ref }) : new Forbidden({ action: "read", resource, rule }),
+  )
+}
 
 export const isMember = (space: Space, principal: PrincipalId): boolean => memberOf(space, principal) !== undefined

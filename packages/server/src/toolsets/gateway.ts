@@ -29,7 +29,7 @@ export const gateway = Effect.gen(function* () {
   const delivered = (message: Message) => ({ success: true, messageId: bare(message.id), status: "delivered" })
 
   const newest = (space: Space, count: number, before?: number) =>
-    talk.messages.list(space, { limit: count, ...(before === undefined ? {} : { before }) })
+    talk.read(space, { limit: count, ...(before === undefined ? {} : { before }) })
 
   return [
     offered("gateway", {

@@ -1,5 +1,4 @@
 /** Seed 000's six tools: three that talk, and three that remember. Who calls is never an argument. */
-import { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { offered, text } from "./face.ts"
 import { officeMemory } from "./memory.ts"
@@ -20,7 +19,7 @@ export const office = Effect.gen(function* () {
         required: ["channelId", "text"],
       },
       run: Effect.fnUntraced(function* (input: { readonly channelId: string; readonly text: string }) {
-        const { id } = yield* talk.say(yield* talk.speakable(input.channelId), input.text)
+        const { id } = yield* talk.say(yield* talk.readable(input.channelId), input.text)
         return { messageId: bare(id) }
       }),
     }),
@@ -37,10 +36,7 @@ export const office = Effect.gen(function* () {
         required: ["messageId", "emoji"],
       },
       run: Effect.fnUntraced(function* (input: { readonly messageId: string; readonly emoji: string }) {
-        const { principal } = yield* Caller
-        const message = yield* talk.seen(input.messageId)
-        yield* talk.speakable(message.space)
-        yield* talk.messages.react(message, principal, input.emoji)
+        yield* talk.react(input.messageId, input.emoji)
         return { success: true }
       }),
     }),

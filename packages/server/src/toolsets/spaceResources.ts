@@ -37,34 +37,27 @@ export const makeSpaceResources = Effect.gen(function* () {
   const spaces = yield* Spaces
   const messages = yield* Messages
   const journal = yield* Journal
-  const bell = journal.bellOf(spoken)
   const watchers = new Set<Watcher>()
-  let cursor = 0
-
-  const mayRead = (caller: Caller["Service"], name: string) =>
-    Effect.map(grants.judge(caller, "read", `spaces/${name}`), ({ verdict }) => verdict === "allow")
 
   /** Only its own and the public ones, whatever else its principal may look at: a list is for finding one's way. */
   const list = Effect.gen(function* () {
-    const caller = yield* Caller
-    const { items } = yield* spaces.list({ principal: caller.principal, all: false }, { limit: 100 })
-    const may = yield* Effect.filter(items, (space) => mayRead(caller, space.name))
-    return may.map(({ id, name, topic }) => ({
+    const viewer = yield* grants.viewer("spaces")
+    const { items } = yield* spaces.list({ ...viewer, all: false }, { limit: 100 })
+    return items.map(({ id, name, topic }) => ({
       uri: `${prefix}${id}`,
       name,
       title: `Space ${name}`,
       description: topic ?? `What was said in ${name}, newest last`,
       mimeType: mediaType,
     }))
-  })
+  }).pipe(Effect.catchTag("Forbidden", () => Effect.succeed([])))
 
   const read = Effect.fnUntraced(
     function* (uri: string) {
       if (!uri.startsWith(prefix)) return undefined
-      const caller = yield* Caller
-      const space = yield* spaces.get(uri.slice(prefix.length), { principal: caller.principal, all: false })
-      if (!(yield* mayRead(caller, space.name))) return undefined
-      const { items } = yield* messages.list(space, { limit: shown })
+      const viewer = yield* grants.viewer("spaces")
+      const space = yield* spaces.get(uri.slice(prefix.length), viewer)
+      const { items } = yield* messages.list(space, viewer, { limit: shown })
       const text = JSON.stringify({
         space: space.id,
         name: space.name,
@@ -73,8 +66,16 @@ export const makeSpaceResources = Effect.gen(function* () {
       })
       return { contents: [{ uri, mimeType: mediaType, text }] }
     },
-    Effect.catchTag("Missing", () => Effect.succeed(undefined)),
+    // Hidden, unknown, refused, or a name of two: there is no such resource.
+    Effect.orElseSucceed(() => undefined),
   )
+
+  /** As rights stand now: whoever watches has been there for a while. */
+  const seenNow = ({ principal }: Caller["Service"]): Effect.Effect<ReadonlySet<string>> =>
+    Effect.orElseSucceed(
+      Effect.flatMap(grants.viewerNow(principal.id, "spaces"), spaces.visibleTo),
+      () => new Set<string>(),
+    )
 
   const tellAll = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
     const touched = new Set(events.flatMap(({ space }) => (space === null ? [] : [space])))
@@ -82,38 +83,26 @@ export const makeSpaceResources = Effect.gen(function* () {
       const hit = [...touched].filter((space) => one.spaces.has(space))
       if (hit.length === 0) continue
       // Whoever was put out meanwhile hears nothing more.
-      const visible = yield* spaces.visibleTo(one.caller.principal.id)
+      const visible = yield* seenNow(one.caller)
       for (const space of hit) if (visible.has(space)) one.tell(`${prefix}${space}`)
     }
   })
 
-  yield* Effect.gen(function* () {
-    const heard = bell.rung
-    if (watchers.size > 0) {
-      const events = yield* journal.read({ after: cursor, limit: 200, kinds: spoken })
-      if (events.length > 0) {
-        cursor = events.at(-1)!.cursor
-        return yield* tellAll(events)
-      }
-    }
-    yield* bell.waitPast(heard)
-  }).pipe(
-    Effect.tapCause((cause) => Effect.logError("Those who watch spaces could not be told, and are again", cause)),
-    Effect.catchCause(() => Effect.sleep("1 second")),
-    Effect.forever,
-    Effect.forkScoped,
-  )
+  const following = yield* journal.follow({
+    name: "Watching spaces",
+    kinds: spoken,
+    wanted: () => watchers.size > 0,
+    hear: tellAll,
+  })
 
   const watch = Effect.fnUntraced(function* (uris: ReadonlyArray<string>, tell: (uri: string) => void) {
     const caller = yield* Caller
     const asked = uris.filter((uri) => uri.startsWith(prefix))
-    const visible = asked.length === 0 ? new Set() : yield* spaces.visibleTo(caller.principal.id)
+    const visible = asked.length === 0 ? new Set() : yield* seenNow(caller)
     const honoured = asked.filter((uri) => visible.has(uri.slice(prefix.length)))
     if (honoured.length === 0) return { honoured, stop: () => {} }
-    const end = yield* journal.end
-    if (watchers.size === 0) cursor = Math.max(cursor, end)
     const one: Watcher = { caller, tell, spaces: new Set(honoured.map((uri) => uri.slice(prefix.length))) }
-    watchers.add(one)
+    yield* following.begin(() => void watchers.add(one))
     return { honoured, stop: () => void watchers.delete(one) }
   })
 

@@ -1,7 +1,9 @@
 /** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
-import { Caller, type NewAnswer } from "@stoa/contract"
+import { Caller, type NewAnswer, WrongState } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { Grants } from "../access/rights/Grants.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { isMember } from "../spaces/Spaces.ts"
 import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -17,22 +19,29 @@ const longestWait = 50
 export const stoa = Effect.gen(function* () {
   const talk = yield* makeTalk
   const grants = yield* Grants
+  const tokens = yield* Tokens
   const calls = yield* Calls
   const decisions = yield* Decisions
   const journal = yield* Journal
   const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
 
-  /** What the caller has not read in a space, or in all of its own. */
+  /** What the caller has not read in a space, or in all of its own; as its rights stand now, for it may have waited. */
   const unread = Effect.fnUntraced(function* (ref: string | undefined, after: number | undefined, count: number) {
-    const who = { ...(yield* talk.viewer), all: false }
-    const there = ref === undefined ? (yield* talk.spaces.list(who, { limit: 100 })).items : [yield* talk.readable(ref)]
-    const mine =
-      ref === undefined ? there.filter((one) => one.members.some(({ id }) => id === who.principal.id)) : there
+    const caller = yield* Caller
+    if (!(yield* tokens.stillStands(caller))) return yield* new WrongState({ detail: "Your token no longer works." })
+    const me = caller.principal.id
+    const who = yield* grants.viewerNow(me, "spaces")
+    const own = { ...who, all: false }
+    const there =
+      ref === undefined ? (yield* talk.spaces.list(own, { limit: 100 })).items : [yield* talk.readable(ref, who)]
+    const mine = ref === undefined ? there.filter((one) => isMember(one, me)) : there
     const found = yield* Effect.forEach(mine, (one) =>
-      Effect.map(talk.messages.list(one, { after: after ?? one.lastSeq - one.unread, limit: count }), ({ items }) =>
-        items
-          .filter((message) => message.author.id !== who.principal.id)
-          .map((message) => ({ space: one.name, ...shown(message) })),
+      Effect.map(
+        talk.messages.list(one, who, { after: after ?? one.lastSeq - one.unread, limit: count }),
+        ({ items }) =>
+          items
+            .filter((message) => message.author.id !== me)
+            .map((message) => ({ space: one.name, ...shown(message) })),
       ),
     )
     return found.flat().slice(0, count)
@@ -97,7 +106,7 @@ export const stoa = Effect.gen(function* () {
         readonly text: string
         readonly replyTo?: string
       }) {
-        return shown(yield* talk.say(yield* talk.speakable(input.space), input.text, input.replyTo))
+        return shown(yield* talk.say(yield* talk.readable(input.space), input.text, input.replyTo))
       }),
     }),
     tool({
@@ -115,7 +124,7 @@ export const stoa = Effect.gen(function* () {
         readonly after?: number
       }) {
         const { space: ref, ...query } = input
-        const { items, next } = yield* talk.messages.list(yield* talk.readable(ref), query)
+        const { items, next } = yield* talk.read(yield* talk.readable(ref), query)
         return { items: items.map(shown), next }
       }),
     }),
@@ -125,13 +134,14 @@ export const stoa = Effect.gen(function* () {
       effects: "store",
       annotations: { idempotentHint: true },
       input: {
-        properties: { message: text("The message's id"), emoji: text("An emoji, or its name") },
+        properties: {
+          message: text("The message's id"),
+          emoji: text("An emoji, or its name", { minLength: 1, maxLength: 64 }),
+        },
         required: ["message", "emoji"],
       },
       run: Effect.fnUntraced(function* (input: { readonly message: string; readonly emoji: string }) {
-        const message = yield* talk.seen(input.message)
-        yield* talk.speakable(message.space)
-        yield* talk.messages.react(message, (yield* Caller).principal, input.emoji)
+        yield* talk.react(input.message, input.emoji)
         return { reacted: true }
       }),
     }),
@@ -166,7 +176,7 @@ export const stoa = Effect.gen(function* () {
       },
       run: Effect.fnUntraced(function* (input: { readonly space: string; readonly seq: number }) {
         const there = yield* talk.readable(input.space)
-        yield* talk.spaces.markRead(there, (yield* Caller).principal, input.seq)
+        yield* talk.spaces.markRead(there, yield* talk.viewer, input.seq)
         return { space: there.id, seq: input.seq }
       }),
     }),
@@ -192,7 +202,9 @@ export const stoa = Effect.gen(function* () {
         readonly seconds?: number
         readonly limit?: number
       }) {
-        const until = (yield* Clock.currentTimeMillis) + (input.seconds ?? 25) * 1000
+        const { expiresAt } = yield* Caller
+        const asked = (yield* Clock.currentTimeMillis) + (input.seconds ?? 25) * 1000
+        const until = Math.min(asked, expiresAt?.epochMilliseconds ?? Infinity)
         for (;;) {
           const heard = journal.bell.rung
           const messages = yield* unread(input.space, input.after, input.limit ?? 50)

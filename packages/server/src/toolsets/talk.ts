@@ -1,11 +1,12 @@
-/** What the talking tools of every face share: where a caller may speak, and how an id is written on a seed's face. */
-import { Caller, Forbidden, type Message, type MessageId, Missing, type Space, WrongState } from "@stoa/contract"
+/** What the talking tools of every face share: how a space and a message are named on a seed's face. What may be done there, `spaces` says. */
+import { Caller, type Message, type MessageId, Missing, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import type { Viewer } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { mayPost, Messages } from "../spaces/Messages.ts"
-import { isMember, Spaces, type Viewer } from "../spaces/Spaces.ts"
+import { type MessageQuery, Messages } from "../spaces/Messages.ts"
+import { isMember, Spaces } from "../spaces/Spaces.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -46,7 +47,9 @@ export const makeTalk = Effect.gen(function* () {
     return undefined
   })
 
-  const find = Effect.fnUntraced(function* (ref: string, who: Viewer) {
+  /** A space the caller may see, by id, by name, or by the two who talk in it. */
+  const readable = Effect.fnUntraced(function* (ref: string, by?: Viewer) {
+    const who = by ?? (yield* viewer)
     return yield* spaces
       .get(withPrefix("spc", ref), who)
       .pipe(
@@ -54,23 +57,6 @@ export const makeTalk = Effect.gen(function* () {
           Effect.flatMap(dm(ref, who), (found) => (found === undefined ? Effect.fail(error) : Effect.succeed(found))),
         ),
       )
-  })
-
-  /** A space to read: one the caller may see and has the right for. */
-  const readable = Effect.fnUntraced(function* (ref: string) {
-    const space = yield* find(ref, yield* viewer)
-    yield* grants.require("read", `spaces/${space.name}`)
-    return space
-  })
-
-  /** A space to speak in: private ones by their members, public ones by everybody (X-29). */
-  const speakable = Effect.fnUntraced(function* (ref: string) {
-    const who = yield* viewer
-    const space = yield* find(ref, who)
-    yield* grants.require("write", `spaces/${space.name}`)
-    if (!mayPost(space, who.principal.id))
-      return yield* new Forbidden({ action: "post to", resource: `spaces/${space.name}`, rule: "members only" })
-    return space
   })
 
   /** Seed 001 is strict: only members, of whatever kind the space is (S1-38, S1-51). */
@@ -89,17 +75,19 @@ export const makeTalk = Effect.gen(function* () {
   })
 
   const say = Effect.fnUntraced(function* (space: Space, text: string, replyTo?: string) {
-    const { principal } = yield* Caller
     const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
-    return yield* messages.post(space, principal, wanted)
+    return yield* messages.post(space, yield* viewer, wanted)
   })
 
-  /** A message the caller may see. */
-  const seen = Effect.fnUntraced(function* (id: string) {
-    return yield* messages.get(messageId(id), yield* viewer)
+  const react = Effect.fnUntraced(function* (id: string, emoji: string) {
+    yield* messages.react(messageId(id), yield* viewer, emoji)
   })
 
-  return { viewer, readable, speakable, memberOf, here, say, seen, spaces, messages, active }
+  const read = Effect.fnUntraced(function* (space: Space, query: MessageQuery) {
+    return yield* messages.list(space, yield* viewer, query)
+  })
+
+  return { viewer, readable, memberOf, here, say, react, read, spaces, messages, active }
 })
 
 /** A message as agents read it: always with its id (S0-26). */

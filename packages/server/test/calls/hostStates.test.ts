@@ -28,6 +28,7 @@ const line = (): Line => ({
   call: () => {},
   ended: () => {},
   hasRoom: () => true,
+  stands: Effect.succeed(true),
   close: () => {},
 })
 

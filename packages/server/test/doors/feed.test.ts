@@ -2,11 +2,12 @@
 import { type IncomingMessage, request } from "node:http"
 import { connect as dial } from "node:net"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { type Event, faces, kinds, nameOn, type PrincipalId } from "@stoa/contract"
+import { type Event, faces, kinds, nameOn, type Principal, type PrincipalId } from "@stoa/contract"
 import { Cause, DateTime, Effect, Fiber, Queue, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { maySee } from "../../src/doors/feed/visible.ts"
+import { maySee, type Sight } from "../../src/doors/feed/visible.ts"
+import { houseViewer } from "../../src/access/rights/Viewer.ts"
 import { Feed } from "../../src/doors/Feed.ts"
 import { Deltas } from "../../src/store/journal/Deltas.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -309,17 +310,21 @@ describe("names and visibility", () => {
 
   plain("no kind is open to everybody, and what is for admins stays with them", () => {
     const me = "prn_00000000-0000-4000-8000-000000000001" as PrincipalId
+    const viewer = houseViewer({ id: me } as Principal)
+    const sight = (everything: boolean): Sight => ({
+      viewer: { ...viewer, all: false },
+      everything,
+      open: true,
+      spaces: new Set(),
+      refused: new Set(),
+    })
     for (const [kind, { audience }] of Object.entries(kinds)) {
       const event = { kind, actor: null, space: null, body: { principal: me } } as unknown as Event
-      assert.strictEqual(maySee({ principal: me, all: true, spaces: new Set() }, event), true)
-      assert.strictEqual(maySee({ principal: me, all: false, spaces: new Set() }, event), audience !== "admins", kind)
+      assert.strictEqual(maySee(sight(true), event), true)
+      assert.strictEqual(maySee(sight(false), event), audience !== "admins", kind)
       const other = { ...event, body: { principal: "prn_other" } } as unknown as Event
-      assert.strictEqual(maySee({ principal: me, all: false, spaces: new Set() }, other), false, kind)
-      assert.strictEqual(
-        maySee({ principal: me, all: false, spaces: new Set() }, { ...other, actor: me }),
-        audience !== "space",
-        kind,
-      )
+      assert.strictEqual(maySee(sight(false), other), false, kind)
+      assert.strictEqual(maySee(sight(false), { ...other, actor: me }), audience !== "space", kind)
     }
   })
 })

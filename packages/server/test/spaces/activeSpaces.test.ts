@@ -2,6 +2,8 @@
 import { assert, it } from "@effect/vitest"
 import type { Caller, Principal, TokenId } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
+import { Grants } from "../../src/access/rights/Grants.ts"
+import { Rules } from "../../src/access/rights/Rules.ts"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { rightsEpoch } from "../../src/access/rights/Rights.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
@@ -23,8 +25,9 @@ const nowWith = (principal: Principal, token: string) =>
 
 const processes = Effect.fnUntraced(function* (name: string, place: (typeof places)[number][1]) {
   const floor = yield* openings(name, place)
-  return Layer.mergeAll(Spaces.layer, ActiveSpaces.layer).pipe(
-    Layer.provideMerge(Principals.layer("stoa.config.json")),
+  return Layer.mergeAll(Spaces.layer("stoa.config.json"), ActiveSpaces.layer).pipe(
+    Layer.provideMerge(Grants.layer),
+    Layer.provideMerge(Layer.mergeAll(Principals.layer("stoa.config.json"), Rules.layer)),
     Layer.provideMerge(floor),
   )
 })
@@ -37,7 +40,7 @@ const setUp = Effect.gen(function* () {
   return yield* transact(
     Effect.gen(function* () {
       const pam = yield* principals.add({ kind: "person", name: "pam" })
-      const viewer = { principal: pam, all: false }
+      const viewer = yield* (yield* Grants).viewerNow(pam.id, "spaces")
       const annex = yield* spaces.add({ name: "annex", kind: "private" }, viewer)
       const lobby = yield* spaces.add({ name: "lobby", kind: "private" }, viewer)
       return { pam, annex: annex.id, lobby: lobby.id }

@@ -45,7 +45,7 @@ interface Player {
 }
 
 /** mulberry32: small, and the same everywhere. */
-const chances = (seed: number) => {
+export const chances = (seed: number) => {
   let state = seed
   const next = () => {
     state = (state + 0x6d2b79f5) | 0

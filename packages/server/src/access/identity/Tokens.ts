@@ -55,6 +55,8 @@ export class Tokens extends Context.Service<
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
     /** Whether a token that was good when a stream began still is. */
     readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
+    /** The same of a caller, also of one that came without a token. */
+    readonly stillStands: (who: Pick<Caller["Service"], "principal" | "token">) => Effect.Effect<boolean>
     /** The caller that a request without a token acts as, where a setting allows it. */
     readonly standIn: (name: string) => Effect.Effect<Caller["Service"], Missing>
     /** The caller of something that has waited, as it stands now: its rights are those of today. */
@@ -243,6 +245,14 @@ export class Tokens extends Context.Service<
         return rows.length > 0
       })
 
+      const stillStands: Tokens["Service"]["stillStands"] = ({ principal, token }) =>
+        token !== null
+          ? isAlive(token)
+          : Effect.match(principals.get(principal.id), {
+              onFailure: () => false,
+              onSuccess: ({ retiredAt }) => retiredAt === null,
+            })
+
       const standIn: Tokens["Service"]["standIn"] = Effect.fnUntraced(function* (name) {
         const principal = yield* principals.get(name)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: name })
@@ -289,7 +299,19 @@ export class Tokens extends Context.Service<
           .pipe(Effect.orDie)
       })
 
-      return Tokens.of({ issue, rotate, revoke, get, list, authenticate, isAlive, standIn, again, keepAdmin })
+      return Tokens.of({
+        issue,
+        rotate,
+        revoke,
+        get,
+        list,
+        authenticate,
+        isAlive,
+        stillStands,
+        standIn,
+        again,
+        keepAdmin,
+      })
     }),
   )
 }

@@ -17,6 +17,7 @@ import {
   type Page,
   type PageQuery,
   type Principal,
+  type PrincipalId,
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -31,6 +32,7 @@ import {
   judge,
   longestDelegation,
   mayDelegate,
+  reachOf,
   type Rule,
   rulesOfPolicies,
   rulesOfRoles,
@@ -39,6 +41,7 @@ import {
 import { take } from "../limits/gcra.ts"
 import { Principals } from "../identity/Principals.ts"
 import { Rules } from "./Rules.ts"
+import type { Viewer } from "./Viewer.ts"
 
 const GrantRow = Schema.Struct({ ...Grant.fields, actions: json(Grant.fields.actions) })
 const { from: _from, to: _to, ...delegationFields } = Delegation.fields
@@ -85,9 +88,10 @@ export class Grants extends Context.Service<
     /** The same question about somebody else, by an admin. */
     readonly judgeOf: (principal: Principal, action: Action, resource: string) => Effect.Effect<Judgement>
     /** Who looks at things of a kind, such as `calls`, and whether they may look at everybody's. */
-    readonly viewer: (
-      things: string,
-    ) => Effect.Effect<{ readonly principal: Principal; readonly all: boolean }, never, Caller>
+    readonly viewer: (things: string) => Effect.Effect<Viewer, never, Caller>
+    readonly viewerOf: (who: Pick<Caller["Service"], "principal" | "epoch">, things: string) => Effect.Effect<Viewer>
+    /** As its rights stand now, for what has been open or waiting for a while. Inside a transaction it sees that one's changes. */
+    readonly viewerNow: (principal: PrincipalId, things: string) => Effect.Effect<Viewer, Missing>
     /** Goes on only if the caller may. */
     readonly require: (action: Action, resource: string) => Effect.Effect<void, Forbidden, Caller>
     /** Journals a refusal, and so audits it. For the door that answers: inside the refused transaction it would be undone. */
@@ -200,10 +204,22 @@ export class Grants extends Context.Service<
         if (verdict !== "allow") return yield* new Forbidden({ action, resource, rule })
       })
 
-      const viewer: Grants["Service"]["viewer"] = Effect.fnUntraced(function* (things) {
-        const caller = yield* Caller
-        const { verdict } = yield* judgeIt(caller, "admin", `${things}/*`)
-        return { principal: caller.principal, all: verdict === "allow" }
+      const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>
+        goOn(gatheredOf(who), (found) => {
+          const now = () => DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+          return Effect.succeed<Viewer>({
+            principal: who.principal,
+            all: judge(found.rules, "admin", `${things}/*`, now()).verdict === "allow",
+            judge: (action, resource) => judge(found.rules, action, resource, now()),
+            reach: (action, beginning) => reachOf(found.rules, action, beginning, now()),
+            lasting: found.said !== undefined,
+          })
+        })
+      const viewer: Grants["Service"]["viewer"] = (things) =>
+        Effect.flatMap(Caller, (caller) => viewerOf(caller, things))
+      const viewerNow: Grants["Service"]["viewerNow"] = Effect.fnUntraced(function* (id, things) {
+        const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
+        return yield* viewerOf({ principal: yield* principals.get(id), epoch: rows[0]!.epoch }, things)
       })
 
       const recordDenial: Grants["Service"]["recordDenial"] = Effect.fn("Grants.recordDenial")(function* (denied) {
@@ -364,6 +380,8 @@ export class Grants extends Context.Service<
         judge: judgeIt,
         last: (who) => Effect.map(gatheredOf(who), ({ said }) => said !== undefined),
         viewer,
+        viewerOf,
+        viewerNow,
         judgeOf,
         require,
         recordDenial,

@@ -2,6 +2,7 @@
 import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../../store/journal/Bell.ts"
+import { lookAt } from "../../store/journal/Following.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 
 /** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
@@ -91,3 +92,22 @@ export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlC
   SqlClient.SqlClient,
   epochOf,
 )
+
+/** Hears of every change of rights, for as long as the scope lives; while nobody listens, nothing is asked. */
+export const followRights = Effect.fnUntraced(function* (follower: {
+  readonly name: string
+  readonly wanted: () => boolean
+  readonly hear: Effect.Effect<void>
+}) {
+  const bell = yield* rightsBell
+  const epochNow = yield* rightsEpoch
+  let epoch = yield* epochNow()
+  const look = Effect.gen(function* () {
+    if (!follower.wanted()) return
+    const now = yield* epochNow()
+    if (now === epoch) return
+    yield* follower.hear
+    epoch = now
+  })
+  yield* lookAt(follower.name, bell, look)
+})

@@ -7,6 +7,8 @@ import { nameKey } from "../identity/Principals.ts"
 import { concerns } from "./policy.ts"
 import { rightsChanged } from "./Rights.ts"
 
+export { concerns } from "./policy.ts"
+
 const decodePolicies = Schema.decodeUnknownSync(Configuration.fields.policies.schema)
 const decodeLimits = Schema.decodeUnknownSync(Schema.Array(Limit))
 const decodeEnv = Schema.decodeUnknownSync(Configuration.fields.env.schema)

@@ -115,6 +115,30 @@ export const judge = (
   return { verdict: "deny", rule: "silence" }
 }
 
+/** Whether a pattern can name anything that begins so. */
+const touches = (pattern: string, beginning: string): boolean => {
+  const star = pattern.indexOf("*")
+  if (star < 0) return pattern.startsWith(beginning)
+  const head = pattern.slice(0, star)
+  return head.startsWith(beginning) || beginning.startsWith(head)
+}
+
+/** What rules say of many things at once: all are allowed, none is, or each has to be asked about. */
+export type Reach = "all" | "some" | "none"
+
+/** Says "some" when in doubt: then each is judged. */
+export const reachOf = (rules: ReadonlyArray<Rule>, action: Action, beginning: string, now: DateTime.Utc): Reach => {
+  const touching = rules.filter(
+    (one) =>
+      touches(one.resource, beginning) &&
+      includes(one.actions, action) &&
+      (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)),
+  )
+  if (touching.every((one) => one.effect !== "allow")) return "none"
+  if (touching.some((one) => one.effect !== "allow" || one.lentBy !== undefined)) return "some"
+  return touching.some((one) => covers(one.resource, `${beginning}*`)) ? "all" : "some"
+}
+
 export const rulesOfRoles = (held: ReadonlyArray<Role>): ReadonlyArray<Rule> =>
   held.flatMap((role) =>
     roles[role].map((one) => ({ ...one, name: `role:${role}`, effect: "allow" as const, expiresAt: null })),

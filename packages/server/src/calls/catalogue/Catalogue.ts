@@ -8,6 +8,7 @@ import type {
   Caller,
   Judgement,
   ListedSet,
+  Principal,
   PrincipalId,
   ToolsetName,
   ToolValidationError,
@@ -18,6 +19,7 @@ import { CurrentToolsConfig, type RegisteredTool, Registry, Road } from "@stoa/t
 import { Context, Effect, Layer } from "effect"
 import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
+import { concerns } from "../../access/rights/Rules.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import type { HandlerCall, HouseTool } from "../road/Handler.ts"
 import type { Listed, Traits } from "./Traits.ts"
@@ -205,7 +207,8 @@ export class Catalogue extends Context.Service<
         }
         const listed = (shelf: Shelf, tool: RegisteredTool<HandlerCall>): Listed => {
           const set = listOf(shelf.set)
-          return { ...shelf.traits.get(tool.definition.name)!, tool, set, visibility: visibilityOf(set, tool) }
+          const traits = shelf.traits.get(tool.definition.name)!
+          return { ...traits, tool, set, visibility: visibilityOf(set, tool, traits, caller.principal) }
         }
         const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
           listsTool(listOf(shelf.set), tools, name) &&
@@ -288,6 +291,17 @@ export interface View extends Road.Shelf<Listed> {
   readonly all: () => ReadonlyArray<Listed>
 }
 
-/** What a space sees of a call: of a tool that is part of the house nothing, whatever it says (S1-20). */
-const visibilityOf = (set: ListedSet, { definition }: RegisteredTool<HandlerCall>): Visibility =>
-  set === "configured" || set === "upstream" ? (definition.visibility ?? "hidden") : "hidden"
+/**
+ * What a space sees of a call by somebody: of a tool that is part of the house nothing, whatever it says (S1-20). Configuration
+ * alone decides, for the tool or for who calls it (S1-02).
+ */
+const visibilityOf = (
+  set: ListedSet,
+  { definition }: RegisteredTool<HandlerCall>,
+  { visibilityFor = {} }: Traits,
+  caller: Principal,
+): Visibility => {
+  if (set !== "configured" && set !== "upstream") return "hidden"
+  const own = Object.entries(visibilityFor).find(([whom]) => concerns(whom, caller))
+  return own?.[1] ?? definition.visibility ?? "hidden"
+}

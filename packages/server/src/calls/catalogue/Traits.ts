@@ -13,6 +13,8 @@ export interface Traits {
   /** What would be sent, secrets left out (G-33). */
   readonly preview?: (input: Readonly<Record<string, unknown>>) => Schema.Json
   readonly approval?: ApprovalRule
+  /** What a space sees of it by who calls, where that differs: a name or `role:x`, the first that fits. */
+  readonly visibilityFor?: Readonly<Record<string, Visibility>>
   /** People act on it, so there must be a place where they see it (S1-19). */
   readonly interactive?: boolean
   /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/Asked.ts). */

@@ -11,11 +11,11 @@ import {
   type Issue,
   Missing,
   NameTaken,
-  type Principal,
   toolNames,
 } from "@stoa/contract"
 import { CurrentToolsConfig, Registry } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
+import type { Reader } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Holder } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -40,12 +40,6 @@ const mostHosts = 20
 
 const builtin = new Set<string>(Object.values(toolNames).flat())
 
-/** Who looks at hosts: their owner, and whoever may look everywhere. */
-export interface HostReader {
-  readonly principal: Principal
-  readonly all: boolean
-}
-
 export class Hosts extends Context.Service<
   Hosts,
   {
@@ -56,10 +50,10 @@ export class Hosts extends Context.Service<
       declaration: HostDeclaration,
     ) => Effect.Effect<HostRow, BadInput | NameTaken>
     /** One's own by name; by id whatever the reader may see. */
-    readonly get: (ref: string, reader: HostReader) => Effect.Effect<HostRow, Missing>
-    readonly list: (reader: HostReader) => Effect.Effect<ReadonlyArray<HostRow>>
+    readonly get: (ref: string, reader: Reader) => Effect.Effect<HostRow, Missing>
+    readonly list: (reader: Reader) => Effect.Effect<ReadonlyArray<HostRow>>
     /** With an instance: only if that one was the last to connect. */
-    readonly remove: (ref: string, reader: HostReader, instance?: string) => Effect.Effect<void, Missing>
+    readonly remove: (ref: string, reader: Reader, instance?: string) => Effect.Effect<void, Missing>
     /** Sends what waits and whatever comes, until `leave`. A line that is there already is closed. */
     readonly connect: (
       host: HostRow,

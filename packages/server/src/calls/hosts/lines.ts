@@ -7,7 +7,6 @@ import type { makeHostRows, SentCall } from "./rows.ts"
 /** So many may be with one process at a time; the others wait, and would go to whoever takes its place. */
 const mostOpen = 100
 const atOnce = 10
-const page = 500
 
 /** An open connection of a host's process. */
 export interface Line {
@@ -16,6 +15,8 @@ export interface Line {
   readonly token: TokenId | null
   readonly call: (call: SentCall) => void
   readonly ended: (end: HostedEnd) => void
+  /** Whether its token and rights still stand: asked before anything is sent. */
+  readonly stands: Effect.Effect<boolean>
   /** Whether more can be written now; `pump` is called when it can again. */
   readonly hasRoom: () => boolean
   readonly close: (reason: "replaced" | "removed" | "revoked") => void
@@ -30,7 +31,6 @@ interface Open {
 export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<typeof makeHostRows>) {
   const journal = yield* Journal
   const all = new Map<HostId, Open>()
-  let cursor = 0
   let settled = 0
 
   const send = ({ line, sent }: Open, call: SentCall) => {
@@ -42,6 +42,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
     for (;;) {
       const room = Math.min(atOnce, mostOpen - open.sent.size)
       if (room <= 0 || all.get(id) !== open || !open.line.hasRoom()) return
+      if (!(yield* open.line.stands)) return open.line.close("revoked")
       // Written down before it is sent: whoever takes this process's place never gets it too.
       const calls = yield* journal.transact(rows.take(id, open.line.instance, room))
       for (const call of calls) send(open, call)
@@ -59,6 +60,7 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
   const begin = Effect.fnUntraced(function* (id: HostId, line: Line) {
     const open = all.get(id)
     if (open?.line !== line) return
+    if (!(yield* line.stands)) return line.close("revoked")
     for (const call of yield* rows.unanswered(id, line.instance)) if (!open.sent.has(call.id)) send(open, call)
     yield* pump(id)
   })
@@ -73,34 +75,27 @@ export const makeHostLines = Effect.fnUntraced(function* (rows: Effect.Success<t
     }
   })
 
-  yield* Effect.gen(function* () {
-    const heard = journal.bell.rung
-    const events =
-      all.size === 0 ? [] : yield* journal.read({ after: cursor, limit: page, kinds: ["call.waiting", "call.settled"] })
-    if (events.length === 0) return yield* journal.bell.waitPast(heard)
-    const hosts = new Set<HostId>()
-    for (const event of events)
-      if (event.kind === "call.settled") yield* over(event.body.call, event.body.state as never)
-      else if (event.kind === "call.waiting" && event.body.on.kind === "callback") hosts.add(event.body.on.id as HostId)
-    yield* Effect.forEach(hosts, pump, { discard: true })
-    cursor = Math.max(cursor, events.at(-1)!.cursor)
-  }).pipe(
-    Effect.tapCause((cause) => Effect.logError("Calls for hosts could not be sent, and will be tried again", cause)),
-    Effect.catchCause(() => Effect.sleep("1 second")),
-    Effect.forever,
-    Effect.forkScoped,
-  )
+  const following = yield* journal.follow({
+    name: "Sending calls to hosts",
+    kinds: ["call.waiting", "call.settled"],
+    wanted: () => all.size > 0,
+    hear: Effect.fnUntraced(function* (events) {
+      const hosts = new Set<HostId>()
+      for (const event of events)
+        if (event.kind === "call.settled") yield* over(event.body.call, event.body.state as never)
+        else if (event.kind === "call.waiting" && event.body.on.kind === "callback")
+          hosts.add(event.body.on.id as HostId)
+      yield* Effect.forEach(hosts, pump, { discard: true })
+    }),
+  })
 
   return {
     has: (id: HostId) => all.has(id),
     get: (id: HostId) => all.get(id)?.line,
     of: (token: TokenId) => [...all.values()].filter(({ line }) => line.token === token).map(({ line }) => line),
     delete: (id: HostId) => void all.delete(id),
-    set: Effect.fnUntraced(function* (id: HostId, line: Line) {
-      // With nobody connected nothing was read: whoever comes first reads on from here.
-      if (all.size === 0) cursor = yield* journal.end
-      all.set(id, { line, sent: new Set(), one: Semaphore.makeUnsafe(1) })
-    }),
+    set: (id: HostId, line: Line) =>
+      following.begin(() => void all.set(id, { line, sent: new Set(), one: Semaphore.makeUnsafe(1) })),
     begin,
     pump,
   }

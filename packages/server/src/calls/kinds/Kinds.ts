@@ -41,7 +41,7 @@ export class Kinds extends Context.Service<
         make: (configured) => {
           const kind = kindOf(configured)
           const tool = configured as never
-          const { approval } = configured.form
+          const { approval, visibilityFor } = configured.form
           return {
             tool: {
               definition: definitionOf(configured),
@@ -56,6 +56,7 @@ export class Kinds extends Context.Service<
               reviewed: true,
               behind: digestOf([configured.form.execution ?? null, approval ?? null]),
               ...(approval === undefined ? {} : { approval }),
+              ...(visibilityFor === undefined ? {} : { visibilityFor }),
             },
           }
         },

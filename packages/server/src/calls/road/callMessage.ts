@@ -4,7 +4,8 @@
  */
 import type { MessageCall, MessageId, SpaceId, Visibility } from "@stoa/contract"
 import { Effect, type Schema } from "effect"
-import { Principals } from "../../access/identity/Principals.ts"
+import { SqlClient } from "effect/sql"
+import { Grants } from "../../access/rights/Grants.ts"
 import { Messages } from "../../spaces/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { type CallRow, errorFrom } from "./rows.ts"
@@ -27,11 +28,13 @@ const endOf = (row: Pick<CallRow, "error" | "output" | "outputFile" | "outputSiz
 export const makeCallMessage = Effect.gen(function* () {
   const messages = yield* Messages
   const spaces = yield* Spaces
-  const principals = yield* Principals
+  const grants = yield* Grants
+  const sql = yield* SqlClient.SqlClient
 
   const post = Effect.fnUntraced(function* (row: Posted, call: MessageCall) {
-    const author = yield* principals.get(row.principal)
-    const space = yield* spaces.get(row.space as SpaceId, { principal: author, all: true })
+    // As its rights stand now: a call posts where its caller may post, and nowhere else.
+    const author = yield* grants.viewerNow(row.principal, "spaces")
+    const space = yield* spaces.get(row.space as SpaceId, author)
     const { id } = yield* messages.post(space, author, { text: "" }, { call, provenance: "tool" })
     return id
   })
@@ -53,7 +56,10 @@ export const makeCallMessage = Effect.gen(function* () {
       if (row.message === null && !now) return
       const call = { ...callOf(row), ...endOf(row) }
       if (row.message !== null) yield* messages.settleCall(row.message as MessageId, call)
-      else yield* orNone(post(row, call), row)
+      else {
+        const message = yield* orNone(post(row, call), row)
+        yield* Effect.orDie(sql`UPDATE calls SET message = ${message} WHERE id = ${row.id}`)
+      }
     }),
   }
 })

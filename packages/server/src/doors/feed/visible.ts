@@ -1,28 +1,43 @@
-/** Who sees what on the feed: pure, so that every stream and every replay asks the same question. */
+/**
+ * Who sees what on the feed: pure, so that every stream and every replay asks the same question. Which spaces somebody may
+ * see is said by `spaces`; this keeps it current between two askings, from the events themselves.
+ */
 import { type Event, kinds, type PrincipalId } from "@stoa/contract"
+import type { Viewer } from "../../access/rights/Viewer.ts"
 
-export interface Viewer {
-  readonly principal: PrincipalId
-  /** May read all events: admins, and whoever was granted it. */
-  readonly all: boolean
-  /** Spaces it may watch now: its own and the public ones. Kept current by the events themselves. */
+export interface Sight {
+  readonly viewer: Viewer
+  /** May read all events: admins, and whoever was granted it; but none of a space that a rule keeps from it. */
+  readonly everything: boolean
+  /** Its rules let it see every space it is in, and every public one: then events alone say what it may see next. */
+  readonly open: boolean
   readonly spaces: Set<string>
+  readonly refused: ReadonlySet<string>
 }
 
-export const mayWatch = (viewer: Viewer, space: string | null): boolean =>
-  viewer.all || (space !== null && viewer.spaces.has(space))
+export const mayWatch = ({ everything, refused, spaces }: Sight, space: string | null): boolean =>
+  everything ? space === null || !refused.has(space) : space !== null && spaces.has(space)
 
 /** Whoever comes in sees the event of their coming, and everything after it. */
-export const enter = (viewer: Viewer, event: Event): void => {
-  if (event.kind === "space.added" && (event.body.kind === "public" || event.body.members.includes(viewer.principal)))
-    viewer.spaces.add(event.body.space)
-  if (event.kind === "member.added" && event.body.principal === viewer.principal) viewer.spaces.add(event.body.space)
+export const enter = ({ open, spaces, viewer }: Sight, event: Event): void => {
+  if (!open) return
+  const { all, principal } = viewer
+  if (event.kind === "space.added") {
+    const { kind, members, space } = event.body
+    if (all || kind === "public" || members.includes(principal.id)) spaces.add(space)
+  }
+  if (event.kind === "member.added" && event.body.principal === principal.id) spaces.add(event.body.space)
 }
 
 /** Whoever is put out sees that, and nothing after it. A public space cannot be left: everybody may watch it. */
-export const leaveBy = (viewer: Viewer, event: Event): void => {
-  if (event.kind === "member.removed" && event.body.principal === viewer.principal && !event.body.open)
-    viewer.spaces.delete(event.body.space)
+export const leaveBy = ({ spaces, viewer }: Sight, event: Event): void => {
+  if (
+    event.kind === "member.removed" &&
+    event.body.principal === viewer.principal.id &&
+    !event.body.open &&
+    !viewer.all
+  )
+    spaces.delete(event.body.space)
 }
 
 /** Whom an event names: the one it is about, and the one who is asked to approve. */
@@ -32,32 +47,45 @@ const concerns = (event: Event, principal: PrincipalId): boolean =>
   // A record is seen by those who may read it.
   ("readers" in event.body && (event.body.public || event.body.readers.includes(principal)))
 
-export const maySee = (viewer: Viewer, event: Event): boolean => {
-  if (viewer.all) return true
-  const acted = event.actor === viewer.principal
+export const maySee = (sight: Sight, event: Event): boolean => {
+  const { id } = sight.viewer.principal
+  if (sight.everything && mayWatch(sight, event.space)) return true
+  const acted = event.actor === id
   switch (kinds[event.kind].audience) {
     case "admins":
       return acted
     case "concerned":
-      return acted || concerns(event, viewer.principal)
+      return acted || concerns(event, id)
     // What one did in a space is seen there; whoever was put out of it sees no more than that it was.
     case "space":
-      return mayWatch(viewer, event.space) || concerns(event, viewer.principal)
+      return mayWatch(sight, event.space) || concerns(event, id)
   }
 }
 
-/** Whether this event may have changed what the viewer may see: then the stream is judged again from its beginning. */
-export const changesRights = (event: Event, viewer: Viewer): boolean => {
+/** Whether this event may have changed the rules that hold for somebody. */
+export const changesRights = (event: Event, principal: PrincipalId): boolean => {
   switch (event.kind) {
     case "principal.changed":
     case "grant.added":
     case "grant.revoked":
     case "delegation.added":
     case "delegation.revoked":
-      return concerns(event, viewer.principal)
+      return concerns(event, principal)
     case "house.reloaded":
       return event.body.changed.includes("policies")
     default:
       return false
   }
 }
+
+/** Whether this event may bring into sight, or take out of it, a space that has to be judged by its name. */
+const changesSpaces = (event: Event): boolean =>
+  event.kind === "space.added" ||
+  event.kind === "space.changed" ||
+  event.kind === "member.added" ||
+  event.kind === "member.removed"
+
+/** Whether what somebody may see has to be asked again before these are shown. */
+export const isStale = ({ open, viewer }: Sight, events: ReadonlyArray<Event>): boolean =>
+  !viewer.lasting ||
+  events.some((event) => changesRights(event, viewer.principal.id) || (!open && changesSpaces(event)))

@@ -2,13 +2,14 @@
 // edge: writes a node response.
 import type { ServerResponse } from "node:http"
 import type { Caller, TokenId } from "@stoa/contract"
-import { Duration, Effect, Fiber } from "effect"
+import { Clock, Duration, Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/rights/Grants.ts"
-import { Principals } from "../../access/identity/Principals.ts"
+import { rightsEpoch } from "../../access/rights/Rights.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type HostRow, Hosts, type Line } from "../../calls/hosts/Hosts.ts"
 import { newId } from "../../store/journal/Correlation.ts"
+import { Endings } from "../Endings.ts"
 import { NodeServer } from "../NodeServer.ts"
 import type { Takeover } from "../Response.ts"
 
@@ -25,20 +26,29 @@ const keepAlive = 5000
 /** A process that does not read is sent no more than this. */
 const mostUnsent = 1024 * 1024
 
-const lineOf = (response: ServerResponse, instance: string, token: TokenId | null): Line => ({
+const lineOf = (
+  response: ServerResponse,
+  instance: string,
+  token: TokenId | null,
+  stands: Effect.Effect<boolean>,
+): Line => ({
   instance,
   token,
+  stands,
   call: (call) => void response.write(`id: ${call.id}\nevent: call\ndata: ${JSON.stringify(call)}\n\n`),
   ended: (end) => void response.write(`event: settled\ndata: ${JSON.stringify(end)}\n\n`),
   hasRoom: () => !response.destroyed && response.writableLength < mostUnsent,
-  close: (reason) => void response.end(`event: close\ndata: ${JSON.stringify({ reason })}\n\n`),
+  close: (reason) => {
+    if (!response.writableEnded) response.end(`event: close\ndata: ${JSON.stringify({ reason })}\n\n`)
+  },
 })
 
 export const makeHostStream = Effect.gen(function* () {
   const hosts = yield* Hosts
   const grants = yield* Grants
   const tokens = yield* Tokens
-  const principals = yield* Principals
+  const endings = yield* Endings
+  const epochNow = yield* rightsEpoch
   const server = yield* NodeServer
   const open = new Set<ServerResponse>()
   server.beforeClose(
@@ -51,15 +61,29 @@ export const makeHostStream = Effect.gen(function* () {
   )
 
   /** As things are now: the token lives, and what is offered to everybody still may be. */
-  const still = Effect.fnUntraced(
+  const asked = Effect.fnUntraced(
     function* (caller: Caller["Service"], host: HostRow) {
-      if (caller.token !== null && !(yield* tokens.isAlive(caller.token))) return false
-      if (!host.shared) return true
-      const principal = yield* principals.get(caller.principal.id)
-      return (yield* grants.judgeOf(principal, "write", `hosts/${host.name}`)).verdict === "allow"
+      if (!(yield* tokens.stillStands(caller))) return { stands: false, lasting: false }
+      if (!host.shared) return { stands: true, lasting: true }
+      const { judge, lasting } = yield* grants.viewerNow(caller.principal.id, "hosts")
+      return { stands: judge("write", `hosts/${host.name}`).verdict === "allow", lasting }
     },
-    Effect.catchTag("Missing", () => Effect.succeed(false)),
+    Effect.catchTag("Missing", () => Effect.succeed({ stands: false, lasting: false })),
   )
+
+  /** Asked again only when rights have changed, for it is asked before every call that is sent. */
+  const standing = (caller: Caller["Service"], host: HostRow): Effect.Effect<boolean> => {
+    let since: number | undefined
+    return Effect.gen(function* () {
+      const { expiresAt } = caller
+      if (expiresAt !== null && expiresAt.epochMilliseconds <= (yield* Clock.currentTimeMillis)) return false
+      const epoch = yield* epochNow()
+      if (epoch === since) return true
+      const { lasting, stands } = yield* asked(caller, host)
+      since = stands && lasting ? epoch : undefined
+      return stands
+    })
+  }
 
   const serve = Effect.fnUntraced(function* (
     response: ServerResponse,
@@ -72,17 +96,21 @@ export const makeHostStream = Effect.gen(function* () {
     open.add(response)
     response.socket?.setKeepAlive(true, keepAlive)
     response.write(": stoa\n\n")
-    const { leave, pump } = yield* hosts.connect(host, lineOf(response, instance, caller.token))
+    const stands = standing(caller, host)
+    const line = lineOf(response, instance, caller.token, stands)
+    const { leave, pump } = yield* hosts.connect(host, line)
+    const forget = endings.watch(caller, () => line.close("revoked"))
     // From here on calls come here.
     response.write(`event: ready\ndata: ${JSON.stringify({ host: host.id })}\n\n`)
     const beat = Effect.gen(function* () {
       yield* Effect.sleep(heartbeatEvery)
-      if (yield* still(caller, host)) response.write(": heartbeat\n\n")
+      if (yield* stands) response.write(": heartbeat\n\n")
       else response.end('event: close\ndata: {"reason":"your rights have changed; connect again"}\n\n')
     })
     const beating = run(Effect.forever(beat))
     const gone = () => {
       open.delete(response)
+      forget()
       run(Effect.andThen(Fiber.interrupt(beating), leave))
     }
     response.on("drain", () => void run(pump))

@@ -1,6 +1,6 @@
 /** A stream as an answer: the head goes out by the router, the body is the feed's. */
 import { type Caller, type FaceName, TooManyRequests } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Principals } from "../../access/identity/Principals.ts"
@@ -36,8 +36,7 @@ export const makeWatch = Effect.gen(function* () {
     if (feed.streamsOf(caller.principal.id) >= most)
       return yield* new TooManyRequests({ resource: "streams", limit: `${most} at a time`, retryAfter: 30 })
     const still = Effect.gen(function* () {
-      const { token } = caller
-      if (token !== null && !(yield* tokens.isAlive(token))) return false
+      if (!(yield* tokens.stillStands(caller))) return false
       // As it is now: the caller is as it was when the stream began.
       const principal = yield* principals.get(caller.principal.id)
       const now = yield* grants.judgeOf(principal, "read", "events/*")
@@ -45,12 +44,10 @@ export const makeWatch = Effect.gen(function* () {
     }).pipe(Effect.catchTag("Missing", () => Effect.succeed(false)))
     const context = yield* Effect.context<never>()
     const subscription = {
-      viewer: { principal: caller.principal.id, all: verdict === "allow", spaces: new Set<string>() },
-      token: caller.token,
+      caller,
       face: names,
       space,
       after,
-      expiresAt: caller.expiresAt === null ? null : DateTime.toEpochMillis(caller.expiresAt),
       still,
     }
     const takeover: Takeover = (response) => void Effect.runForkWith(context)(feed.subscribe(response, subscription))

@@ -6,14 +6,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Caller, Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
-import type { SqlClient } from "effect/sql"
 import { Limits } from "../../access/limits/Limits.ts"
-import { rightsBell, rightsEpoch } from "../../access/rights/Rights.ts"
-import { Tokens } from "../../access/identity/Tokens.ts"
 import { goOn } from "../../store/AtHand.ts"
 import { lean } from "../../store/Lean.ts"
 import { causedBy, Correlation } from "../../store/journal/Correlation.ts"
-import { Journal } from "../../store/journal/Journal.ts"
+import { Endings } from "../Endings.ts"
 import { challengeOf, type Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { Crowd } from "../Crowd.ts"
@@ -29,7 +26,7 @@ import { StateSeal } from "./eras/sealedState.ts"
 import { type Exchange, serve } from "./eras/serve.ts"
 import { Sessions } from "./eras/sessions.ts"
 
-/** One timer for all: signs of life, streams whose token has ended, sessions that were forgotten. */
+/** One timer for all: signs of life, sessions that were forgotten. */
 const tickEvery = 5000
 const beatEvery = 3
 const sweepEvery = 12
@@ -42,7 +39,7 @@ export interface McpOptions {
   readonly key: Redacted.Redacted
 }
 
-type Needs = Desk | NodeServer | Tokens | Limits | Journal | SqlClient.SqlClient
+type Needs = Desk | NodeServer | Endings | Limits
 
 /** So much is read before it is known who sends it. */
 const strangersBody = 64 * 1024
@@ -59,15 +56,13 @@ export class McpDoor extends Context.Service<
       Effect.gen(function* () {
         const desk = yield* Desk
         const server = yield* NodeServer
-        const tokens = yield* Tokens
         const limits = yield* Limits
-        const bell = yield* rightsBell
         const clock = yield* Clock.Clock
         const context = yield* lean
         const now = () => clock.currentTimeMillisUnsafe()
         const refusal = refusals(options.guard)
         const sessions = new Sessions()
-        const streams = new OpenStreams()
+        const streams = new OpenStreams((yield* Endings).watch)
         const waiting = new Crowd<Reply>()
         const front = {
           stamp: stampOf(serverInfo(options.version)),
@@ -188,34 +183,13 @@ export class McpDoor extends Context.Service<
           Effect.runForkWith(context)(known)
         }
 
-        const endDead = Effect.gen(function* () {
-          const dead = new Set<string>()
-          for (const token of streams.tokens) if (!(yield* tokens.isAlive(token))) dead.add(token)
-          streams.endDead(dead, now())
-        })
-        const epochNow = yield* rightsEpoch
-        let epoch = -1
-        // A right that ends is in the journal: the streams that had it are looked at at once.
-        yield* Effect.gen(function* () {
-          const heard = bell.rung
-          if (streams.size > 0 && epoch !== (epoch = yield* epochNow())) yield* endDead
-          yield* bell.waitPast(heard)
-        }).pipe(
-          Effect.tapCause((cause) => Effect.logError("MCP streams could not be looked at, and are again", cause)),
-          Effect.catchCause(() => Effect.sleep("1 second")),
-          Effect.forever,
-          Effect.forkScoped,
-        )
         let ticks = 0
         const tick = () => {
           ticks++
           if (ticks % sweepEvery === 0) sessions.sweep(now())
           if (ticks % beatEvery !== 0) return
           for (const reply of waiting) reply.beat(now())
-          if (streams.size === 0) return
           streams.beat()
-          // Some tokens end by themselves.
-          Effect.runForkWith(context)(Effect.ignoreCause(endDead))
         }
         yield* Effect.acquireRelease(
           Effect.sync(() => setInterval(tick, tickEvery).unref()),

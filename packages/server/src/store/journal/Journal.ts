@@ -14,11 +14,12 @@ import {
   type PrincipalId,
   type Provenance,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import { Bell } from "./Bell.ts"
 import { currentCause } from "./Correlation.ts"
+import { type Follower, follow, type Following } from "./Following.ts"
 import { type Insert, isWhole, makeInsert } from "../database/Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
@@ -139,6 +140,8 @@ export class Journal extends Context.Service<
       readonly limit: number
       readonly kinds?: ReadonlyArray<EventKind>
     }) => Effect.Effect<ReadonlyArray<Event>>
+    /** Hears of what happens from now on, in order, for as long as the scope lives. Nothing is stored: a named reader is another thing. */
+    readonly follow: (follower: Follower) => Effect.Effect<Following, never, Scope.Scope>
     /** The cursor of the newest event. */
     readonly end: Effect.Effect<number>
     /** What stands at or before this cursor may be gone. */
@@ -366,6 +369,9 @@ export class Journal extends Context.Service<
         return removed
       }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
+      const followIt: Journal["Service"]["follow"] = (follower) =>
+        follow({ read, end }, follower.kinds === undefined ? bell : bellOf(follower.kinds), follower)
+
       const readAnew = Effect.sync(() => tail?.clear())
       return Journal.of({
         append,
@@ -374,6 +380,7 @@ export class Journal extends Context.Service<
         updateTogether,
         transact,
         read,
+        follow: followIt,
         end,
         floor,
         retain,

@@ -1,11 +1,12 @@
 import { Api, Caller, Forbidden } from "@stoa/contract"
-import { Effect, Metric } from "effect"
+import { Effect, Metric, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { makeOwnFiles } from "../../../calls/OwnFiles.ts"
 import { Files } from "../../../store/Files.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
+import { Endings } from "../../Endings.ts"
 import { Feed } from "../../Feed.ts"
 import { Upkeep } from "../../Upkeep.ts"
 
@@ -17,21 +18,28 @@ export const houseHandlers = HttpApiBuilder.group(
   Api,
   "house",
   Effect.fn(function* (handlers) {
-    const { judge, require } = yield* Grants
+    const { judge, require, viewer } = yield* Grants
     const files = yield* Files
     const ownsFile = yield* makeOwnFiles
     const upkeep = yield* Upkeep
+    const endings = yield* Endings
     return handlers.handleAll({
       reload: () => Effect.andThen(require("admin", "house/configuration"), upkeep.reload),
       doctor: () => Effect.andThen(require("read", "house/doctor"), upkeep.doctor),
-      backup: ({ query }) =>
-        Effect.as(require("admin", "house/backup"), upkeep.backup({ withKey: query.withKey === "true" })),
+      backup: Effect.fnUntraced(function* ({ query }) {
+        yield* require("admin", "house/backup")
+        const over = Effect.andThen(
+          endings.ended(yield* Caller),
+          Effect.die(new Error("the token of a backup has ended")),
+        )
+        return Stream.interruptWhen(upkeep.backup({ withKey: query.withKey === "true" }), over)
+      }),
       file: Effect.fnUntraced(function* ({ params }) {
         const caller = yield* Caller
         const resource = `files/${params.id}`
         const { rule, verdict } = yield* judge(caller, "read", resource)
         // What no rule names is readable for whoever got it as a result; what a rule refuses stays refused.
-        const may = verdict === "allow" || (rule === "silence" && (yield* ownsFile(params.id, caller.principal.id)))
+        const may = verdict === "allow" || (rule === "silence" && (yield* ownsFile(params.id, yield* viewer("spaces"))))
         if (!may) return yield* new Forbidden({ action: "read", resource, rule })
         return (yield* files.get(params.id)).bytes
       }),

@@ -2,7 +2,7 @@
 import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../../access/identity/Principals.ts"
-import { rightsBell, rightsEpoch } from "../../../access/rights/Rights.ts"
+import { followRights, rightsEpoch } from "../../../access/rights/Rights.ts"
 import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { Face } from "./Desk.ts"
 
@@ -17,7 +17,6 @@ interface Watcher {
 export const makeChanges = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const principals = yield* Principals
-  const bell = yield* rightsBell
   const epochNow = yield* rightsEpoch
   const watchers = new Set<Watcher>()
   let epoch = -1
@@ -50,17 +49,7 @@ export const makeChanges = Effect.gen(function* () {
     }
   })
 
-  const follow = Effect.gen(function* () {
-    const heard = bell.rung
-    if (watchers.size > 0) yield* look
-    yield* bell.waitPast(heard)
-  })
-  yield* follow.pipe(
-    Effect.tapCause((cause) => Effect.logError("Changes of tools could not be looked at, and are again", cause)),
-    Effect.catchCause(() => Effect.sleep("1 second")),
-    Effect.forever,
-    Effect.forkScoped,
-  )
+  yield* followRights({ name: "Telling changes of tools", wanted: () => watchers.size > 0, hear: look })
   // Servers' tools come and go without a word in the journal.
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const stop = catalogue.onChange(() => {

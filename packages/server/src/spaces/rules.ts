@@ -1,0 +1,130 @@
+/**
+ * Who may do what in a space: the one table, pure. `Spaces` and `Messages` ask it before they do anything, so that no
+ * face has a rule of its own.
+ *
+ * Seeing comes first: to somebody who may not see a space there is none. Then the right to write, then who they are there,
+ * then whether the space takes it.
+ */
+import type { Member, MemberRole, PrincipalId, Space, SpaceKind, Verdict } from "@stoa/contract"
+import type { Judged, Viewer } from "../access/rights/Viewer.ts"
+
+export interface Standing {
+  readonly kind: SpaceKind
+  readonly archived: boolean
+  /** What they are in it; nothing, from outside. */
+  readonly role: MemberRole | undefined
+  /** An admin of spaces. */
+  readonly admin: boolean
+  /** Whether the message in question is their own. */
+  readonly author: boolean
+  readonly read: Judged
+  readonly write: Judged
+}
+
+export type Act = keyof typeof demands
+
+export type Answer =
+  | { readonly is: "yes" }
+  | { readonly is: "hidden" }
+  | { readonly is: "refused"; readonly rule: string }
+  | { readonly is: "archived" }
+  | { readonly is: "dm" }
+
+interface Demand {
+  /** As the refusal says it: "you may not <verb> spaces/…". */
+  readonly verb: string
+  readonly who: (standing: Standing) => boolean
+  /** What is said to those who are not. */
+  readonly rule: string
+  /** It changes nothing that others see, so the right to read is enough. */
+  readonly quiet?: true
+  readonly whenArchived?: true
+  /** Who is in a dm never changes. */
+  readonly notInDm?: true
+}
+
+const isMember = ({ role }: Standing): boolean => role !== undefined
+/** Private spaces belong to their members, public ones are open to the house (X-29). */
+const speaks = (standing: Standing): boolean => standing.kind === "public" || isMember(standing)
+const owns = ({ admin, role }: Standing): boolean => admin || role === "owner"
+const belongs = (standing: Standing): boolean => standing.admin || isMember(standing)
+
+const members = "members only"
+const owner = "owner only"
+
+// An admin looks after spaces from outside, and still speaks only where it is.
+const demands = {
+  see: { verb: "read", who: (it) => speaks(it) || it.admin, rule: members, quiet: true, whenArchived: true },
+  mark: { verb: "mark as read", who: isMember, rule: members, quiet: true, whenArchived: true },
+  post: { verb: "post to", who: speaks, rule: members },
+  call: { verb: "call tools in", who: speaks, rule: members },
+  type: { verb: "type in", who: speaks, rule: members },
+  react: { verb: "react in", who: speaks, rule: members },
+  edit: { verb: "edit a message of", who: (it) => it.author && speaks(it), rule: "its author's" },
+  remove: {
+    verb: "delete a message of",
+    who: (it) => owns(it) || (it.author && speaks(it)),
+    rule: "its author's or the space's owner's",
+  },
+  pin: { verb: "pin in", who: (it) => it.admin || speaks(it), rule: members },
+  topic: { verb: "change", who: belongs, rule: members },
+  // What all others would feel is its owner's: anybody may walk into a public space, and must not close it.
+  change: { verb: "change", who: owns, rule: owner },
+  restore: { verb: "change", who: owns, rule: owner, whenArchived: true },
+  join: { verb: "join", who: (it) => it.kind === "public" || belongs(it), rule: members, notInDm: true },
+  invite: { verb: "add members to", who: belongs, rule: members, notInDm: true },
+  leave: { verb: "leave", who: belongs, rule: members, notInDm: true },
+  expel: { verb: "remove members from", who: owns, rule: owner, notInDm: true },
+} as const satisfies Record<string, Demand>
+
+export const verbOf = (act: Act): string => demands[act].verb
+
+const yes: Answer = { is: "yes" }
+const hidden: Answer = { is: "hidden" }
+
+export const answer = (act: Act, standing: Standing): Answer => {
+  if (standing.read.verdict !== "allow" || !demands.see.who(standing)) return hidden
+  const demand: Demand = demands[act]
+  if (demand.quiet !== true && standing.write.verdict !== "allow") return { is: "refused", rule: standing.write.rule }
+  if (!demand.who(standing)) return { is: "refused", rule: demand.rule }
+  if (demand.notInDm === true && standing.kind === "dm") return { is: "dm" }
+  return standing.archived && demand.whenArchived !== true ? { is: "archived" } : yes
+}
+
+const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
+
+/** A rule names a space by its name or by its id; among all that fit, deny wins over ask and ask over allow. */
+export const judgeSpace = (
+  { judge }: Pick<Viewer, "judge">,
+  action: "read" | "write",
+  { id, name }: Pick<Space, "id" | "name">,
+): Judged => {
+  const said = [judge(action, `spaces/${name}`), judge(action, `spaces/${id}`)]
+  const spoken = said.filter(({ rule, verdict }) => verdict !== "deny" || rule !== "silence")
+  for (const verdict of order) {
+    const decided = spoken.find((one) => one.verdict === verdict)
+    if (decided !== undefined) return decided
+  }
+  return said[0]!
+}
+
+/** What the rules say of a space, kind and membership aside. */
+export type Known = Pick<Space, "id" | "name" | "kind">
+
+export const standingOf = (
+  viewer: Viewer,
+  space: Known,
+  role: MemberRole | undefined,
+  more: { readonly archived?: boolean; readonly author?: boolean } = {},
+): Standing => ({
+  kind: space.kind,
+  role,
+  admin: viewer.all,
+  archived: more.archived ?? false,
+  author: more.author ?? false,
+  read: judgeSpace(viewer, "read", space),
+  write: judgeSpace(viewer, "write", space),
+})
+
+export const memberOf = (space: Space, principal: PrincipalId): Member | undefined =>
+  space.members.find((member) => member.id === principal)

@@ -1,0 +1,316 @@
+/**
+ * Every act in a space, on every face that has it, by everybody who can stand to a space: one answer. What is right is said
+ * by a table of this file, which knows nothing of the house's own.
+ */
+import { assert, layer } from "@effect/vitest"
+import type { Principal } from "@stoa/contract"
+import { Effect } from "effect"
+import { Principals } from "../../src/access/identity/Principals.ts"
+import { Tokens } from "../../src/access/identity/Tokens.ts"
+import { Grants } from "../../src/access/rights/Grants.ts"
+import { houseViewer } from "../../src/access/rights/Viewer.ts"
+import { Messages } from "../../src/spaces/Messages.ts"
+import { Spaces } from "../../src/spaces/Spaces.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { ask, Guest, house } from "../house.ts"
+import { newRequest } from "../mcp/mcpKit.ts"
+import { call, fresh, type Someone } from "./spacesGuests.ts"
+
+const standings = ["owner", "member", "stranger", "admin", "guest", "unread", "mute", "asking"] as const
+type Standing = (typeof standings)[number]
+const kinds = ["public", "private", "dm"] as const
+type Kind = (typeof kinds)[number]
+type Outcome = "done" | "unseen" | "refused" | "state"
+
+const inside = (who: Standing): boolean => ["owner", "member", "unread", "mute", "asking"].includes(who)
+const speaks = (who: Standing, kind: Kind): boolean => kind === "public" || inside(who)
+const owns = (who: Standing): boolean => who === "owner" || who === "admin"
+const belongs = (who: Standing): boolean => inside(who) || who === "admin"
+const everybody = () => true
+
+interface Right {
+  readonly who: (who: Standing, kind: Kind) => boolean
+  /** The right to read is enough. */
+  readonly quiet?: true
+  readonly archived?: true
+  readonly members?: true
+}
+const rights = {
+  see: { who: everybody, quiet: true, archived: true },
+  mark: { who: inside, quiet: true, archived: true },
+  post: { who: speaks },
+  call: { who: speaks },
+  type: { who: speaks },
+  react: { who: speaks },
+  unreact: { who: speaks },
+  editOwn: { who: speaks },
+  editOther: { who: () => false },
+  removeOwn: { who: (who, kind) => speaks(who, kind) || owns(who) },
+  removeOther: { who: owns },
+  pin: { who: (who, kind) => speaks(who, kind) || who === "admin" },
+  topic: { who: belongs },
+  rename: { who: owns },
+  archive: { who: owns },
+  restore: { who: owns, archived: true },
+  invite: { who: belongs, members: true },
+  expel: { who: owns, members: true },
+  leave: { who: belongs, members: true },
+  join: { who: (who, kind) => kind === "public" || belongs(who), members: true },
+} as const satisfies Record<string, Right>
+type Act = keyof typeof rights
+const acts = Object.keys(rights) as ReadonlyArray<Act>
+
+/** What is right. */
+const model = (act: Act, who: Standing, kind: Kind, archived: boolean): Outcome => {
+  if (who === "guest" || who === "unread" || !(speaks(who, kind) || who === "admin")) return "unseen"
+  const right: Right = rights[act]
+  if (right.quiet !== true && (who === "mute" || who === "asking")) return "refused"
+  if (!right.who(who, kind)) return "refused"
+  if (right.members === true && kind === "dm") return "state"
+  return archived && right.archived !== true ? "state" : "done"
+}
+
+/** One space in one state, with what was said there. */
+interface Cell {
+  readonly me: Someone
+  readonly space: string
+  readonly other: string
+  readonly own: string
+  readonly guest: string
+  readonly tool: string
+}
+
+const http = (method: string, path: (cell: Cell) => string, body?: object | ((cell: Cell) => object)) =>
+  Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
+    const payload = typeof body === "function" ? body(cell) : body
+    const { body: said, status } = yield* call(cell.me, method, path(cell), payload)
+    return outcomeOf(status, said)
+  })
+const outcomeOf = (status: number, said: Record<string, unknown> | undefined): Outcome => {
+  if (status < 300 && said?.["state"] !== "failed") return "done"
+  if (status === 404 || (status === 403 && said?.["action"] === "read")) return "unseen"
+  if (status === 403) return "refused"
+  assert.strictEqual(status, 409, JSON.stringify(said))
+  return "state"
+}
+/** A tool of a toolset, over MCP. */
+const tool = (set: string, name: string, input: (cell: Cell) => object, placed = false) =>
+  Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
+    const { url } = yield* Guest
+    const meta = placed ? { meta: { "stoa/space": cell.space } } : {}
+    const answer = yield* ask(() =>
+      newRequest(`${url}/mcp/${set}`, cell.me.token, "tools/call", { name, arguments: input(cell) }, meta),
+    )
+    const { error, result } = answer.body as { error?: { message: string }; result?: { isError?: boolean } }
+    if (error === undefined && result?.isError !== true) return "done"
+    const text = JSON.stringify(answer.body)
+    if (/There is no|You may not read/.test(text)) return "unseen"
+    if (/You may not/.test(text)) return "refused"
+    assert.match(text, /archived/)
+    return "state"
+  })
+const resource = Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
+  const { url } = yield* Guest
+  const uri = `stoa://spaces/${cell.space}`
+  const { body } = yield* ask(() => newRequest(`${url}/mcp/stoa`, cell.me.token, "resources/read", { uri }))
+  return (body as { error?: unknown }).error === undefined ? "done" : "unseen"
+})
+
+type Face = (cell: Cell) => Effect.Effect<Outcome, never, Guest>
+const spacePath = (cell: Cell) => `/spaces/${cell.space}`
+const patch = (change: object): Face => http("PATCH", spacePath, change)
+
+const faces: Record<Act, Record<string, Face>> = {
+  see: {
+    http: http("GET", spacePath),
+    messages: http("GET", (cell) => `/spaces/${cell.space}/messages`),
+    message: http("GET", (cell) => `/messages/${cell.other}`),
+    history: http("GET", (cell) => `/messages/${cell.other}/history`),
+    search: http("GET", (cell) => `/messages?q=said&space=${cell.space}`),
+    "stoa read_messages": tool("stoa", "read_messages", (cell) => ({ space: cell.space })),
+    "stoa list_members": tool("stoa", "list_members", (cell) => ({ space: cell.space })),
+    "stoa search_messages": tool("stoa", "search_messages", (cell) => ({ space: cell.space, query: "said" })),
+    "stoa wait_for_messages": tool("stoa", "wait_for_messages", (cell) => ({ space: cell.space, seconds: 0 })),
+    resource,
+  },
+  mark: {
+    http: http("PUT", (cell) => `/spaces/${cell.space}/read`, { seq: 1 }),
+    stoa: tool("stoa", "mark_read", (cell) => ({ space: cell.space, seq: 1 })),
+  },
+  post: {
+    http: http("POST", (cell) => `/spaces/${cell.space}/messages`, { text: "hello" }),
+    stoa: tool("stoa", "post_message", (cell) => ({ space: cell.space, text: "hello" })),
+    office: tool("office", "send_message", (cell) => ({ channelId: cell.space, text: "hello" })),
+  },
+  call: {
+    http: http(
+      "POST",
+      (cell) => `/tools/${cell.tool}/call`,
+      (cell) => ({ input: {}, space: cell.space }),
+    ),
+    dryRun: http(
+      "POST",
+      (cell) => `/tools/${cell.tool}/call`,
+      (cell) => ({ input: {}, space: cell.space, dryRun: true }),
+    ),
+    mcp: tool("stoa", "whoami", () => ({}), true),
+  },
+  type: { http: http("POST", (cell) => `/spaces/${cell.space}/typing`) },
+  react: {
+    http: http("PUT", (cell) => `/messages/${cell.other}/reactions/wave`),
+    stoa: tool("stoa", "react", (cell) => ({ message: cell.other, emoji: "wave" })),
+    office: tool("office", "react_to_message", (cell) => ({ messageId: cell.other, emoji: "wave" })),
+  },
+  unreact: { http: http("DELETE", (cell) => `/messages/${cell.other}/reactions/wave`) },
+  editOwn: { http: http("PATCH", (cell) => `/messages/${cell.own}`, { text: "said better" }) },
+  editOther: { http: http("PATCH", (cell) => `/messages/${cell.other}`, { text: "said worse" }) },
+  removeOwn: { http: http("DELETE", (cell) => `/messages/${cell.own}`) },
+  removeOther: { http: http("DELETE", (cell) => `/messages/${cell.other}`) },
+  pin: {
+    http: http("PUT", (cell) => `/messages/${cell.other}/pin`),
+    off: http("DELETE", (cell) => `/messages/${cell.other}/pin`),
+  },
+  topic: { http: patch({ topic: "ships" }) },
+  rename: { http: patch({ trigger: "human-all" }) },
+  archive: { http: patch({ archived: true }) },
+  restore: { http: patch({ archived: false }) },
+  invite: { http: http("PUT", (cell) => `/spaces/${cell.space}/members/${cell.guest}`) },
+  expel: { http: http("DELETE", (cell) => `/spaces/${cell.space}/members/${cell.guest}`) },
+  leave: { http: http("DELETE", (cell) => `/spaces/${cell.space}/members/${cell.me.id}`) },
+  join: { http: http("PUT", (cell) => `/spaces/${cell.space}/members/${cell.me.id}`) },
+}
+/** After these a space is another: they get one of their own. */
+const lasting: ReadonlyArray<Act> = [
+  "removeOwn",
+  "removeOther",
+  "archive",
+  "restore",
+  "expel",
+  "leave",
+  "join",
+  "invite",
+]
+/** Seed 001 is strict: on its face only members see a space, of whatever kind (S1-38, S1-51). */
+const strict: Record<"see" | "post", Face> = {
+  see: tool("gateway", "read_messages", (cell) => ({ spaceId: cell.space })),
+  post: tool("gateway", "send_message", () => ({ text: "hello" }), true),
+}
+
+const people = Effect.gen(function* () {
+  const { as } = yield* Guest
+  const { transact } = yield* Journal
+  const [principals, grants, tokens] = [yield* Principals, yield* Grants, yield* Tokens]
+  const toolsets = ["stoa", "office", "gateway"] as const
+  const make = Effect.fnUntraced(function* (
+    standing: string,
+    kind: Principal["kind"],
+    roles?: Principal["roles"],
+    denied?: object,
+  ) {
+    const name = fresh(standing)
+    const wanted = { kind, name, toolsets, ...(roles === undefined ? {} : { roles }) }
+    const principal = yield* Effect.orDie(transact(principals.add(wanted as never)))
+    const { token } = yield* Effect.orDie(transact(tokens.issue({ principal: principal.id, context: "agent" })))
+    const rules = [{ resource: "tools/*", actions: ["execute"] }, ...(denied === undefined ? [] : [denied])]
+    for (const rule of rules) yield* Effect.orDie(transact(grants.add({ principal: principal.id, ...rule } as never)))
+    return { id: principal.id, name, token, client: as(token), principal } satisfies Someone
+  })
+  const denied = (action: string, effect: string) => ({ resource: "spaces/table-*", actions: [action], effect })
+  const all: Record<Standing, Someone> = {
+    owner: yield* make("owner", "person"),
+    member: yield* make("member", "agent"),
+    stranger: yield* make("stranger", "agent"),
+    admin: yield* make("boss", "person", ["admin"]),
+    guest: yield* make("guest", "service"),
+    unread: yield* make("unread", "agent", undefined, denied("read", "deny")),
+    mute: yield* make("mute", "agent", undefined, denied("write", "deny")),
+    asking: yield* make("asking", "person", undefined, denied("write", "ask")),
+  }
+  return { all, host: yield* make("host", "person"), guest: yield* make("visitor", "person") }
+})
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`the rules of spaces on ${store}`, (it) => {
+    it.effect(
+      "X-29 X-30 S1-38 S1-51 every act, on every face, by everybody, in every kind and state: one answer",
+      () =>
+        Effect.gen(function* () {
+          const { transact } = yield* Journal
+          const [spaces, messages] = [yield* Spaces, yield* Messages]
+          const { adminToken } = yield* Guest
+          const tool = fresh("shown")
+          const form = {
+            name: tool,
+            description: "Shows something.",
+            inputSchema: { type: "object", properties: {} },
+            executionType: "gateway",
+            execution: { operation: "evaluate", expression: "1 + 1" },
+          }
+          assert.strictEqual((yield* call({ token: adminToken } as Someone, "POST", "/tools", form)).status, 201)
+          const { all, guest, host } = yield* people
+
+          const setUp = Effect.fnUntraced(function* (who: Standing, kind: Kind, archived: boolean) {
+            const me = all[who]
+            const others = kind === "dm" ? [] : [guest.id, host.id]
+            // A dm is a pair's one and only: each gets a new partner.
+            const partner =
+              kind === "dm"
+                ? (yield* Effect.orDie(
+                    transact((yield* Principals).add({ kind: "person", name: fresh("partner") } as never)),
+                  )).id
+                : host.id
+            const members = kind === "dm" ? [partner, inside(who) ? me.id : guest.id] : others
+            const opener = who === "owner" && kind !== "dm" ? me.principal : host.principal
+            const all3 = inside(who) && kind !== "dm" ? [...members, me.id] : members
+            return yield* Effect.orDie(
+              transact(
+                Effect.gen(function* () {
+                  const space = yield* spaces.add(
+                    { name: fresh("table"), kind, members: [...new Set(all3)] },
+                    houseViewer(opener),
+                    { absent: true },
+                  )
+                  const said = (by: Principal) =>
+                    messages.post({ ...space, kind: "public" }, houseViewer(by), { text: "said so" })
+                  const other = yield* said(host.principal)
+                  const own = yield* said(me.principal)
+                  if (archived) yield* spaces.change(space, { archived: true }, houseViewer(host.principal))
+                  return { me, space: space.id, other: other.id, own: own.id, guest: guest.id, tool } satisfies Cell
+                }),
+              ),
+            )
+          })
+
+          const wrong: Array<string> = []
+          for (const who of standings)
+            for (const kind of kinds)
+              for (const archived of [false, true]) {
+                // Nobody owns a dm that the house opened for two.
+                if (kind === "dm" && who === "owner") continue
+                const shared = yield* setUp(who, kind, archived)
+                for (const act of acts) {
+                  const right = model(act, who, kind, archived)
+                  for (const [face, does] of Object.entries(faces[act])) {
+                    const cell = lasting.includes(act) && right === "done" ? yield* setUp(who, kind, archived) : shared
+                    const found = yield* does(cell)
+                    if (found !== right)
+                      wrong.push(
+                        `${act} on ${face} by ${who} in ${archived ? "an archived " : ""}${kind}: ${found}, not ${right}`,
+                      )
+                  }
+                }
+                for (const [act, does] of Object.entries(strict) as ReadonlyArray<["see" | "post", Face]>) {
+                  const right = inside(who) ? model(act, who, kind, archived) : "unseen"
+                  const found = yield* does(shared)
+                  // A call placed where one may not call is refused before the tool is asked.
+                  const placed = act === "post" ? model("call", who, kind, archived) : "done"
+                  const fits = placed === "done" ? right : placed
+                  if (found !== fits)
+                    wrong.push(`${act} on the strict face by ${who} in ${kind} ${archived}: ${found}, not ${fits}`)
+                }
+              }
+          assert.deepStrictEqual(wrong, [])
+        }),
+      { timeout: 180_000 },
+    )
+  })
