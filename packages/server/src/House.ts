@@ -177,9 +177,7 @@ const rooms = (keys: Keys, file: string) =>
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
     Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer)),
-    Layer.provideMerge(
-      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer),
-    ),
+    Layer.provideMerge(Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer)),
     Layer.provideMerge(access(keys, file)),
   )
 
