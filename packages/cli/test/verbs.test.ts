@@ -165,6 +165,9 @@ describe("secrets", () => {
     expect(await home.spawn(["secrets", "set", "EMPTY"], { input: "\n" }).ended).toMatchObject(
       refused(/stdin was empty/),
     )
+    expect(await home.spawn(["secrets", "set", "SHORT"], { input: "hunter2\n" }).ended).toMatchObject(
+      refused(/at least 8 characters/),
+    )
     expect(await stoa("secrets", "rm", "OPENAI")).toMatchObject(ok)
     expect(await stoa("secrets", "ls")).toMatchObject({ ...ok, stderr: "none\n" })
   })
@@ -309,7 +312,7 @@ describe("api", () => {
     const [me, list, done, judged] = await Promise.all([
       stoa("api", "principals", "me"),
       stoa("api", "principals", "list", '{"kind":"person"}', "--json"),
-      stoa("api", "secrets", "set", "VIA_API", '{"value":"x"}'),
+      stoa("api", "secrets", "set", "VIA_API", '{"value":"long enough"}'),
       stoa("api", "grants", "judge", '{"principal":"Bearer","action":"read","resource":"secrets/x"}'),
     ])
     expect(json(me)).toEqual(await http("me"))

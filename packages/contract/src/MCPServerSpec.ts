@@ -1,5 +1,6 @@
 /** How to reach an MCP server: a program to start, or an address. As other MCP clients write it down, and what we add. */
 import { Schema } from "effect"
+import { placeholdersIn } from "./Placeholder.ts"
 
 /** It stands before each of its tools (`server/tool`, on the wire `server__tool`), so it holds neither mark. */
 export const MCPServerName = Schema.String.check(
@@ -23,8 +24,12 @@ const HeaderValue = Text(8192).check(Schema.isPattern(/^[^\r\n]*$/, { message: "
 const VariableName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/))
 
 /** `${secret.NAME}` and `${env.NAME}` in them are filled in when the server is connected, and never shown. */
-const Headers = Schema.Record(HeaderName, HeaderValue)
-const Variables = Schema.Record(VariableName, Text(32_768))
+const filled = Schema.makeFilter((text: string) => {
+  const read = placeholdersIn(text)
+  return "parts" in read || read.fault
+})
+const Headers = Schema.Record(HeaderName, HeaderValue.check(filled))
+const Variables = Schema.Record(VariableName, Text(32_768).check(filled))
 /** Clients disagree on the word for Streamable HTTP. */
 const HttpTransport = Schema.Literals(["http", "streamable-http", "sse"])
 const ToolNames = Schema.Array(Text(256).check(Schema.isMinLength(1))).check(Schema.isMaxLength(1000))

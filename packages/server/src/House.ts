@@ -3,11 +3,12 @@
  * the doors. Nothing else composes layers.
  */
 import { join } from "node:path"
-import { Effect, Layer, Option, type Redacted, References, Stream } from "effect"
+import { Effect, Layer, Option, Redacted, References, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AllowLists } from "./access/rights/AllowLists.ts"
 import { Audit } from "./access/audit/Audit.ts"
+import { Confidential } from "./access/secrets/Confidential.ts"
 import { EgressRules } from "./access/secrets/EgressRules.ts"
 import { Environment } from "./access/secrets/Environment.ts"
 import { Grants } from "./access/rights/Grants.ts"
@@ -86,9 +87,12 @@ export const linkShown = "sign-in-link-shown"
 export const keysOf = Effect.gen(function* () {
   const settings = yield* Settings
   const folder = yield* Folder
+  const confidential = yield* Confidential
   const secret = Option.isSome(settings.secretKey) ? settings.secretKey.value : (yield* folder.keep("secret.key")).value
+  confidential.add(Redacted.value(secret))
   if (Option.isSome(settings.adminToken)) return { secret, admin: settings.adminToken.value, adminIsNew: false }
   const kept = yield* folder.keep("admin.token")
+  confidential.add(Redacted.value(kept.value))
   // A first start that failed later on has shown nothing: the next one still has to.
   return { secret, admin: kept.value, adminIsNew: !(yield* folder.isNoted(linkShown)) }
 })

@@ -1,15 +1,43 @@
-/** One line an event on stderr: words for a terminal, JSON for everything else. */
+/** One line an event on stderr: words for a terminal, JSON for everything else. No secret of the house is in any of them. */
 // edge: writes to stderr.
-import { Layer, Logger, References } from "effect"
-import type { Settings } from "./Settings.ts"
+import type { Redactor } from "@stoa/tools"
+import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
+import { Confidential } from "./access/secrets/Confidential.ts"
+import { Settings } from "./Settings.ts"
 
 const levels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
-const toStderr = <A>(format: Logger.Logger<A, string>) =>
-  Logger.make<A, void>((options) => void process.stderr.write(`${format.log(options)}\n`))
+/** By their looks: a credential that came with a request, or stands in an address, is not one the house knows. */
+const looks: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, "$1 [secret]"],
+  [/(:\/\/)[^\s/@"'\\]+@/g, "$1[secret]@"],
+  [/([?&#](?:[\w-]*(?:token|key|secret|password)|code|sig|signature)=)[^&\s"'\\#]+/gi, "$1[secret]"],
+]
+
+/** A line as it may be shown. */
+export const shownLine = (line: string, confidential: Redactor): string =>
+  looks.reduce((text, [look, instead]) => text.replaceAll(look, instead), confidential.text(line))
+
+/** The password of a database is part of its address. */
+const passwordOf = (url: string): string => URL.parse(url)?.password ?? ""
+
+/** What the settings hold is secret from the beginning. */
+const addSettings = ({ adminToken, database, openaiKey, secretKey }: Settings["Service"], confidential: Redactor) => {
+  for (const one of [adminToken, openaiKey, secretKey])
+    if (Option.isSome(one)) confidential.add(Redacted.value(one.value))
+  if (Option.isSome(database)) confidential.add(passwordOf(Redacted.value(database.value)))
+}
 
 export const layerLog = (level: Settings["Service"]["log"], terminal: boolean): Layer.Layer<never> =>
-  Layer.mergeAll(
-    Logger.layer([toStderr(terminal ? Logger.formatLogFmt : Logger.formatJson)]),
-    Layer.succeed(References.MinimumLogLevel, levels[level]),
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const confidential = yield* Confidential
+      const settings = yield* Effect.serviceOption(Settings)
+      if (Option.isSome(settings)) addSettings(settings.value, confidential)
+      const format: Logger.Logger<unknown, string> = terminal ? Logger.formatLogFmt : Logger.formatJson
+      const toStderr = Logger.make<unknown, void>(
+        (options) => void process.stderr.write(`${shownLine(format.log(options), confidential)}\n`),
+      )
+      return Layer.mergeAll(Logger.layer([toStderr]), Layer.succeed(References.MinimumLogLevel, levels[level]))
+    }),
   )

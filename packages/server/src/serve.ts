@@ -3,10 +3,11 @@
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
+import { Confidential } from "./access/secrets/Confidential.ts"
 import { Configuration } from "./Configuration.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
 import { keysOf, layerHouse, linkShown } from "./House.ts"
-import { layerLog } from "./Log.ts"
+import { layerLog, shownLine } from "./Log.ts"
 import { Settings } from "./Settings.ts"
 import { Folder } from "./store/Folder.ts"
 import type { StartError } from "./store/StartError.ts"
@@ -104,8 +105,8 @@ export const serve = (options: ServeOptions): Promise<number> =>
     Effect.as(0),
     Effect.provide(Settings.layer()),
     Effect.catchTag("StartError", (error: StartError) =>
-      Effect.sync(() => {
-        process.stderr.write(`stoa: ${error.message}\n`)
+      Effect.map(Confidential, (confidential) => {
+        process.stderr.write(`stoa: ${shownLine(error.message, confidential)}\n`)
         return error.exitCode
       }),
     ),

@@ -122,3 +122,4 @@ export { ToolService, ToolServiceBuiltin, ToolServiceLive, ToolServiceStrict } f
 export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./ToolsConfig.ts"
 export { fromWireName, toWireName } from "./WireName.ts"
 export { nearest } from "./nearest.ts"
+export { isLongEnough, Redactor } from "./secrets/Redactor.ts"

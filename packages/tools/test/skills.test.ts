@@ -187,7 +187,7 @@ describe("web-search", () => {
       const faults: ReadonlyArray<readonly [number, string, RegExp]> = [
         [401, '{"detail":{"error":"Unauthorized: missing or invalid API key."}}', /answered 401: Unauthorized/],
         [429, '{"error":"Your account has run out of searches."}', /answered 429: Your account/],
-        [432, '{"detail":"bad key key-1"}', /answered 432\./],
+        [432, '{"detail":"bad key key-1"}', /answered 432: bad key \[secret\]/],
         [500, "<html>oops</html>", /answered 500\./],
         [200, "<html>a login page</html>", /did not answer in JSON/],
       ]

@@ -1,5 +1,5 @@
 /** What an operation must show to be let in, as headers or query parameters filled from named secrets. */
-import { isObject, type JsonObject, own } from "@stoa/contract"
+import { isObject, type JsonObject, own, placeholderText } from "@stoa/contract"
 import { follow } from "./references.ts"
 import { headerName } from "./parameters.ts"
 
@@ -28,8 +28,10 @@ const secretName = (prefix: string, host: string, scheme: string): string => {
 
 type Placed = { readonly header?: string; readonly query?: string; readonly value: string; readonly what: string }
 
+const secretText = (name: string): string => placeholderText({ from: "secret", name })
+
 const place = (scheme: JsonObject, secret: string): Placed | string => {
-  const bearer = (what: string): Placed => ({ header: "Authorization", value: `Bearer \${secret.${secret}}`, what })
+  const bearer = (what: string): Placed => ({ header: "Authorization", value: `Bearer ${secretText(secret)}`, what })
   const type = own(scheme, "type")
   if (type === "oauth2" || type === "openIdConnect") return bearer("an access token")
   if (type === "http") {
@@ -38,7 +40,7 @@ const place = (scheme: JsonObject, secret: string): Placed | string => {
     if (kind === "basic")
       return {
         header: "Authorization",
-        value: `Basic \${secret.${secret}}`,
+        value: `Basic ${secretText(secret)}`,
         what: "user name, colon and password in base64",
       }
     return `HTTP's "${kind.slice(0, 40)}"`
@@ -46,7 +48,7 @@ const place = (scheme: JsonObject, secret: string): Placed | string => {
   const name = own(scheme, "name")
   const where = own(scheme, "in")
   if (type !== "apiKey" || typeof name !== "string") return `a security scheme of type ${JSON.stringify(type) ?? "?"}`
-  const value = `\${secret.${secret}}`
+  const value = secretText(secret)
   if (where === "header" && headerName.test(name)) return { header: name, value, what: "the key" }
   if (where === "query" && !/[{}]/.test(name)) return { query: name, value, what: "the key" }
   return "a key in a cookie"

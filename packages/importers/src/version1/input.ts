@@ -1,5 +1,5 @@
 /** What a tool of v1 took, as a JSON Schema, and its placeholders in today's spelling. */
-import { isObject, type JsonObject, type JsonSchema, own } from "@stoa/contract"
+import { isObject, type JsonObject, type JsonSchema, own, placeholderText } from "@stoa/contract"
 
 type Note = (text: string) => void
 
@@ -62,7 +62,9 @@ export const schemaFrom = (given: unknown, execution: unknown, note: Note): Json
 /** `{{x}}`, `{{args.x}}` and `{{ input.x }}` are `{{input.x}}`; the environment is `${env.NAME}`. */
 const rewrite = (text: string, names: ReadonlySet<string>): string =>
   text
-    .replace(/\{\{\s*env\.(\w+)\s*\}\}|\$\{process\.env\.(\w+)\}/g, (_, a, b) => `\${env.${a ?? b}}`)
+    .replace(/\{\{\s*env\.(\w+)\s*\}\}|\$\{process\.env\.(\w+)\}/g, (_, a, b) =>
+      placeholderText({ from: "env", name: String(a ?? b) }),
+    )
     .replace(/\{\{\s*(?:(?:args|params|parameters|input)\.)?([\w.-]+)\s*\}\}/g, (whole, path: string) =>
       names.has(path.split(".")[0]!) ? `{{input.${path}}}` : whole,
     )

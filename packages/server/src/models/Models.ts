@@ -2,6 +2,7 @@
  * The models the house may use, by their vendors' names. Keys and addresses come from the settings; a tool names a
  * provider, and never where it is.
  */
+import { Redactor } from "@stoa/tools"
 import { Context, Data, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../Settings.ts"
 import { type Image, imageModelOf, imageProviders, type ImageRequest } from "./Image.ts"
@@ -36,10 +37,16 @@ export class Models extends Context.Service<
         if (Option.isNone(openaiKey))
           return yield* new ModelFault({ message: `"${provider}" has no key. An operator sets OPENAI_API_KEY` })
         const access = { key: Redacted.value(openaiKey.value), baseUrl }
+        const redactor = new Redactor([access.key])
         return yield* Effect.tryPromise({
           try: (signal) => openaiImage(access, { ...request, model }, signal),
-          catch: (error) => new ModelFault({ message: `"${provider}" ${faultOf(error, access)}` }),
+          catch: (error) => new ModelFault({ message: `"${provider}" ${faultOf(error, redactor)}` }),
         }).pipe(
+          Effect.map((made) => ({
+            ...made,
+            bytes: redactor.bytes(made.bytes),
+            mediaType: redactor.text(made.mediaType),
+          })),
           Effect.timeoutOrElse({
             duration: longest,
             orElse: () => new ModelFault({ message: `"${provider}" gave no image within ${Duration.format(longest)}` }),

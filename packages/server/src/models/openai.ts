@@ -1,6 +1,7 @@
 /** Images from OpenAI, or from whatever speaks as it does, through the AI SDK. One request, never a second. */
 // edge: the AI SDK is made of promises and fetch
 import type { OpenAIImageModelGenerationOptions } from "@ai-sdk/openai"
+import type { Redactor } from "@stoa/tools"
 import { largestFile } from "../store/Files.ts"
 import type { Image, ImageRequest } from "./Image.ts"
 
@@ -58,11 +59,11 @@ const chain = (error: unknown, most = 4): ReadonlyArray<string> =>
   error instanceof Error && most > 0 ? [error.message.replace(/[.\s]+$/, ""), ...chain(error.cause, most - 1)] : []
 
 /** What went wrong in one sentence, without the key. What the SDK adds to its errors holds the whole request. */
-export const faultOf = (error: unknown, { key }: OpenAIAccess): string => {
+export const faultOf = (error: unknown, redactor: Redactor): string => {
   const { name, statusCode = 0 } = (error ?? {}) as { readonly name?: string; readonly statusCode?: number }
   const answered = statusCode !== 0 && (statusCode < 200 || statusCode > 299)
   const [first = "it cannot be said why", ...inner] = [...new Set(chain(error))]
-  const said = (answered ? [first] : [first, ...inner]).join(": ").replaceAll(key, "…")
+  const said = redactor.text((answered ? [first] : [first, ...inner]).join(": "))
   const line = said.replaceAll(/[\s\p{C}]+/gu, " ").slice(0, 500)
   if (answered) return `answered ${statusCode}: ${line}`
   return name === "AI_NoImageGeneratedError" ? "answered without an image" : `failed: ${line}`

@@ -14,7 +14,7 @@ import {
 } from "@stoa/contract"
 import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { Environment } from "../access/secrets/Environment.ts"
+import { makeReveal } from "../access/secrets/Reveal.ts"
 import { nameKey } from "../access/identity/Principals.ts"
 import { Secrets } from "../access/secrets/Secrets.ts"
 import { newId } from "../store/journal/Correlation.ts"
@@ -98,9 +98,8 @@ export class Upstreams extends Context.Service<
         const journal = yield* Journal
         const notices = yield* Notices
         const secrets = yield* Secrets
-        const environment = yield* Environment
         const rows = makeRows(sql, secrets)
-        const pool = yield* makePool(rows, { secret: secrets.reveal, env: environment.read })
+        const pool = yield* makePool(rows, yield* makeReveal)
         yield* notices.listen(channel, pool.nudge)
         const noticed = Effect.orDie(notices.send(channel))
 

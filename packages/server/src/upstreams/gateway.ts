@@ -7,7 +7,6 @@ import type { makeConversations } from "./connections/conversations.ts"
 import type { JsonObject, Lists, makeOfferings, Shelves } from "./tools/offerings.ts"
 import { isStarting, type Kept, reached } from "./connections/kept.ts"
 import { lowerLog } from "./connections/loudness.ts"
-import { hide } from "./connections/reach.ts"
 
 export interface UpstreamServer {
   readonly id: string
@@ -48,8 +47,6 @@ const patience = "10 minutes"
 type Conversations = ReturnType<typeof makeConversations>
 type Offerings = Effect.Success<ReturnType<typeof makeOfferings>>
 
-const hidden = <A>(kept: Kept, value: A): A => hide(value, kept.revealed) as A
-
 const exchangeWith =
   (kept: Kept, shelves: Shelves): UpstreamServer["exchange"] =>
   (method, params, options) =>
@@ -62,13 +59,6 @@ const exchangeWith =
         const why = isStarting(kept) ? "is starting. Try again in a moment" : "is not connected"
         return new MCPConnectionError({ message: `"${name}" ${why}`, serverName: name, transport })
       }),
-    ).pipe(
-      Effect.map((reply) => hidden(kept, reply)),
-      Effect.mapError((error) =>
-        error._tag === "MCPRefused"
-          ? new MCPRefused(error.code, hidden(kept, error.message), hidden(kept, error.data))
-          : new MCPConnectionError({ ...error, message: hidden(kept, error.message) }),
-      ),
     )
 
 const lost = new MCPRefused(-32_602, "This state has expired; ask anew")
@@ -105,7 +95,7 @@ export const serverOf = (kept: Kept, offerings: Offerings, conversations: Conver
     instructions: shelves.instructions,
     lists: () => shelves.lists,
     fresh: offerings.fresh(id, shelves),
-    tools: kept.listed.map((tool) => hidden(kept, tool.raw)),
+    tools: kept.listed.map((tool) => tool.raw),
     exchange,
     converse: converseWith(kept, exchange, conversations),
     watch: (uris, tell) => offerings.watch(shelves, uris, tell),

@@ -1,6 +1,6 @@
 /** What the suites of the kinds stand on: real secrets, variables and rules on a real database, and a call's context. */
 import { readTool, type ToolConfiguration } from "@stoa/contract"
-import { runInTime } from "@stoa/tools"
+import { Redactor, runInTime } from "@stoa/tools"
 import { Effect, Layer, Redacted, type Schema } from "effect"
 import { EgressRules } from "../../src/access/secrets/EgressRules.ts"
 import { Environment } from "../../src/access/secrets/Environment.ts"
@@ -39,7 +39,7 @@ export const context: HandlerCall = {
   client: undefined,
   answered: undefined,
   keep: () => Effect.void,
-  revealed: new Set(),
+  redactor: new Redactor(),
   meta: new Map(),
   correlationId: "0123456789abcdef0123456789abcdef",
   idempotencyKey: "key-1",
@@ -60,13 +60,13 @@ export const called = Effect.fnUntraced(function* (
   input: Readonly<Record<string, unknown>>,
   over: Partial<HandlerCall> = {},
 ) {
-  const revealed = new Set<string>()
+  const redactor = new Redactor()
   const meta = new Map<string, Schema.Json>()
   const timeoutMs = (tool.execution as { readonly timeout?: number }).timeout ?? 30_000
   const result = yield* Effect.result(
     runInTime({ name: tool.form.name, timeoutMs }, () =>
-      kind.handler(tool as never)(input, { ...context, ...over, revealed, meta }),
+      kind.handler(tool as never)(input, { ...context, ...over, redactor, meta }),
     ),
   )
-  return { result, revealed, meta: Object.fromEntries(meta) }
+  return { result, redactor, meta: Object.fromEntries(meta) }
 })

@@ -134,7 +134,7 @@ describe("image tools", () => {
         assert.strictEqual(error?._tag, "ToolExecutionError")
         assert.strictEqual(
           error?.message,
-          `"dall-e" answered ${status}: Incorrect API key provided: …. See your account.`,
+          `"dall-e" answered ${status}: Incorrect API key provided: [secret]. See your account.`,
         )
         assert.notInclude(JSON.stringify(error), key)
         assert.strictEqual(server.seen.length, 1, `once at ${status}`)

@@ -1,11 +1,12 @@
 /** Templates: what is filled in keeps its type, stays where it was put, and is never read again. */
 import { assert, describe, it } from "@effect/vitest"
+import type { Placeholder } from "@stoa/contract"
 import fc from "fast-check"
-import { fill, type Filling, type FromHouse, readTemplate, readText } from "../../src/calls/kinds/templates/template.ts"
+import { fill, type Filling, readTemplate, readText } from "../../src/calls/kinds/templates/template.ts"
 import { fillUrl, readUrlTemplate, sameShape, type UrlTemplate } from "../../src/calls/kinds/templates/urlTemplate.ts"
 import { hostileText, pick, seeded } from "../hostile.ts"
 
-const house = (place: FromHouse) => `<${place.from} ${place.name}>`
+const house = (place: Placeholder) => `<${place.from} ${place.name}>`
 const filling = (input: Record<string, unknown>, over: Partial<Filling> = {}): Filling => ({
   input,
   house,

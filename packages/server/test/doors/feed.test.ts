@@ -120,7 +120,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const hers = yield* open({ token: pam.token.token })
           const all = yield* open()
           yield* act()
-          yield* ask(() => admin.secrets.set("hidden", { value: "x" }))
+          yield* ask(() => admin.secrets.set("hidden", { value: "long enough" }))
           yield* ask(() => admin.tokens.add({ principal: pam.principal.id, label: "second" }))
           const frame = yield* hers.next
           assert.deepStrictEqual([frame.event, frame.data!.body!["principal"]], ["token.issued", pam.principal.id])

@@ -74,23 +74,53 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
     )
 
   for (const era of eras)
-    it.effect(`${era} server: it is told the trace of the client's, and nothing else that stands beside a call`, () =>
+    it.effect(
+      `G-39 ${era} server: it is told the trace of the client's, and nothing else that stands beside a call`,
+      () =>
+        Effect.gen(function* () {
+          const server = yield* served(era, { act: () => text("done") })
+          const { place, token } = yield* joined(server.url)
+          const trace = {
+            traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            tracestate: "vendor=1",
+            baggage: "who=ada",
+          }
+          const call = (meta: object) =>
+            ask(() => newRequest(place, token, "tools/call", { name: "act", arguments: {} }, { meta }))
+          yield* call({ ...trace, "com.acme/unseen": "by whoever approves", "io.modelcontextprotocol/own": 1 })
+          yield* call({ traceparent: 5, baggage: "b".repeat(10_000) })
+          const [first, second] = server.sent("tools/call").map(({ params }) => params._meta as Record<string, unknown>)
+          assert.deepInclude(first, trace)
+          for (const key of ["com.acme/unseen", "io.modelcontextprotocol/own"]) assert.notProperty(first, key)
+          for (const key of ["tracestate", "baggage"]) assert.notProperty(second, key)
+          assert.match(String(second!["traceparent"]), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+        }),
+    )
+
+  for (const era of eras)
+    it.effect(`G-39 ${era} server: a call that came over HTTP carries the trace of its request to the server`, () =>
       Effect.gen(function* () {
+        const { adminToken, raw } = yield* Guest
         const server = yield* served(era, { act: () => text("done") })
-        const { place, token } = yield* joined(server.url)
-        const trace = {
-          traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-          tracestate: "vendor=1",
-          baggage: "who=ada",
-        }
-        const call = (meta: object) =>
-          ask(() => newRequest(place, token, "tools/call", { name: "act", arguments: {} }, { meta }))
-        yield* call({ ...trace, "com.acme/unseen": "by whoever approves", "io.modelcontextprotocol/own": 1 })
-        yield* call({ traceparent: 5, baggage: "b".repeat(10_000) })
-        const [first, second] = server.sent("tools/call").map(({ params }) => params._meta as Record<string, unknown>)
-        assert.deepInclude(first, trace)
-        for (const key of ["com.acme/unseen", "io.modelcontextprotocol/own"]) assert.notProperty(first, key)
-        for (const key of Object.keys(trace)) assert.notProperty(second, key)
+        const { name } = yield* joined(server.url)
+        const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        const call = (headers: Record<string, string>) =>
+          ask(() =>
+            raw(`/api/v1/tools/${name}__act/call`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json", ...headers },
+              body: JSON.stringify({ input: {} }),
+            }),
+          )
+        assert.strictEqual((yield* call({ traceparent: `00-${trace}-00f067aa0ba902b7-01` })).status, 200)
+        assert.strictEqual((yield* call({})).status, 200)
+        const [first, second] = server
+          .sent("tools/call")
+          .map(({ params }) => String((params._meta as Record<string, unknown>)["traceparent"]))
+        assert.match(first!, new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`))
+        // One of its own where nobody gave one.
+        assert.match(second!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+        assert.notInclude(second, trace)
       }),
     )
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import type { PrincipalId } from "@stoa/contract"
 import type { StoaError } from "@stoa/sdk"
-import { defaultMCPPorts, Resolver } from "@stoa/tools"
+import { defaultMCPPorts, Redactor, Resolver } from "@stoa/tools"
 import { Context, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -18,8 +18,6 @@ import { alive, callTool, changing, hears, offers, raw, room, serverEvents, stub
 const refusal = (question: () => Promise<unknown>) =>
   Effect.map(Effect.flip(ask(question)), (error) => error as StoaError)
 const end = Effect.flatMap(Journal, (journal) => journal.end)
-
-const nobody = { secret: () => Effect.die("none"), env: () => Effect.die("none") }
 
 interface Connecting {
   readonly host?: string
@@ -58,8 +56,8 @@ test.effect("addresses that nobody may open stay shut, by whatever name they go"
         const wanted = {
           name: "metadata",
           spec,
-          lookup: nobody,
-          revealed: new Set<string>(),
+          reveal: () => Effect.never,
+          redactor: new Redactor(),
           eras: defaultMCPPorts().eras,
         }
         const ears = {
@@ -277,15 +275,18 @@ layer(house({ store: "sqlite", log: "debug", env: { STOA_LOG: "debug", CRM_REGIO
   it.effect("a program that dies is started again with the secrets of that time", () =>
     Effect.gen(function* () {
       const { admin } = yield* Guest
-      const seen = Effect.map(callTool("renewed/env"), (result) => (JSON.parse(textOf(result)) as { W: string }).W)
-      yield* ask(() => admin.secrets.set("ROTATED", { value: "old" }))
-      yield* ask(() => admin.mcpServers.add({ name: "renewed", ...raw().spec, env: { W: "${secret.ROTATED}" } }))
-      assert.strictEqual(yield* seen, "old")
-      yield* ask(() => admin.secrets.set("ROTATED", { value: "new" }))
+      const program = raw()
+      const given = () => readFileSync(`/proc/${program.pids().at(-1)}/environ`, "utf8").split("\0")
+      yield* ask(() => admin.secrets.set("ROTATED", { value: "the old value" }))
+      yield* ask(() => admin.mcpServers.add({ name: "renewed", ...program.spec, env: { W: "${secret.ROTATED}" } }))
+      assert.include(given(), "W=the old value")
+      yield* ask(() => admin.secrets.set("ROTATED", { value: "quite another" }))
       const from = yield* end
       yield* Effect.flip(callTool("renewed/die"))
       yield* hears("server.connected", "renewed", from)
-      assert.strictEqual(yield* seen, "new")
+      assert.include(given(), "W=quite another")
+      const said = textOf(yield* callTool("renewed/env"))
+      assert.include(said, '"W":"[secret]"')
       yield* ask(() => admin.mcpServers.remove("renewed"))
     }),
   )

@@ -4,6 +4,7 @@
  */
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect, Redacted } from "effect"
+import { Redactor } from "../secrets/Redactor.ts"
 import { Egress, type EgressRequest } from "../egress/Egress.ts"
 import type { SearchName, SkillsConfig } from "./SkillsConfig.ts"
 
@@ -104,9 +105,9 @@ const resultsOf = ({ fields, list }: Service, json: unknown, max: number): Reado
 }
 
 /** What the service says of its own failure, if it says so in JSON. Never the request, which holds the key. */
-const complaint = (body: string, key: string): string => {
+const complaint = (body: string): string => {
   const said = /"(?:detail|error|message)"\s*:\s*\{?\s*(?:"error"\s*:\s*)?"((?:[^"\\]|\\.){1,300})"/.exec(body)?.[1]
-  return said === undefined || (key !== "" && said.includes(key)) ? "" : `: ${said}`
+  return said === undefined ? "" : `: ${said}`
 }
 
 export const providerOf = ({ endpoint: given, key: secret, provider }: SkillsConfig["search"]): SearchProvider => {
@@ -127,15 +128,16 @@ export const providerOf = ({ endpoint: given, key: secret, provider }: SkillsCon
       ...ask,
       ...(given === undefined ? {} : { allow: [new URL(given).host] }),
     })
+    const redactor = new Redactor([key])
     const body = new TextDecoder().decode(answer.body)
     if (answer.status < 200 || answer.status >= 300)
-      return yield* refuse(`web-search failed: ${provider} answered ${answer.status}${complaint(body, key)}.`)
+      return yield* refuse(`web-search failed: ${provider} answered ${answer.status}${complaint(redactor.text(body))}.`)
     const json = yield* Effect.try({
       try: () => JSON.parse(body) as unknown,
       catch: () =>
         new ToolExecutionError({ message: `web-search failed: ${provider} did not answer in JSON.`, toolName }),
     })
-    return resultsOf(service, json, max)
+    return resultsOf(service, redactor.json(json), max)
   })
   return { name: provider, search }
 }

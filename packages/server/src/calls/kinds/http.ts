@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto"
 import { ToolExecutionError } from "@stoa/contract"
-import { Egress, type EgressFault, type EgressResponse } from "@stoa/tools"
+import { Egress, type EgressFault, type EgressResponse, type Redactor } from "@stoa/tools"
 import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import type { HandlerCall } from "../road/Handler.ts"
@@ -19,9 +19,9 @@ import {
   showRequest,
   whereOf,
 } from "./templates/requestTemplate.ts"
-import { hide, makeReveal, type Values } from "./templates/reveal.ts"
 import { nameOf } from "./templates/template.ts"
-import { traceOf } from "./trace.ts"
+import { makeValues } from "./templates/values.ts"
+import { traceOf } from "../../store/journal/Trace.ts"
 
 const usualBytes = 1 << 20
 /** An answer that asks for more patience than this is not waited for. */
@@ -88,18 +88,19 @@ const pauseAfter = Effect.fnUntraced(function* (
 })
 
 /** The egress fault again, with nothing revealed in it. */
-const told = (error: ToolExecutionError, where: string, values: Values): ToolExecutionError => {
+const told = (error: ToolExecutionError, where: string, redactor: Redactor): ToolExecutionError => {
   const detail = error.message.slice(error.message.indexOf(" failed: ") + " failed: ".length)
   const reason = (error.cause as EgressFault | undefined)?.reason
   return new ToolExecutionError({
-    message: `${where} failed: ${hide(detail, values)}`,
+    message: `${where} failed: ${redactor.text(detail)}`,
     toolName: error.toolName,
     ...(reason === undefined ? {} : { cause: { reason, url: where } }),
   })
 }
 
-const excerpt = (answer: EgressResponse, values: Values): string => {
-  const words = hide(wordsOf(answer), values)
+const excerpt = (answer: EgressResponse, redactor: Redactor): string => {
+  const words = redactor
+    .text(wordsOf(answer))
     .replaceAll(/[\s\p{C}]+/gu, " ")
     .trim()
   return words === "" ? "" : `: ${words.length > 500 ? `${words.slice(0, 500)}…` : words}`
@@ -110,20 +111,19 @@ const settle = Effect.fnUntraced(function* (
   answer: EgressResponse,
   toolName: string,
   where: string,
-  values: Values,
-  { meta }: HandlerCall,
+  { meta, redactor }: HandlerCall,
 ) {
   const { status } = answer
   meta.set("status", status)
   meta.set("headers", headersOf(answer))
   const fail = (message: string) => new ToolExecutionError({ message: `${where} ${message}`, toolName })
-  if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerpt(answer, values)}`)
+  if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerpt(answer, redactor)}`)
   if (answer.truncated) return yield* fail("gave a longer answer than this tool takes (execution.maxBytes)")
   return dataOf(answer)
 })
 
 export const httpKind = Effect.gen(function* () {
-  const reveal = yield* makeReveal
+  const valuesOf = yield* makeValues
   const rules = yield* EgressRules
 
   const run = Effect.fnUntraced(function* (
@@ -134,7 +134,7 @@ export const httpKind = Effect.gen(function* () {
   ) {
     const toolName = tool.form.name
     const { method } = template
-    const values = yield* reveal(toolName, template.house, call)
+    const values = yield* valuesOf(toolName, template.house, call)
     const problems: Array<string> = []
     const request = fillRequest(template, { input, problems, house: (place) => values.get(nameOf(place))! })
     if (problems.length > 0)
@@ -167,8 +167,8 @@ export const httpKind = Effect.gen(function* () {
         yield* Effect.sleep(pause)
         continue
       }
-      if (Result.isFailure(outcome)) return yield* told(outcome.failure, where, values)
-      return yield* settle(outcome.success, toolName, where, values, call)
+      if (Result.isFailure(outcome)) return yield* told(outcome.failure, where, call.redactor)
+      return yield* settle(outcome.success, toolName, where, call)
     }
   })
 

@@ -1,6 +1,6 @@
 /** The environment variables a configured tool names and may not read: refused when it is configured, not only when it is called (S1-26). */
-import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
-import { type FromHouse, housePlaces, readTemplate } from "./templates/template.ts"
+import type { Issue, Placeholder, ToolConfiguration, ToolKind } from "@stoa/contract"
+import { housePlaces, readTemplate } from "./templates/template.ts"
 
 /** The kinds that fill in what the house keeps. In the others `${env.NAME}` is text like any other. */
 const filling: ReadonlySet<ToolKind> = new Set<ToolKind>(["http", "webhook", "image"])
@@ -12,7 +12,7 @@ export const unlisted = ({ execution, kind }: ToolConfiguration, listed: Readonl
   !filling.has(kind)
     ? []
     : Object.entries(execution).flatMap(([key, value]) => {
-        const may = ({ from, name }: FromHouse) => from === "secret" || listed.includes(name)
+        const may = ({ from, name }: Placeholder) => from === "secret" || listed.includes(name)
         const names = housePlaces(readTemplate(value, "", ignored)).filter((place) => !may(place))
         return [...new Set(names.map(({ name }) => name))].map((name) => ({
           path: `execution.${key}`,

@@ -2,7 +2,7 @@
  * A tool whose work another service does (executionType `external`, S1-07): the call is posted to it, signed, and its
  * answer is the result; 202 says that the result comes later, by a signed callback.
  */
-import { type Executions, type Issue, ToolExecutionError } from "@stoa/contract"
+import { type Executions, type Issue, type Placeholder, ToolExecutionError } from "@stoa/contract"
 import { Egress, type EgressResponse } from "@stoa/tools"
 import { Clock, Effect, Redacted } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
@@ -11,10 +11,10 @@ import { type HandlerCall, Waits } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
 import { makeSigningKey, sign, signatureHeader } from "../waiting/Signatures.ts"
 import { dataOf, headersOf, wordsOf } from "./answer.ts"
-import { fillHeaders, type HeaderTemplates, readHeaderTemplates } from "./templates/requestTemplate.ts"
-import { hide, makeReveal } from "./templates/reveal.ts"
-import { type FromHouse, houseParts, nameOf, readText, type Report } from "./templates/template.ts"
-import { traceOf } from "./trace.ts"
+import { fillHeaders, type HeaderTemplates, readHeaderTemplates, whereOf } from "./templates/requestTemplate.ts"
+import { houseParts, nameOf, readText, type Report } from "./templates/template.ts"
+import { makeValues } from "./templates/values.ts"
+import { traceOf } from "../../store/journal/Trace.ts"
 import { fillUrl, houseInUrl, readUrlTemplate, sameShape, type UrlTemplate } from "./templates/urlTemplate.ts"
 
 type Tool = Configured<"webhook">
@@ -26,7 +26,7 @@ const mostBytes = 1 << 20
 interface WebhookTemplate {
   readonly url: UrlTemplate
   readonly headers: HeaderTemplates
-  readonly house: ReadonlyArray<FromHouse>
+  readonly house: ReadonlyArray<Placeholder>
 }
 
 const read = (
@@ -44,6 +44,10 @@ const read = (
   }
 }
 
+/** What the house keeps and sends along. */
+export const webhookPlaces = (execution: Executions["webhook"]): ReadonlyArray<Placeholder> =>
+  read(execution).template?.house ?? []
+
 /** What the service gets: which tool, which call, what was asked (S1-30), and where a later answer goes. */
 const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, call: HandlerCall, address: string): string =>
   JSON.stringify({
@@ -56,7 +60,7 @@ const bodyOf = (tool: Tool, input: Readonly<Record<string, unknown>>, call: Hand
 
 export const webhookKind = Effect.gen(function* () {
   const address = yield* Address
-  const reveal = yield* makeReveal
+  const valuesOf = yield* makeValues
   const rules = yield* EgressRules
   const signingKey = yield* makeSigningKey
 
@@ -64,7 +68,7 @@ export const webhookKind = Effect.gen(function* () {
     tool: Tool,
     answer: EgressResponse,
     where: string,
-    { meta }: HandlerCall,
+    { meta, redactor }: HandlerCall,
   ) {
     const { status } = answer
     meta.set("status", status)
@@ -73,7 +77,8 @@ export const webhookKind = Effect.gen(function* () {
     const fail = (message: string) =>
       new ToolExecutionError({ message: `${where} ${message}`, toolName: tool.form.name })
     if (status < 200 || status > 299) {
-      const words = wordsOf(answer)
+      const words = redactor
+        .text(wordsOf(answer))
         .replaceAll(/[\s\p{C}]+/gu, " ")
         .trim()
         .slice(0, 500)
@@ -90,9 +95,9 @@ export const webhookKind = Effect.gen(function* () {
     call: HandlerCall,
   ) {
     const toolName = tool.form.name
-    const values = yield* reveal(toolName, template.house, call)
+    const values = yield* valuesOf(toolName, template.house, call)
     const problems: Array<string> = []
-    const filling = { input, problems, house: (place: FromHouse) => values.get(nameOf(place))! }
+    const filling = { input, problems, house: (place: Placeholder) => values.get(nameOf(place))! }
     const url = fillUrl(template.url, filling)
     const headers = fillHeaders(template.headers, filling)
     if (problems.length === 0 && !sameShape(template.url, url)) problems.push("the address would lead elsewhere")
@@ -102,14 +107,12 @@ export const webhookKind = Effect.gen(function* () {
       signingKey(toolName, tool.execution.signingSecret),
       (error) => new ToolExecutionError({ message: error.message, toolName }),
     )
-    call.revealed.add(Redacted.value(key))
+    call.redactor.add(Redacted.value(key))
     const body = bodyOf(tool, input, call, address.now())
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const egress = yield* Egress
     const method = tool.execution.method ?? "POST"
-    const where = `${method} ${hide(url, values)
-      .replace(/[?#].*$/s, "")
-      .slice(0, 500)}`
+    const where = whereOf({ ...template, method }, input)
     const answer = yield* rules
       .within(
         egress.fetch({
@@ -131,7 +134,7 @@ export const webhookKind = Effect.gen(function* () {
       )
       .pipe(
         Effect.mapError(
-          (error) => new ToolExecutionError({ message: hide(error.message, values), toolName: error.toolName }),
+          (error) => new ToolExecutionError({ message: call.redactor.text(error.message), toolName: error.toolName }),
         ),
       )
     return yield* settle(tool, answer, where, call)

@@ -1,21 +1,18 @@
 /** What a tool's handler is given of its call, and what it may give back instead of a result. */
 import type { CallId, Caller, CallRun, PrincipalId, SpaceId } from "@stoa/contract"
-import type { Tool, ToolHandler } from "@stoa/tools"
+import { Redactor, type Tool, type ToolHandler } from "@stoa/tools"
 import type { Schema } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import type { McpCall } from "../../upstreams/Asked.ts"
 
 /** What a call has come across, to be kept beside its outcome or kept out of it. */
 export interface Traces {
-  /**
-   * The secret values it has seen. Whoever reveals one adds it; what is stored, shown or logged of the call has them taken
-   * out.
-   */
-  readonly revealed: Set<string>
+  /** Told each secret value that is sent for the call; what is stored, shown or logged of the call has them taken out. */
+  readonly redactor: Redactor
   /** What came with the output and is not part of it, such as an http answer's status and headers. */
   readonly meta: Map<string, Schema.Json>
 }
-export const noTraces = (): Traces => ({ revealed: new Set(), meta: new Map() })
+export const noTraces = (): Traces => ({ redactor: new Redactor(), meta: new Map() })
 
 export interface HandlerCall extends McpCall, Traces {
   readonly id: CallId

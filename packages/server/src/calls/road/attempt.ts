@@ -1,6 +1,6 @@
 /** A call on the road: what was asked, by whom, and what the steps have found out of it so far. Its handler is given it. */
 import type { CallId, Caller, CallRun, CorrelationId, Provenance, SpaceId } from "@stoa/contract"
-import type { Progress } from "@stoa/tools"
+import { type Progress, Redactor } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
 import { type Cause, newId } from "../../store/journal/Correlation.ts"
 import { isoMoment } from "../../store/Moment.ts"
@@ -81,7 +81,7 @@ export const begin = (
     transaction: undefined,
     keep: nothingKept,
     kept: false,
-    revealed: new Set(),
+    redactor: new Redactor(),
     meta: new Map(),
     found: undefined,
     rule: null,
@@ -113,7 +113,7 @@ export const attemptFrom = (
   transaction: undefined,
   keep: nothingKept,
   kept: false,
-  revealed: new Set(),
+  redactor: new Redactor(),
   meta: new Map<string, Schema.Json>(),
   found: undefined,
   rule: row.rule,

@@ -4,7 +4,6 @@ import type { Failure, Settled } from "@stoa/tools"
 import { largestFile } from "../../store/Files.ts"
 import type { Traces } from "./Handler.ts"
 import { type Settling, to } from "./lifecycle.ts"
-import { redact } from "./redact.ts"
 import type { CallRow } from "./rows.ts"
 
 /** Larger than this, a result is kept as a file and carried by reference (G-30). */
@@ -41,9 +40,9 @@ export interface Outcome {
   readonly large?: string
 }
 
-export const outcomeOf = (settledAt: string, ending: Ending, tool: string, { meta, revealed }: Traces): Outcome => {
+export const outcomeOf = (settledAt: string, ending: Ending, tool: string, { meta, redactor }: Traces): Outcome => {
   const empty = {
-    meta: meta.size === 0 ? null : clean(JSON.stringify(Object.fromEntries(meta)), revealed),
+    meta: meta.size === 0 ? null : redactor.jsonText(JSON.stringify(Object.fromEntries(meta))),
     output: null as string | null,
     outputFile: null as FileId | null,
     outputSize: null as number | null,
@@ -51,12 +50,12 @@ export const outcomeOf = (settledAt: string, ending: Ending, tool: string, { met
     settledAt,
   }
   const failed = (step: Exclude<Settling, "finish">, error: Failure): Outcome => ({
-    columns: { ...empty, state: to(step), error: clean(JSON.stringify(error), revealed) },
+    columns: { ...empty, state: to(step), error: redactor.jsonText(JSON.stringify(error)) },
   })
   if (ending.step !== "finish") return failed(ending.step, ending.error)
   const given = textOf(ending.output)
   // Measured as it is kept: what stands for a secret may be longer than the secret.
-  const output = given === undefined ? undefined : clean(given, revealed)
+  const output = given === undefined ? undefined : redactor.jsonText(given)
   if (output === undefined || Buffer.byteLength(output) > largestFile)
     return failed("fail", {
       tag: "ToolExecutionError",
@@ -70,10 +69,6 @@ export const outcomeOf = (settledAt: string, ending: Ending, tool: string, { met
     ? { columns: { ...done, output } }
     : { columns: done, large: output }
 }
-
-/** Most calls have seen no secret. */
-const clean = (text: string, revealed: ReadonlySet<string>): string =>
-  revealed.size === 0 ? text : redact(text, revealed)
 
 const textOf = (output: unknown): string | undefined => {
   try {

@@ -1,6 +1,10 @@
 /** Who may answer for a webhook tool: whoever has its key. */
 import { Missing, readTool } from "@stoa/contract"
-import { Clock, Effect } from "effect"
+import { Redactor } from "@stoa/tools"
+import { Clock, Effect, Option, Redacted } from "effect"
+import { Confidential } from "../../access/secrets/Confidential.ts"
+import { makeReveal } from "../../access/secrets/Reveal.ts"
+import { webhookPlaces } from "../kinds/webhook.ts"
 import { isSigned, makeSigningKey } from "./Signatures.ts"
 import { Tools } from "../catalogue/Tools.ts"
 
@@ -12,6 +16,26 @@ export const makeCallbackKey = Effect.gen(function* () {
     const read = readTool(yield* tools.get(name))
     if (!read.ok || read.tool.kind !== "webhook") return yield* new Missing({ noun: "webhook tool", ref: name })
     return yield* signingKey(name, read.tool.execution.signingSecret)
+  })
+})
+
+/** Takes what a webhook was told in confidence out of a result that comes later. */
+export const makeCallbackRedactor = Effect.gen(function* () {
+  const tools = yield* Tools
+  const reveal = yield* makeReveal
+  const signingKey = yield* makeSigningKey
+  const confidential = yield* Confidential
+  return Effect.fnUntraced(function* (name: string) {
+    // What was sent may have been set anew since; as long as the house has run on, it knows the old value too.
+    const redactor = new Redactor()
+    redactor.addAll(confidential)
+    const read = Option.map(yield* Effect.option(tools.get(name)), readTool)
+    if (read._tag === "None" || !read.value.ok || read.value.tool.kind !== "webhook") return redactor
+    const { execution } = read.value.tool
+    for (const place of webhookPlaces(execution)) yield* Effect.ignore(reveal(place, redactor))
+    const key = yield* Effect.option(signingKey(name, execution.signingSecret))
+    if (key._tag === "Some") redactor.add(Redacted.value(key.value))
+    return redactor
   })
 })
 

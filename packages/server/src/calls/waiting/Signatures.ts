@@ -4,6 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"
+import { Confidential } from "../../access/secrets/Confidential.ts"
 import { Secrets } from "../../access/secrets/Secrets.ts"
 
 /** How far two clocks may be apart, and how long a signature is good for. */
@@ -27,8 +28,11 @@ export const isSigned = (key: Redacted.Redacted, header: string, now: number, ca
 }
 
 /** The key that signs a webhook tool: the secret it names, or one of the house's own. */
-export const makeSigningKey = Effect.map(
-  Secrets,
-  (secrets) => (tool: string, named: string | undefined) =>
-    named === undefined ? Effect.succeed(secrets.derive(`webhook/${tool}`)) : secrets.reveal(named),
-)
+export const makeSigningKey = Effect.gen(function* () {
+  const secrets = yield* Secrets
+  const confidential = yield* Confidential
+  return (tool: string, named: string | undefined) =>
+    Effect.tap(named === undefined ? Effect.succeed(secrets.derive(`webhook/${tool}`)) : secrets.reveal(named), (key) =>
+      Effect.sync(() => confidential.add(Redacted.value(key))),
+    )
+})

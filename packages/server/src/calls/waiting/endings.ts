@@ -9,6 +9,7 @@ import { Holder, isGone } from "../../store/Holder.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { makeCallbackRedactor } from "./Callbacks.ts"
 import { Catalogue, everything } from "../catalogue/Catalogue.ts"
 import { makeOwnerOf } from "../hosts/rows.ts"
 import { attemptFrom, causeOf } from "../road/attempt.ts"
@@ -39,6 +40,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const tokens = yield* Tokens
   const catalogue = yield* Catalogue
   const ownerOf = yield* makeOwnerOf
+  const redactorOf = yield* makeCallbackRedactor
   const upstreams = yield* Upstreams
   const holder = yield* Holder
   const me = holder.id
@@ -202,6 +204,10 @@ export const makeEndings = Effect.fnUntraced(function* (
       failure === undefined
         ? { step: "finish", output: given.output }
         : { step: "fail", error: { tag: "ToolExecutionError", message: failure } }
+    const traces =
+      row.onKind === "callback" && row.onId === id
+        ? { ...noTraces(), redactor: yield* redactorOf(row.tool) }
+        : noTraces()
     const settled = yield* journal.transact(
       Effect.gen(function* () {
         if (row.onKind === "client") {
@@ -214,7 +220,7 @@ export const makeEndings = Effect.fnUntraced(function* (
               : { verdict: "deny", note: failure.slice(0, 2000) },
           )
         }
-        const done = yield* record.settle(id, ending, noTraces())
+        const done = yield* record.settle(id, ending, traces)
         return done ?? (yield* new WrongState({ detail: "This call was settled meanwhile: a result is taken once." }))
       }),
     )

@@ -1,6 +1,6 @@
 /** A server as the pool keeps it: its row, its connection, what it lists and what is offered of that. */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
-import type { MCPConnection, MCPTool, Tool } from "@stoa/tools"
+import { type MCPConnection, type MCPTool, Redactor, type Tool } from "@stoa/tools"
 import type { McpCall } from "../Asked.ts"
 import { Deferred, Effect, type Scope } from "effect"
 import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
@@ -22,7 +22,8 @@ export interface UpstreamTool {
 
 export interface Kept {
   readonly server: Server
-  readonly revealed: Set<string>
+  /** Takes out of what it says whatever it was told in confidence. */
+  readonly redactor: Redactor
   /** Done once the first try since it was started has ended, either way. */
   first: Deferred.Deferred<void>
   status: MCPServerState["status"]
@@ -61,7 +62,7 @@ const sealedElsewhere =
 
 export const fresh = (server: Server): Kept => ({
   server,
-  revealed: server.spec === undefined ? new Set() : plainSecrets(server.spec),
+  redactor: new Redactor(server.spec === undefined ? [] : plainSecrets(server.spec)),
   first: Deferred.makeUnsafe(),
   status: server.spec === undefined ? "error" : "disconnected",
   version: null,

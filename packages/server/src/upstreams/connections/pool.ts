@@ -6,6 +6,7 @@ import type { PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
 import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
 import { nameKey } from "../../access/identity/Principals.ts"
+import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { serverOf, type UpstreamServer } from "../gateway.ts"
@@ -14,7 +15,7 @@ import { fresh, isStarting, type Kept, nothing, reached, type UpstreamTool } fro
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "../tools/leftOut.ts"
 import { makeOfferings } from "../tools/offerings.ts"
 import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
-import { hide, type Lookup, placeOf, silenceMsOf } from "./reach.ts"
+import { placeOf, silenceMsOf } from "./reach.ts"
 import { type makeRows, serverKey } from "../rows.ts"
 import { type Ears, stayConnected } from "./staying.ts"
 import { toolOf } from "../tools/tool.ts"
@@ -32,7 +33,7 @@ const busyMs = 1000
 const nameOf = ({ owner, tool }: UpstreamTool) => `${tool.definition.name}\n${owner ?? ""}`
 const inOrder = (a: UpstreamTool, b: UpstreamTool) => (nameOf(a) < nameOf(b) ? -1 : 1)
 
-export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, lookup: Lookup) {
+export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, reveal: Reveal) {
   const journal = yield* Journal
   const { eras } = defaultMCPPorts()
   const entries = new Map<string, Kept>()
@@ -43,10 +44,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const pins = yield* Semaphore.make(1)
   const alone = <A>(effect: Effect.Effect<A>) => pins.withPermit(effect)
   const closings = new Set<Fiber.Fiber<void>>()
-  const offerings = yield* makeOfferings((shelves, value) => {
-    const kept = [...entries.values()].find((one) => one.shelves === shelves)
-    return kept === undefined ? value : hide(value, kept.revealed)
-  })
+  const offerings = yield* makeOfferings()
   const conversations = makeConversations()
   const { giveUp, run } = makeToolCalls(conversations)
   let version = 0
@@ -81,7 +79,6 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
         },
         reached: reached(kept),
         isStarting: () => isStarting(kept),
-        hide: (value) => hide(value, kept.revealed),
         run,
       }),
     }))
@@ -122,7 +119,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     const before = kept.leftOut
     const said =
       connection === undefined ? [] : (yield* Effect.orElseSucceed(connection.details, () => nothingLeftOut)).dropped
-    kept.leftOut = { refused: yield* refusedOf(name, listed), dropped: hide(said, kept.revealed) as typeof said }
+    kept.leftOut = { refused: yield* refusedOf(name, listed), dropped: said }
     yield* tellLeftOut(name, allOf(before), allOf(kept.leftOut))
     refresh(kept)
   }, alone)
@@ -130,7 +127,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const earsOf = (kept: Kept): Ears => {
     const { name, owner } = kept.server
     const failed = Effect.fnUntraced(function* (why: string) {
-      const error = String(hide(why, kept.revealed)).slice(0, longestError)
+      const error = kept.redactor.text(why).slice(0, longestError)
       const news = kept.status !== "error"
       kept.status = "error"
       kept.error = error
@@ -191,7 +188,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     kept.first = Deferred.makeUnsafe()
     // One that was stopped is shown as it was, until it says otherwise.
     offerings.expected(kept.server.id, kept.shelves)
-    const staying = stayConnected({ name, spec, lookup, revealed: kept.revealed, eras }, earsOf(kept))
+    const staying = stayConnected({ name, spec, reveal, redactor: kept.redactor, eras }, earsOf(kept))
     return yield* Effect.forkIn(staying, kept.scope)
   })
 

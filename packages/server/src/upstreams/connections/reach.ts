@@ -2,15 +2,10 @@
  * From what was written down to what is connected: the transport, and `${secret.NAME}` and `${env.NAME}` filled in. What
  * was revealed on the way is remembered, so that nothing the server says back shows it.
  */
-import type { MCPServerSpec, MCPTransport } from "@stoa/contract"
-import type { MCPServerConfig } from "@stoa/tools"
-import { Effect, Redacted } from "effect"
-
-/** The values a `${…}` may stand for. A failure is a sentence. */
-export interface Lookup {
-  readonly secret: (name: string) => Effect.Effect<Redacted.Redacted, { readonly message: string }>
-  readonly env: (name: string) => Effect.Effect<Redacted.Redacted, { readonly message: string }>
-}
+import { type MCPServerSpec, type MCPTransport, placeholdersIn, shortestSecret } from "@stoa/contract"
+import type { MCPServerConfig, Redactor } from "@stoa/tools"
+import { Effect } from "effect"
+import type { Reveal } from "../../access/secrets/Reveal.ts"
 
 export const transportOf = ({ command, transport, url }: MCPServerSpec): MCPTransport => {
   if (command !== undefined) return "stdio"
@@ -30,58 +25,59 @@ export const shownUrl = (url: string): string => {
   return `${protocol}//${host}${pathname}`
 }
 
-const placeholder = /\$\{(secret|env)\.([A-Za-z_][A-Za-z0-9_.-]{0,127})\}/g
-
 type Texts = Readonly<Record<string, string>>
 
-export const fill = Effect.fnUntraced(function* (texts: Texts, lookup: Lookup, revealed: Set<string>) {
+export const fill = Effect.fnUntraced(function* (
+  texts: Texts,
+  reveal: Reveal,
+  redactor: Redactor,
+): Effect.fn.Return<Texts, string> {
   const filled: Record<string, string> = {}
   for (const [name, text] of Object.entries(texts)) {
-    let value = text
-    for (const [whole, kind, key] of text.matchAll(placeholder)) {
-      const found = Redacted.value(yield* lookup[kind as keyof Lookup](key!))
-      // A secret of one letter would black out half of what is said.
-      if (found.length >= shortest) revealed.add(found)
-      value = value.split(whole).join(found)
-    }
-    filled[name] = value
+    const read = placeholdersIn(text)
+    if ("fault" in read) return yield* Effect.fail(`${name}: ${read.fault}`)
+    const parts = yield* Effect.forEach(read.parts, (part) =>
+      typeof part === "string" ? Effect.succeed(part) : reveal(part, redactor),
+    )
+    filled[name] = parts.join("")
   }
   return filled
 })
 
 const shortest = 6
 const secretive = /auth|token|key|secret|cookie|passw|credential/i
+const flag = /^--?([\w-]+)(?:=(.*))?$/s
 
-/** Values that were written down plainly under a name that says what they are. */
-export const plainSecrets = ({ env = {}, headers = {}, url }: MCPServerSpec): Set<string> =>
-  new Set(
-    [...Object.entries(env), ...Object.entries(headers)]
-      .filter(([name, value]) => secretive.test(name) && !value.includes("${"))
-      .flatMap(([, value]) => [value, ...value.split(/[\s=;,]+/)])
-      // A key in an address is nobody else's business either.
-      .concat(url === undefined ? [] : [...new URL(url).searchParams.values()])
-      .filter((value) => value.length >= shortest),
+/** What stands behind a flag that says what it is. */
+const flagged = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  args.flatMap((arg, n) => {
+    const [, name = "", value = args[n + 1] ?? ""] = flag.exec(arg) ?? []
+    return secretive.test(name) ? [value] : []
+  })
+
+/** The password in an address, and what its query holds. */
+const inAddress = (text: string): ReadonlyArray<string> => {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null
+  return url === null ? [] : [url.password, ...url.searchParams.values()]
+}
+
+/** Values that were written down plainly, where a name says what they are or an address holds them. */
+export const plainSecrets = ({ args = [], env = {}, headers = {}, url = "" }: MCPServerSpec): ReadonlyArray<string> => {
+  const named = [...Object.entries(env), ...Object.entries(headers)].filter(([, value]) => !value.includes("${"))
+  const told = [...named.filter(([name]) => secretive.test(name)).map(([, value]) => value), ...flagged(args)]
+  const parts = told.flatMap((value) => value.split(/[\s=;,]+/)).filter((part) => part.length >= shortestSecret)
+  return [...told, ...parts, ...[url, ...args, ...named.map(([, value]) => value)].flatMap(inAddress)].filter(
+    // `AUTH=none` is none.
+    (value) => value.length >= shortest,
   )
-
-/** Takes what was revealed out of whatever a server said. */
-export const hide = (value: unknown, revealed: ReadonlySet<string>): unknown => {
-  if (revealed.size === 0) return value
-  if (typeof value === "string") {
-    let text = value
-    for (const secret of revealed) if (text.includes(secret)) text = text.replaceAll(secret, "[secret]")
-    return text
-  }
-  if (Array.isArray(value)) return value.map((inner) => hide(inner, revealed))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [hide(key, revealed), hide(inner, revealed)]))
 }
 
 /** As the client of `@stoa/tools` takes it. Headers over HTTP are added to each request instead. */
 export const configOf = Effect.fnUntraced(function* (
   name: string,
   spec: MCPServerSpec,
-  lookup: Lookup,
-  revealed: Set<string>,
+  reveal: Reveal,
+  redactor: Redactor,
 ) {
   const { allowedTools = [], args, command, env = {}, headers = {}, url } = spec
   const transport = transportOf(spec)
@@ -90,10 +86,10 @@ export const configOf = Effect.fnUntraced(function* (
     transport,
     silenceMs: silenceMsOf(spec),
     ...(allowedTools.length === 0 ? {} : { allowedTools }),
-    ...(command === undefined ? {} : { command, env: yield* fill(env, lookup, revealed) }),
+    ...(command === undefined ? {} : { command, env: yield* fill(env, reveal, redactor) }),
     ...(args === undefined ? {} : { args }),
     ...(url === undefined ? {} : { endpoint: url }),
-    ...(transport === "websocket" ? { headers: yield* fill(headers, lookup, revealed) } : {}),
+    ...(transport === "websocket" ? { headers: yield* fill(headers, reveal, redactor) } : {}),
   }
   return config
 })

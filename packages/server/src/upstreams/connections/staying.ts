@@ -13,10 +13,12 @@ import {
   MCPPorts,
   type MCPServerConfig,
   type MCPTool,
+  type Redactor,
 } from "@stoa/tools"
 import { Cause, Context, Deferred, Effect, Exit, Layer, Random } from "effect"
+import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { guardedFetch } from "./guardedFetch.ts"
-import { configOf, fill, hide, type Lookup } from "./reach.ts"
+import { configOf, fill } from "./reach.ts"
 
 /** Told in turn: what it does is done before the connection is used further. */
 export interface Ears {
@@ -30,8 +32,9 @@ export interface Ears {
 export interface Wanted {
   readonly name: string
   readonly spec: MCPServerSpec
-  readonly lookup: Lookup
-  readonly revealed: Set<string>
+  readonly reveal: Reveal
+  /** Of everything that comes from there. */
+  readonly redactor: Redactor
   readonly eras: MCPPorts["eras"]
 }
 
@@ -47,12 +50,12 @@ const isOld = (cause: unknown): boolean => {
   return status !== undefined && [400, 404, 405].includes(status)
 }
 
-const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec }: Wanted, ears: Ears) {
-  const config = yield* configOf(name, spec, lookup, revealed)
+const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec }: Wanted, ears: Ears) {
+  const config = yield* Effect.mapError(configOf(name, spec, reveal, redactor), (message) => ({ message }))
   const refuse = (message: string) => new MCPConnectionError({ message, serverName: name, transport: config.transport })
   const stated = spec.headers ?? {}
   const headers = Object.values(stated).some((text) => text.includes("${"))
-    ? Effect.mapError(fill(stated, lookup, revealed), ({ message }) => refuse(message))
+    ? Effect.mapError(fill(stated, reveal, redactor), refuse)
     : stated
   const http = config.transport === "sse" || config.transport === "streamable-http"
   const fetch = http ? yield* guardedFetch(spec.url!, headers, refuse) : defaultMCPPorts().fetch
@@ -69,6 +72,7 @@ const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec 
     ...defaultMCPPorts(),
     eras,
     fetch,
+    redactor,
     relays: true,
     onChange: (_, change) => ears.changed(change),
     onTools: (_, tools) => (connection === undefined ? Effect.void : ears.listed(tools)),
@@ -78,7 +82,7 @@ const reach = Effect.fnUntraced(function* ({ eras, lookup, name, revealed, spec 
         : renewed
           ? Deferred.fail(gone, refuse(lost)).pipe(Effect.asVoid)
           : ears.lost(lost),
-    onLog: (_, { data, level }) => Effect.logDebug(`${name} says (${level})`, hide(data, revealed)),
+    onLog: (_, { data, level }) => Effect.logDebug(`${name} says (${level})`, data),
   }
   const layer = Layer.fresh(MCPClient.layer).pipe(
     Layer.provide(Layer.succeed(MCPPorts, ports)),

@@ -62,7 +62,7 @@ export class Shelves {
   }
 }
 
-export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelves, value: unknown) => unknown) {
+export const makeOfferings = Effect.fnUntraced(function* () {
   const scope = yield* Effect.scope
   const run = Effect.runForkWith(Context.empty())
   const hearers = new Set<(offering: Offering) => void>()
@@ -88,7 +88,7 @@ export const makeOfferings = Effect.fnUntraced(function* (hide: (shelves: Shelve
     const list = (method: Parameters<MCPConnection["listAll"]>[0], capability: string, key: keyof Lists) =>
       has(capabilities, capability)
         ? Effect.match(connection.listAll(method), {
-            onSuccess: (listed) => hide(shelves, listed) as typeof listed,
+            onSuccess: (listed) => listed,
             onFailure: () => ({ items: before[key], dropped: said[key] }),
           })
         : Effect.succeed({ items: [], dropped: [] })

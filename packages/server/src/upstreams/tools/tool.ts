@@ -1,5 +1,5 @@
 /** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
-import { MCPConnectionError, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
+import { MCPConnectionError, ToolExecutionError, type ToolTimeoutError } from "@stoa/contract"
 import {
   digestOf,
   type MCPToolCall,
@@ -12,6 +12,7 @@ import {
   type Tool,
 } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
+import { traceOf } from "../../store/journal/Trace.ts"
 import { Asked, type McpCall } from "../Asked.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
@@ -25,8 +26,6 @@ export interface Behind {
   /** Waits a while for a server that was started and is not there yet. */
   readonly reached: Effect.Effect<void>
   readonly isStarting: () => boolean
-  /** Takes out of what the server says whatever it was told in confidence. */
-  readonly hide: (value: unknown) => unknown
   readonly run: ReturnType<typeof makeToolCalls>["run"]
 }
 
@@ -57,12 +56,6 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<McpC
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, call) {
       const called: MCPToolCall = { toolName, tool, arguments: args }
-      const hidden = (error: ToolExecutionError | ToolTimeoutError) => {
-        const message = String(behind.hide(error.message))
-        return error._tag === "ToolTimeoutError"
-          ? new ToolTimeoutError({ ...error, message })
-          : new ToolExecutionError({ ...error, message, cause: causeOf(error, behind) })
-      }
       yield* behind.reached
       const there = behind.connection()
       if (there === undefined)
@@ -83,7 +76,8 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<McpC
           arguments: args,
           onlyTask:
             (tool.raw["execution"] as { readonly taskSupport?: unknown } | undefined)?.taskSupport === "required",
-          meta: { ...call.client?.trace, "stoa/idempotencyKey": keyFor(call) },
+          // A client's own trace, or the one the call belongs to.
+          meta: { ...traceOf(call), ...call.client?.trace, "stoa/idempotencyKey": keyFor(call) },
           onProgress: ({ message, progress, total }) =>
             call.progress({
               progress,
@@ -91,15 +85,16 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<McpC
               ...(message === undefined ? {} : { message }),
             }),
         })
-        .pipe(Effect.mapError((error) => hidden(mcpToolFailure(called, error))))
-      if (reply instanceof Asked)
-        return new Asked(behind.hide(reply.questions) as Asked["questions"], reply.state, reply.held, reply.isTask)
+        .pipe(Effect.mapError((error) => kept(mcpToolFailure(called, error))))
+      if (reply instanceof Asked) return reply
       const whole: MCPReply = reply._tag === "Done" ? { ...reply, result: withoutHop(reply.result) } : reply
-      return behind.hide(yield* Effect.mapError(mcpToolResult(called, whole), hidden))
+      return yield* Effect.mapError(mcpToolResult(called, whole), kept)
     }),
   }
 }
 
 /** What a failed call keeps of its server: a refusal or a result in the protocol's own form. How we reach it is not that. */
-const causeOf = ({ cause }: ToolExecutionError, { hide }: Behind): unknown =>
-  cause instanceof MCPConnectionError ? undefined : hide(cause)
+const kept = (error: ToolExecutionError | ToolTimeoutError): ToolExecutionError | ToolTimeoutError =>
+  error._tag === "ToolExecutionError" && error.cause instanceof MCPConnectionError
+    ? new ToolExecutionError({ ...error, message: error.message, cause: undefined })
+    : error

@@ -18,6 +18,7 @@ import type { JsonSchema, MCPServer } from "@stoa/contract"
 import { Context, Effect } from "effect"
 import { saidOf } from "../../schema/compile.ts"
 import { checkAgainst, prepareSchema } from "../../schema/validateSchema.ts"
+import type { Redactor } from "../../secrets/Redactor.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
 import type { MCPTool } from "../client/MCPTool.ts"
@@ -62,6 +63,8 @@ export interface MCPPorts {
   /** Every request to a server over HTTP goes through it: the place for a policy about where we may call. */
   readonly fetch: FetchLike
   readonly eras: EraMemory
+  /** Takes what the server was told in confidence out of everything it says, before anybody else hears it. */
+  readonly redactor?: Redactor
 }
 
 /** The schema is the server's, and nobody has reviewed it. */

@@ -16,6 +16,7 @@ import { answerWith } from "./answering.ts"
 import { type Fault, faultOf } from "../client/faults.ts"
 import { Lines, taskKey, untagged } from "../transport/lines.ts"
 import type { MCPAuthorization, MCPPorts } from "./MCPPorts.ts"
+import type { Redactor } from "../../secrets/Redactor.ts"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
 import { droppedFrom, type MCPLeftOut, mendMCPResult } from "../client/MCPResult.ts"
 import { MCPToolPage, readMCPTools } from "../client/MCPTool.ts"
@@ -166,13 +167,21 @@ const consent = (way: Way, authorization: MCPAuthorization | undefined, fault: F
     if ("finishAuth" in way) yield* Effect.tryPromise({ try: () => way.finishAuth(answer), catch: faultOf })
   })
 
-const connect = (client: Client, way: Way, prior: PriorDiscovery | undefined, timeout: number) =>
+const connect = (
+  client: Client,
+  way: Way,
+  prior: PriorDiscovery | undefined,
+  timeout: number,
+  sort: (error: unknown) => Fault,
+  redactor: Redactor | undefined,
+) =>
   Effect.tryPromise({
     try: (signal) => client.connect(way, { signal, timeout, ...(prior === undefined ? {} : { prior }) }),
     catch: (error): Fault => {
-      const fault = faultOf(error)
+      const fault = sort(error)
       if (!(way instanceof StdioTransport)) return fault
-      const message = way.stderrEnd === "" ? fault.message : `${fault.message}. It said: ${way.stderrEnd}`
+      const said = redactor?.text(way.stderrEnd) ?? way.stderrEnd
+      const message = said === "" ? fault.message : `${fault.message}. It said: ${said}`
       return { ...fault, message, kind: way.unstartable ? "refused" : fault.kind }
     },
   })
@@ -190,11 +199,19 @@ const forgive = (message: JSONRPCMessage) => {
   result["capabilities"] ??= {}
 }
 
+/** Which of our requests a message is about. */
+const aboutOf = (message: JSONRPCMessage): string | undefined => {
+  const { id, params } = message as { readonly id?: unknown; readonly params?: { readonly progressToken?: unknown } }
+  const about = id ?? params?.progressToken
+  return typeof about === "string" || typeof about === "number" ? String(about) : undefined
+}
+
 const diedOfProbe = (fault: Fault) => fault.kind === "lost" && /closed during the server\/discover/.test(fault.message)
 
 /** Connects; a second time for a server that a probe has killed, or that had to ask a person first. */
 const handshake = Effect.fnUntraced(function* (
   options: SessionOptions,
+  sort: (error: unknown) => Fault,
   prepare: (client: Client) => void,
 ): Effect.fn.Return<{ readonly client: Client; readonly way: Way }, Fault, Scope.Scope> {
   const { config, ports, probeMs, requestTimeoutMs } = options
@@ -204,9 +221,15 @@ const handshake = Effect.fnUntraced(function* (
     const way = yield* makeWay(config, ports, authorization?.provider, options.graceMs)
     const client = new Client(clientInfo, clientOptions(ports, config.protocolVersion, probeMs))
     prepare(client)
-    Object.assign(way, { onmessage: forgive })
+    const heard = ports.redactor?.stream()
+    Object.assign(way, {
+      onmessage: (message: JSONRPCMessage) => {
+        heard?.json(message, aboutOf(message))
+        forgive(message)
+      },
+    })
     yield* Effect.addFinalizer(() => endClient(client, way))
-    const fault = yield* connect(client, way, prior, requestTimeoutMs).pipe(
+    const fault = yield* connect(client, way, prior, requestTimeoutMs, sort, ports.redactor).pipe(
       Effect.as(undefined),
       Effect.catch((fault) => Effect.succeed(fault)),
     )
@@ -224,12 +247,14 @@ export const openSession = Effect.fnUntraced(function* (
   const context = yield* Effect.context<never>()
   const lost = yield* Deferred.make<Fault>()
   const toolsChanged = yield* Queue.sliding<void>(1)
+  /** An error quotes what the server said. */
+  const sort = (error: unknown) => faultOf(ports.redactor?.error(error) ?? error)
   const lose = (error: unknown) => {
-    Deferred.doneUnsafe(lost, Effect.succeed(faultOf(error)))
+    Deferred.doneUnsafe(lost, Effect.succeed(sort(error)))
   }
   const lines = new Lines()
   let ending = false
-  const { client, way } = yield* handshake(options, (client) => {
+  const { client, way } = yield* handshake(options, sort, (client) => {
     answerWith(client, config.name, ports, lines, context)
     listenWith(client, config, ports, lines, toolsChanged, context)
   })
@@ -253,7 +278,7 @@ export const openSession = Effect.fnUntraced(function* (
   const once: SessionRequest = (run, more) =>
     Effect.tryPromise({
       try: (signal) => run(client, { timeout: requestTimeoutMs, ...more, signal }),
-      catch: faultOf,
+      catch: sort,
     })
   const authorization = ports.authorize(config)
   // What was answered 401 or 403 was not acted upon, so it may be asked again with the new token.

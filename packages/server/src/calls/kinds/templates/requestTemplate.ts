@@ -1,10 +1,9 @@
 /** A whole HTTP request with places in it: address, query, headers and body, read once and filled for each call. Pure. */
-import type { Executions } from "@stoa/contract"
+import { type Executions, type Placeholder, placeholderText } from "@stoa/contract"
 import type { Schema } from "effect"
 import {
   fill,
   type Filling,
-  type FromHouse,
   houseParts,
   housePlaces,
   nameOf,
@@ -27,7 +26,7 @@ export interface RequestTemplate {
   readonly headers: HeaderTemplates
   readonly body: Template | undefined
   /** Each place of the house in it, once. */
-  readonly house: ReadonlyArray<FromHouse>
+  readonly house: ReadonlyArray<Placeholder>
 }
 
 export interface FilledRequest {
@@ -122,8 +121,7 @@ export const fillRequest = (template: RequestTemplate, filling: Filling): Filled
 /** What may be shown of it: places of the house by their names, everything else as it would be sent. */
 export const showRequest = (template: RequestTemplate, input: Filling["input"]): Schema.Json => {
   const problems: Array<string> = []
-  const named = (place: FromHouse) => `\${${nameOf(place)}}`
-  const { body, headers, url } = fillRequest(template, { input, problems, house: named })
+  const { body, headers, url } = fillRequest(template, { input, problems, house: placeholderText })
   return {
     method: template.method,
     url: shownUrl(template, url),
@@ -134,16 +132,18 @@ export const showRequest = (template: RequestTemplate, input: Filling["input"]):
 }
 
 /** Names stand in an address encoded; for people they are written out. */
-const shownUrl = (template: RequestTemplate, url: string): string =>
-  template.house.reduce((text, place) => {
-    const name = `\${${nameOf(place)}}`
+const shownUrl = ({ house }: Pick<RequestTemplate, "house">, url: string): string =>
+  house.reduce((text, place) => {
+    const name = placeholderText(place)
     return text.replaceAll(encodeURIComponent(name), name)
   }, url)
 
 /** Where it went, for an error: by names, and without the query. */
-export const whereOf = (template: RequestTemplate, input: Filling["input"]): string => {
-  const house = (place: FromHouse) => `\${${nameOf(place)}}`
-  const url = fillUrl(template.url, { input, problems: [], house })
+export const whereOf = (
+  template: Pick<RequestTemplate, "url" | "house"> & { readonly method: string },
+  input: Filling["input"],
+): string => {
+  const url = fillUrl(template.url, { input, problems: [], house: placeholderText })
   return `${template.method} ${shownUrl(template, url)
     .replace(/[?#].*$/s, "")
     .slice(0, 500)}`

@@ -3,6 +3,7 @@
  * for what the house keeps. Read once into a template, then filled call by call, in one pass: what was filled in is
  * never read again, so an input that looks like a place stays the text it is. Pure.
  */
+import { noPlaceholder, type Placeholder, placeholderAt } from "@stoa/contract"
 import type { Schema } from "effect"
 
 /**
@@ -14,11 +15,7 @@ export interface FromInput {
   readonly path: ReadonlyArray<string>
   readonly optional: boolean
 }
-export interface FromHouse {
-  readonly from: "env" | "secret"
-  readonly name: string
-}
-export type Place = FromInput | FromHouse
+export type Place = FromInput | Placeholder
 /** Of a text: what was written, or a place. */
 export type Part = string | Place
 
@@ -34,8 +31,6 @@ export type Template =
 export type Report = (path: string, message: string) => void
 
 const step = /\.([^.{}\s"?[\]]+)|\["([^"]+)"\]/y
-const envName = /^[A-Za-z_][A-Za-z0-9_]*$/
-const secretName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 
 /** `input.a.0["odd name"]?` to a place. */
 const readInput = (inner: string): FromInput | undefined => {
@@ -52,12 +47,14 @@ const readInput = (inner: string): FromInput | undefined => {
   return { from: "input", path, optional }
 }
 
-const readHouse = (inner: string): FromHouse | undefined => {
-  const dot = inner.indexOf(".")
-  const name = inner.slice(dot + 1)
-  if (inner.startsWith("env.") && envName.test(name)) return { from: "env", name }
-  if (inner.startsWith("secret.") && secretName.test(name)) return { from: "secret", name }
-  return undefined
+const inputAt = (text: string, at: number): { readonly place: FromInput; readonly end: number } | undefined => {
+  const close = text.indexOf("}}", at + 2)
+  const place = close === -1 ? undefined : readInput(text.slice(at + 2, close))
+  return place === undefined ? undefined : { place, end: close + 2 }
+}
+const houseAt = (text: string, at: number): { readonly place: Placeholder; readonly end: number } | undefined => {
+  const found = placeholderAt(text, at)
+  return found && { place: found.placeholder, end: found.end }
 }
 
 /** Text to parts. What opens like a place and is none is reported, never sent as it stands. */
@@ -67,17 +64,18 @@ export const readText = (text: string, path: string, report: Report): ReadonlyAr
   for (const { index } of text.matchAll(/\{\{|\$\{/g)) {
     if (index < at) continue
     const ofInput = text[index] === "{"
-    const close = text.indexOf(ofInput ? "}}" : "}", index + 2)
-    const inner = text.slice(index + 2, close === -1 ? undefined : close)
-    const place = close === -1 ? undefined : ofInput ? readInput(inner) : readHouse(inner)
-    if (place === undefined) {
-      const right = ofInput ? '{{input.name}} or {{input["odd name"]}}' : "${env.NAME} or ${secret.NAME}"
-      report(path, `"${text.slice(index, index + 40)}" is not a place; write ${right}`)
+    const found = ofInput ? inputAt(text, index) : houseAt(text, index)
+    if (found === undefined) {
+      const right = '{{input.name}} or {{input["odd name"]}}'
+      report(
+        path,
+        ofInput ? `"${text.slice(index, index + 40)}" is not a place; write ${right}` : noPlaceholder(text, index),
+      )
       return parts
     }
     if (index > at) parts.push(text.slice(at, index))
-    parts.push(place)
-    at = close + (ofInput ? 2 : 1)
+    parts.push(found.place)
+    at = found.end
   }
   if (at < text.length) parts.push(text.slice(at))
   return parts
@@ -104,7 +102,7 @@ export const readTemplate = (value: Schema.Json, path: string, report: Report): 
 }
 
 /** Every place of the house in it: what a call must have resolved before it fills. */
-export const housePlaces = (template: Template): ReadonlyArray<FromHouse> => {
+export const housePlaces = (template: Template): ReadonlyArray<Placeholder> => {
   switch (template.kind) {
     case "constant":
       return []
@@ -118,13 +116,13 @@ export const housePlaces = (template: Template): ReadonlyArray<FromHouse> => {
       return template.entries.flatMap(([, value]) => housePlaces(value))
   }
 }
-export const houseParts = (parts: ReadonlyArray<Part>): ReadonlyArray<FromHouse> =>
-  parts.filter((part): part is FromHouse => typeof part === "object" && part.from !== "input")
+export const houseParts = (parts: ReadonlyArray<Part>): ReadonlyArray<Placeholder> =>
+  parts.filter((part): part is Placeholder => typeof part === "object" && part.from !== "input")
 
 /** One call's values, and what was wrong with them. */
 export interface Filling {
   readonly input: Readonly<Record<string, unknown>>
-  readonly house: (place: FromHouse) => string
+  readonly house: (place: Placeholder) => string
   /** Written while filling; with one in it, what came out is not to be used. */
   readonly problems: Array<string>
 }

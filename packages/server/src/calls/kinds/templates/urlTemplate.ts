@@ -3,17 +3,9 @@
  * values of the query and in the fragment, and each value is encoded for its place, so that it stays one segment or one
  * value whatever it says. Pure.
  */
+import type { Placeholder } from "@stoa/contract"
 import type { Schema } from "effect"
-import {
-  type Filling,
-  type Part,
-  type Report,
-  textOf,
-  valueOf,
-  houseParts,
-  type FromHouse,
-  nameOf,
-} from "./template.ts"
+import { type Filling, type Part, type Report, textOf, valueOf, houseParts, nameOf } from "./template.ts"
 
 export interface UrlTemplate {
   /** Scheme and host as they were written. */
@@ -87,7 +79,7 @@ export const readUrlTemplate = (parts: ReadonlyArray<Part>, path: string, report
   }
 }
 
-export const houseInUrl = ({ fragment = [], query = [], segments }: UrlTemplate): ReadonlyArray<FromHouse> =>
+export const houseInUrl = ({ fragment = [], query = [], segments }: UrlTemplate): ReadonlyArray<Placeholder> =>
   [...segments, ...query.map(({ value = [] }) => value), fragment].flatMap(houseParts)
 
 const holdable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()

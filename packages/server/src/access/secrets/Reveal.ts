@@ -1,0 +1,46 @@
+/**
+ * Where `${secret.NAME}` and `${env.NAME}` become values: when a tool is called and when an MCP server is connected, for the
+ * places their configuration names, and nowhere else. Whatever is revealed is told to the redactor of the place it goes to.
+ */
+import { type Placeholder, shortestSecret } from "@stoa/contract"
+import { isLongEnough, type Redactor } from "@stoa/tools"
+import { Effect, Redacted } from "effect"
+import { Confidential } from "./Confidential.ts"
+import { Environment } from "./Environment.ts"
+import { Secrets } from "./Secrets.ts"
+
+/** A failure is a sentence. */
+export type Reveal = (place: Placeholder, redactor: Redactor) => Effect.Effect<string, string>
+
+const tooShort = (name: string) =>
+  `The secret "${name}" has fewer than ${shortestSecret} characters and could not be kept out of answers. Set a longer one with "stoa secrets set ${name}".`
+
+/** Built with the house's services, asked each time. */
+export const makeReveal = Effect.gen(function* () {
+  const secrets = yield* Secrets
+  const environment = yield* Environment
+  const confidential = yield* Confidential
+
+  const read = ({ from, name }: Placeholder): Effect.Effect<string, string> =>
+    from === "env"
+      ? Effect.mapBoth(environment.read(name), { onSuccess: Redacted.value, onFailure: (error) => error.message })
+      : Effect.mapBoth(secrets.reveal(name), {
+          onSuccess: Redacted.value,
+          onFailure: (error) =>
+            error._tag === "Missing"
+              ? `The secret "${name}" is not set. An operator sets it with "stoa secrets set ${name}".`
+              : error.message,
+        }).pipe(
+          // One that was kept before they were refused.
+          Effect.filterOrFail(isLongEnough, () => tooShort(name)),
+        )
+
+  const reveal: Reveal = (place, redactor) =>
+    Effect.tap(read(place), (value) =>
+      Effect.sync(() => {
+        redactor.add(value)
+        confidential.add(value)
+      }),
+    )
+  return reveal
+})

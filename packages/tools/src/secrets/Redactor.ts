@@ -1,0 +1,224 @@
+/**
+ * Takes secrets out of whatever comes from where they were sent: texts, JSON, bytes, errors (G-17). Any eight characters
+ * in a row of one count, plain, escaped, in base64, hexadecimal or decimal, also where they are split over the fields of an
+ * answer or over the messages of a stream. With no secret in it, it looks at nothing.
+ */
+import { decodedIn } from "./decode.ts"
+import { type Leaf, leavesOf, type Mark, ordersOf, placeMarks, type Writing } from "./leaves.ts"
+import { run, type Writings, writingsOf } from "./writings.ts"
+
+/** Below this, taking a value out would tear up what is left. */
+const shortest = 4
+const instead = "[secret]"
+/** One writing within another: JSON in JSON in JSON, base64 of what was percent-encoded. */
+const layers = 3
+/** What is remembered of a stream, to find what goes on in its next message. */
+const remembered = { leaves: 64, characters: 128, subjects: 64 }
+/** Of an error and what caused it. */
+const deepest = 5
+
+const wholeBase64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Overlapping places as one. */
+const merged = (marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
+  const result: Array<{ begin: number; end: number; writing: Writing }> = []
+  for (const mark of marks.toSorted((a, b) => a.begin - b.begin)) {
+    const last = result.at(-1)
+    if (last === undefined || mark.begin > last.end) result.push({ ...mark })
+    else {
+      last.end = Math.max(last.end, mark.end)
+      if (mark.writing !== last.writing) last.writing = "plain"
+    }
+  }
+  return result
+}
+
+const isBase64 = (sign: string | undefined): boolean => sign !== undefined && /[A-Za-z0-9+/_-]/.test(sign)
+
+/** A character of base64 beside it holds the rest of its first or last byte. */
+const widened = (text: string, { begin, end, writing }: Mark): Mark =>
+  writing === "plain"
+    ? { begin, end, writing }
+    : { begin: begin - (isBase64(text[begin - 1]) ? 1 : 0), end: end + (isBase64(text[end]) ? 1 : 0), writing }
+
+/** In a value that is nothing but base64 the place is kept and filled, so that it still can be decoded. */
+const blanked = (text: string, marks: ReadonlyArray<Mark>): string => {
+  const places = merged(marks.map((mark) => widened(text, mark)))
+  const fills = places.every(({ writing }) => writing === "base64") && wholeBase64.test(text)
+  let result = ""
+  let at = 0
+  for (const { begin, end } of places) {
+    result += text.slice(at, begin) + (fills ? text.slice(begin, end).replaceAll(/[^=]/g, "A") : instead)
+    at = end
+  }
+  return result + text.slice(at)
+}
+
+const rename = (owner: Record<string, unknown>, names: ReadonlyMap<string, string>): void => {
+  for (const [key, value] of Object.entries(owner)) {
+    delete owner[key]
+    // A key may be `__proto__`, which must not be assigned.
+    Object.defineProperty(owner, names.get(key) ?? key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
+  }
+}
+
+export class Redactor {
+  readonly #secrets = new Set<string>()
+  #writings: Writings | undefined
+  /** Too short for pieces: looked for as they are. */
+  #whole: ReadonlyArray<string> = []
+
+  constructor(secrets: Iterable<string> = []) {
+    for (const secret of secrets) this.add(secret)
+  }
+
+  /** From now on. What is shorter than four characters is no secret. */
+  add(secret: string): void {
+    if (secret.trim().length < shortest || this.#secrets.has(secret)) return
+    this.#secrets.add(secret)
+    this.#writings = undefined
+  }
+
+  addAll(other: Redactor): void {
+    for (const secret of other.#secrets) this.add(secret)
+  }
+
+  get isEmpty(): boolean {
+    return this.#secrets.size === 0
+  }
+
+  #prepare(): Writings {
+    this.#whole = [...this.#secrets].filter((one) => !isLongEnough(one)).map((one) => one.trim())
+    return writingsOf([...this.#secrets].filter(isLongEnough))
+  }
+
+  /** `isWhole`: also what stands within one text alone, such as bytes with marks between them. */
+  #find(text: string, isWhole: boolean, layer = 0): ReadonlyArray<Mark> {
+    if (text.length < shortest) return []
+    const { base64, hex, plain } = (this.#writings ??= this.#prepare())
+    const marks: Array<Mark> = []
+    const asPlain = (begin: number, end: number) => void marks.push({ begin, end, writing: "plain" })
+    plain.find(text, asPlain)
+    base64.find(text, (begin, end) => void marks.push({ begin, end, writing: "base64" }))
+    const lower = text.toLowerCase()
+    // A few characters are two in lower case.
+    if (lower.length === text.length) hex.find(lower, asPlain)
+    for (const one of this.#whole)
+      for (let n = text.indexOf(one); n !== -1; n = text.indexOf(one, n + one.length)) asPlain(n, n + one.length)
+    if (layer === layers) return marks
+    for (const inner of decodedIn(text, isWhole)) {
+      const found = this.#find(inner.text, isWhole, inner.goesOn ? layer + 1 : layers)
+      if (found.length === 0) continue
+      const places = inner.places()
+      for (const { begin, end, writing } of found)
+        marks.push({ begin: places.begin(begin), end: places.end(end), writing })
+    }
+    return marks
+  }
+
+  text(text: string): string {
+    if (this.isEmpty) return text
+    const marks = this.#find(text, true)
+    return marks.length === 0 ? text : blanked(text, marks)
+  }
+
+  /** As many bytes as before: where something stands in them may matter. */
+  bytes(bytes: Uint8Array): Uint8Array {
+    if (this.isEmpty) return bytes
+    const marks = merged(this.#find(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"), true))
+    if (marks.length === 0) return bytes
+    const copy = Uint8Array.from(bytes)
+    for (const { begin, end } of marks) copy.fill(0x2a, begin, end)
+    return copy
+  }
+
+  /** Changes the value itself; a text comes back as another. */
+  json<A>(value: A): A {
+    return this.isEmpty ? value : (this.#clean(value, []).value as A)
+  }
+
+  /** A JSON text; one in which nothing is found comes back as it was. */
+  jsonText(text: string): string {
+    if (this.isEmpty) return text
+    const { changed, value } = this.#clean(JSON.parse(text) as unknown, [])
+    return changed ? JSON.stringify(value) : text
+  }
+
+  #clean(value: unknown, before: ReadonlyArray<Leaf>) {
+    const root = { value }
+    const leaves = [...before, ...leavesOf(root)]
+    const marked = new Map<number, Array<Mark>>()
+    for (const order of ordersOf(leaves)) placeMarks(order, this.#find(order.text, order.isWhole), marked)
+    const names = new Map<Record<string, unknown>, Map<string, string>>()
+    let changed = false
+    for (const [n, marks] of marked) {
+      const { isByte, isKey, key, owner, text } = leaves[n]!
+      if (owner === undefined) continue
+      changed = true
+      if (isKey) {
+        const renamed = names.get(owner as Record<string, unknown>) ?? new Map<string, string>()
+        names.set(owner as Record<string, unknown>, renamed.set(text, blanked(text, marks)))
+        continue
+      }
+      const isNumber = typeof (owner as Record<string | number, unknown>)[key] === "number"
+      // A list of bytes stays one.
+      const shown = isNumber ? (isByte ? 0 : instead) : blanked(text, marks)
+      Object.defineProperty(owner, key, { value: shown, writable: true, enumerable: true, configurable: true })
+    }
+    for (const [owner, renamed] of names) rename(owner, renamed)
+    return { value: root.value, changed, leaves: leaves.slice(before.length) }
+  }
+
+  /** What comes in several messages and is read as one: all of them, and those about the same thing. */
+  stream(): { readonly json: <A>(message: A, about?: string) => A } {
+    const heard = new Map<string, ReadonlyArray<Leaf>>()
+    const remember = (about: string, leaves: ReadonlyArray<Leaf>) => {
+      const last = [...(heard.get(about) ?? []), ...leaves].slice(-remembered.leaves)
+      heard.delete(about)
+      heard.set(
+        about,
+        last.map((leaf) => ({ ...leaf, owner: undefined, text: leaf.text.slice(-remembered.characters) })),
+      )
+      if (heard.size > remembered.subjects) heard.delete(heard.keys().next().value!)
+    }
+    return {
+      json: (message, about) => {
+        if (this.isEmpty) return message
+        const { leaves, value } = this.#clean(message, heard.get("") ?? [])
+        const before = about === undefined ? undefined : heard.get(about)
+        remember("", leaves)
+        if (about !== undefined) remember(about, leaves)
+        return (before === undefined ? value : this.#clean(value, before).value) as typeof message
+      },
+    }
+  }
+
+  /** Changes the error itself, and what caused it. */
+  error<E>(error: E): E {
+    if (this.isEmpty) return error
+    if (typeof error === "string") return this.text(error) as E
+    let one: unknown = error
+    for (let depth = 0; depth < deepest && typeof one === "object" && one !== null; depth++) {
+      const fields = one as Record<string, unknown>
+      const next = fields["cause"]
+      for (const key of new Set(["message", "stack", ...Object.keys(fields)])) {
+        if (key === "cause") continue
+        const held = fields[key]
+        if (typeof held === "string" && this.text(held) !== held)
+          Object.defineProperty(fields, key, { value: this.text(held), configurable: true, writable: true })
+        else if (typeof held === "object" && held !== null && !(held instanceof Error)) this.json(held)
+      }
+      if (typeof next === "string") fields["cause"] = this.text(next)
+      one = next
+    }
+    return error
+  }
+}
+
+/** Whether a value is long enough for any piece of it to be found. */
+export const isLongEnough = (secret: string): boolean => secret.trim().length >= run
