@@ -2,7 +2,7 @@
 // @modelcontextprotocol/conformance against our own client and our own server, with no expected failures: a warning fails
 // the run too. `--serve` starts what the server's side is run against, prints the addresses and waits.
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -22,6 +22,7 @@ const wants = (flag: string) => asked.includes(flag)
 const both = !wants("--client") && !wants("--server") && !wants("--serve")
 const picked = revisions.filter((it) => asked.includes(it))
 const out = mkdtempSync(join(tmpdir(), "stoa-conformance-"))
+process.on("exit", () => rmSync(out, { recursive: true, force: true }))
 const none = join(out, "none.yml")
 writeFileSync(none, "client: []\nserver: []\n")
 

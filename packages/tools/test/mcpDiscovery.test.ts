@@ -7,7 +7,8 @@ import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import { discoverMCPServers, discoverMCPServersIn, readMCPServers } from "../src/mcp/client/MCPDiscovery.ts"
 import { mcpTool, mcpToolDefinition } from "../src/mcp/client/MCPToolDefinition.ts"
 import { freePort, httpServer, webSocketServer } from "./fixtures/loopback.ts"
-import { client, raw, temporary } from "./mcpKit.ts"
+import { temporary } from "../../../test/temporary.ts"
+import { client, raw } from "./mcpKit.ts"
 
 const entry = (...ways: ReadonlyArray<string>) => {
   const { command, args } = raw("x", ...ways).config

@@ -9,7 +9,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { OAuthClientProvider } from "@modelcontextprotocol/client"
 import { Deferred, Duration, Effect, Fiber, Queue } from "effect"
 import { MCPClient } from "../src/mcp/client/MCPClient.ts"
-import { alive, client, raw, temporary, until } from "./mcpKit.ts"
+import { temporary } from "../../../test/temporary.ts"
+import { alive, client, raw, until } from "./mcpKit.ts"
 
 const textOf = (result: { readonly content: ReadonlyArray<unknown> }) =>
   (result.content[0] as { readonly text: string }).text

@@ -1,10 +1,10 @@
 // What the MCP suites share: fixture servers, a client with its ears open, and quiet ways to wait.
-import { mkdtempSync, readFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { MCPServer } from "@stoa/contract"
 import { ConfigProvider, Effect, Layer, Queue } from "effect"
+import { temporary } from "../../../test/temporary.ts"
 import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import { defaultMCPPorts, type MCPEvent, MCPPorts } from "../src/mcp/session/MCPPorts.ts"
 import type { MCPServerConfig } from "../src/mcp/MCPServerConfig.ts"
@@ -13,8 +13,6 @@ import type { MCPTool } from "../src/mcp/client/MCPTool.ts"
 import { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "../src/ToolsConfig.ts"
 
 const fixture = fileURLToPath(new URL("fixtures/rawServer.ts", import.meta.url))
-
-export const temporary = (): string => mkdtempSync(join(tmpdir(), "stoa-mcp-"))
 
 /** A fixture that is wrong in the given ways, and the file it writes down what it hears. */
 export const raw = (name: string, ...ways: ReadonlyArray<string>) => {

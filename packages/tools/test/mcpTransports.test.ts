@@ -8,7 +8,8 @@ import { Duration, Effect, Queue } from "effect"
 import { MCPClient } from "../src/mcp/client/MCPClient.ts"
 import type { MCPConnection } from "../src/mcp/client/MCPConnection.ts"
 import { freePort, httpServer, webSocketServer } from "./fixtures/loopback.ts"
-import { client, everything, temporary } from "./mcpKit.ts"
+import { temporary } from "../../../test/temporary.ts"
+import { client, everything } from "./mcpKit.ts"
 
 const textOf = (result: { readonly content: ReadonlyArray<unknown> }) =>
   (result.content[0] as { readonly text: string }).text

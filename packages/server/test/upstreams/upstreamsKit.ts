@@ -1,9 +1,8 @@
 /** What the suites about MCP servers share: the reference server, fixtures that can be wrong, a stub, and ways to wait. */
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import { type AddressInfo, createServer as createNetServer } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Event, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
@@ -14,6 +13,7 @@ import { Secrets } from "../../src/access/secrets/Secrets.ts"
 import { Settings } from "../../src/Settings.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Upstreams } from "../../src/upstreams/Upstreams.ts"
+import { temporary } from "../../../../test/temporary.ts"
 import { ground, type Stored } from "../stores.ts"
 
 export const everything = (mode: string) => ({
@@ -21,7 +21,6 @@ export const everything = (mode: string) => ({
   args: [fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js")), mode],
 })
 
-const temporary = () => mkdtempSync(join(tmpdir(), "stoa-mcp-"))
 const fixtures = {
   raw: fileURLToPath(new URL("../../../tools/test/fixtures/rawServer.ts", import.meta.url)),
   hostile: fileURLToPath(new URL("../../../tools/test/fixtures/hostileServer.ts", import.meta.url)),
