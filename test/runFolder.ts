@@ -16,6 +16,9 @@ for n in 1 2 3 4 5; do rm -rf "$1" && [ "$n" -gt 1 ] && exit; sleep 0.2; done`
 /** Where folders lie that outlive a run. */
 export const outerTmpdir = (): string => process.env["OUTER_TMPDIR"] ?? tmpdir()
 
+/** What Node and npm keep in any TMPDIR to be quicker the next time. */
+const ofNode = /^(node-compile-cache|npm-|v8-compile-cache)/
+
 interface Process {
   readonly pid: number
   readonly parent: number
@@ -79,7 +82,9 @@ export const makeRunFolder = () => {
     folder,
     /** What tests have left behind: folders, and processes that are nobody's. */
     leftovers: (): ReadonlyArray<string> => [
-      ...readdirSync(folder).map((name) => `folder ${relative(outerTmpdir(), join(folder, name))}`),
+      ...readdirSync(folder)
+        .filter((name) => !ofNode.test(name))
+        .map((name) => `folder ${relative(outerTmpdir(), join(folder, name))}`),
       ...orphans().map(({ command, pid }) => `process ${pid}: ${command.slice(0, 200)}`),
     ],
     end: async (): Promise<void> => {

@@ -218,6 +218,13 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()(
   }
 }
 
+/** Nothing was written, for want of room. Reads go on, and so do writes once there is room again. */
+export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {}, { httpApiStatus: 507 }) {
+  override get message(): string {
+    return "The house's disk is full, so nothing was written. Reading works; try again once the operator has made room."
+  }
+}
+
 // The six failures of a tool call (S4-15 … S4-20), with seed 004's fields. Each is written for a model to act on: what
 // was wrong, what is right, what to try (G-32).
 

@@ -29,6 +29,7 @@ import { MemoryNamespace, MemoryRight } from "./Memory.ts"
 import { Message } from "./Message.ts"
 import { PrincipalKind } from "./Principal.ts"
 import { Provenance } from "./Provenance.ts"
+import { Acceptable } from "./Report.ts"
 import { MemberRole, SpaceKind, Trigger } from "./Space.ts"
 import { ListedSet } from "./Toolset.ts"
 
@@ -40,13 +41,19 @@ interface Kind<Body extends Schema.Struct.Fields> {
   readonly audience: Audience
   /** How long the journal keeps it; the audit trail has a term of its own. */
   readonly days: number
+  /** How a body of the first format becomes one of the second, and so on: the newest is one more than there are. */
+  readonly upgrades: ReadonlyArray<Upgrade>
 }
 
-const kind = <const Body extends Schema.Struct.Fields>(audience: Audience, days: number, body: Body): Kind<Body> => ({
-  audience,
-  days,
-  body,
-})
+/** From the JSON of one format to that of the next (G-28). */
+type Upgrade = (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+
+const kind = <const Body extends Schema.Struct.Fields>(
+  audience: Audience,
+  days: number,
+  body: Body,
+  ...upgrades: ReadonlyArray<Upgrade>
+): Kind<Body> => ({ audience, days, body, upgrades })
 
 const server = { server: Schema.String, owner: Schema.NullOr(PrincipalId) }
 const aCall = {
@@ -75,6 +82,8 @@ export const kinds = {
     changed: Schema.Array(Schema.String),
     retired: Schema.Array(Schema.String),
   }),
+  // An operator has looked into what the doctor found, and vouches for it.
+  "house.accepted": kind("admins", 365, { check: Acceptable }),
   "principal.added": kind("concerned", 365, { principal: PrincipalId, kind: PrincipalKind, name: Schema.String }),
   "principal.changed": kind("concerned", 365, { principal: PrincipalId, changes: Schema.Array(Schema.String) }),
   "principal.retired": kind("concerned", 365, { principal: PrincipalId, name: Schema.String }),
@@ -211,10 +220,25 @@ export const kinds = {
 export type EventKind = keyof typeof kinds
 export type EventBody<K extends EventKind> = Schema.Struct.Type<(typeof kinds)[K]["body"]>
 
+/** The format in which events of a kind are written now. */
+export const eventVersion = (kind: EventKind): number => kinds[kind].upgrades.length + 1
+
+/** A stored body as its kind has it now, whichever format it was written in. */
+export const upgradedBody = (kind: EventKind, version: number, body: unknown): unknown => {
+  const { upgrades } = kinds[kind]
+  if (version > upgrades.length + 1)
+    throw new Error(`an event ${kind} has format ${version}; this program knows ${upgrades.length + 1}`)
+  return upgrades
+    .slice(version - 1)
+    .reduce((older, upgrade) => upgrade(older), body as Readonly<Record<string, unknown>>)
+}
+
 const event = <const K extends EventKind>(kind: K) =>
   Schema.Struct({
     cursor: Cursor,
     kind: Schema.Literal(kind),
+    /** Of the body's format: it rises when the shape of a kind changes. */
+    version: Schema.Int,
     at: Moment,
     space: Schema.NullOr(Schema.String),
     actor: Schema.NullOr(PrincipalId),
@@ -236,6 +260,7 @@ export type Event = {
   readonly [K in EventKind]: {
     readonly cursor: Cursor
     readonly kind: K
+    readonly version: number
     readonly at: DateTime.Utc
     readonly space: string | null
     readonly actor: PrincipalId | null

@@ -9,3 +9,7 @@ export const Finding = Schema.Struct({
 export type Finding = typeof Finding.Type
 
 export class Report extends Schema.Class<Report>("Report")({ findings: Schema.Array(Finding) }) {}
+
+/** Findings that an operator may vouch for: that the clock is right, or why the audit trail was sealed anew. */
+export const Acceptable = Schema.Literals(["clock", "audit"])
+export type Acceptable = typeof Acceptable.Type

@@ -29,13 +29,15 @@ export {
   nameOfEvent,
   nameOn,
   type NewEvent,
+  eventVersion,
+  upgradedBody,
 } from "./Event.ts"
 export { Provenance } from "./Provenance.ts"
 export { Emoji, largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"
 export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
-export { type Finding, Report } from "./Report.ts"
+export { Acceptable, type Finding, Report } from "./Report.ts"
 export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./Host.ts"
 export {
   ApprovalId,

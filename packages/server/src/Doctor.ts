@@ -1,8 +1,8 @@
 /** Looks the house over: each finding says what was looked at and what to do. */
 // edge: looks at the data folder's mode, and at the database file.
-import { statSync } from "node:fs"
+import { statfsSync, statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { type AllowList, type Finding, Report } from "@stoa/contract"
+import { type Acceptable, type AllowList, type Finding, Report } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AllowLists, wholeServer } from "./access/rights/AllowLists.ts"
@@ -13,7 +13,9 @@ import { migrations } from "./Migrations.ts"
 import { Folder } from "./store/Folder.ts"
 import { Journal } from "./store/journal/Journal.ts"
 import { Readers } from "./store/journal/Readers.ts"
+import { Retention } from "./store/journal/Retention.ts"
 import { versionOf } from "./store/Schemas.ts"
+import { Disk } from "./store/database/Disk.ts"
 import { Store } from "./store/database/Store.ts"
 
 const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })
@@ -57,13 +59,42 @@ const folder = Effect.gen(function* () {
     : warn("folder", `${path} is open to others (mode ${mode.toString(8)}): chmod 700 ${path}`)
 })
 
+/** Less than this is soon used up. */
+const littleRoom = 256 * 1024 * 1024
+
+const disk = Effect.gen(function* () {
+  if ((yield* Disk).isFull())
+    return fail("disk", "full: reads go on, writes are answered with 507. Make room; the house notices by itself")
+  const { path } = yield* Folder
+  const { bavail, bsize } = statfsSync(path)
+  const room = `${Math.round((bavail * bsize) / 1024 / 1024)} MB free at ${path}`
+  return bavail * bsize < littleRoom ? warn("disk", `${room}: make room before it is full`) : ok("disk", room)
+})
+
 const audit = Effect.gen(function* () {
-  const { brokenAt, rows } = yield* (yield* Audit).verify
-  return brokenAt === null
-    ? ok("audit", `${rows} rows, the chain is whole`)
-    : fail(
+  const trail = yield* Audit
+  const { brokenAt, rows, sealed, why } = yield* trail.verify
+  if (brokenAt !== null)
+    return fail(
+      "audit",
+      `the trail breaks at row ${brokenAt}: ${why}. Somebody changed it, or the house has another STOA_SECRET_KEY; keep the file and compare a backup`,
+    )
+  const { failed, first } = yield* trail.resealed
+  if (!sealed)
+    return warn(
+      "audit",
+      `${rows} rows without a seal: the next start seals them. If this house has run this version before, somebody removed the seal; compare a backup`,
+    )
+  if (failed !== null)
+    return fail(
+      "audit",
+      `${rows} rows; at row ${failed} the seal did not fit the house's key and was made anew: the key was changed, or somebody changed the trail. Compare a backup, then "stoa doctor --accept audit"`,
+    )
+  return first === null
+    ? ok("audit", `${rows} rows, the chain is whole and its end is sealed`)
+    : warn(
         "audit",
-        `the chain breaks at row ${brokenAt}: somebody changed the trail; keep the file and compare a backup`,
+        `${rows} rows, sealed since row ${first}. If you did not upgrade then, somebody removed the seal: compare a backup. Then "stoa doctor --accept audit"`,
       )
 })
 
@@ -75,6 +106,16 @@ const readers = Effect.gen(function* () {
       ? ok(`reader ${one.name}`, one.cursor >= end ? "up to date" : `${end - one.cursor} events behind`)
       : fail(`reader ${one.name}`, `stands at ${one.cursor} of ${end}: ${one.failure.slice(0, 200)}`),
   )
+})
+
+const clock = Effect.gen(function* () {
+  const { now, seen, waits } = yield* (yield* Retention).clock
+  return waits
+    ? warn(
+        "clock",
+        `it says ${now}, and the house last worked at ${seen}: until you say that it is right, no old row is removed. If it is, "stoa doctor --accept clock"`,
+      )
+    : ok("clock", `it says ${now}; old rows are removed by it, at most a day's worth an hour`)
 })
 
 // Asked of the table: the clockwork itself would start to fire, and a look must change nothing.
@@ -121,11 +162,25 @@ const rules = Effect.gen(function* () {
     : warn("rules", `${ofNobody.join("; ")}. Mend the name in the configuration file, or add who is meant`)
 })
 
-const rooms = Effect.all([audit, readers, timers, secrets, allowLists, rules])
+const rooms = Effect.all([audit, clock, readers, timers, secrets, allowLists, rules])
+
+/** What an operator vouches for is in the journal, and so in the audit. */
+export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Acceptable) {
+  const journal = yield* Journal
+  const { accept } = yield* Retention
+  yield* journal.transact(
+    Effect.andThen(
+      check === "clock" ? accept : Effect.void,
+      journal.append({ kind: "house.accepted", body: { check } }),
+    ),
+  )
+  // What the auditor reads of it, the doctor reads there.
+  yield* (yield* Readers).receipt("audit")
+})
 
 /** A database of another version is only looked at from outside: its tables may be other ones. */
 export const doctorReport = Effect.gen(function* () {
-  const outside = yield* Effect.all([store, schema, integrity, folder])
+  const outside = yield* Effect.all([store, schema, integrity, folder, disk])
   const current = outside.every(({ check, state }) => check !== "schema" || state === "ok")
   return new Report({ findings: [...outside, ...(current ? (yield* rooms).flat() : [])] })
 }).pipe(Effect.withSpan("Doctor.report"))

@@ -34,7 +34,7 @@ import { Company } from "./decisions/Company.ts"
 import { DecisionLinks } from "./decisions/DecisionLinks.ts"
 import { Decisions } from "./decisions/Decisions.ts"
 import { layerExpiry } from "./decisions/Expiry.ts"
-import { doctorReport } from "./Doctor.ts"
+import { acceptFinding, doctorReport } from "./Doctor.ts"
 import { Endings } from "./doors/Endings.ts"
 import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
@@ -64,7 +64,9 @@ import { Readers } from "./store/journal/Readers.ts"
 import { migrate } from "./store/Schemas.ts"
 import { refuse } from "./store/StartError.ts"
 import { SearchIndex } from "./store/search/SearchIndex.ts"
+import { Disk } from "./store/database/Disk.ts"
 import { Store } from "./store/database/Store.ts"
+import { Retention } from "./store/journal/Retention.ts"
 import { Timers } from "./store/journal/Timers.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
@@ -140,6 +142,8 @@ const foundations = Layer.mergeAll(
   Holder.layer,
   Deltas.layer,
   SearchIndex.layer,
+  Disk.layer,
+  Retention.layer,
 ).pipe(Layer.provideMerge(Journal.layer), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
@@ -231,6 +235,7 @@ const upkeep = (keys: Keys) =>
     Effect.gen(function* () {
       const backup = yield* Backup
       const configuration = yield* Configuration
+      const disk = yield* Disk
       const server = yield* NodeServer
       const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
       const { publicUrl } = yield* Settings
@@ -239,8 +244,10 @@ const upkeep = (keys: Keys) =>
       return Upkeep.of({
         address: address.now,
         ready: () => (server.draining() ? "draining" : "ok"),
+        diskFull: disk.isFull,
         reload: configuration.apply,
         doctor: Effect.provideContext(doctorReport, context),
+        accept: (check) => Effect.provideContext(acceptFinding(check), context),
         // A copy that breaks off midway breaks the connection: the client must not take it for whole.
         backup: ({ withKey }) => Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})),
       })
@@ -294,7 +301,8 @@ const doors = (keys: Keys) =>
 export const layerLook = (secret: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(Settings, ({ config: file }) =>
-      Layer.mergeAll(Readers.layer, Audit.layer, AllowLists.layer(file), Rules.layer, Secrets.layer(secret)).pipe(
+      Layer.mergeAll(Readers.layer, Disk.layer, Retention.layer, Audit.layer, AllowLists.layer(file), Rules.layer).pipe(
+        Layer.provideMerge(Secrets.layer(secret)),
         Layer.provideMerge(Journal.layer),
         Layer.provideMerge(layerStore),
       ),

@@ -1,6 +1,7 @@
 /** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
 import access from "./access/migrations/0002_access.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
+import auditHead from "./access/migrations/0040_audit_head.ts"
 import calls from "./calls/migrations/0006_calls.ts"
 import hosts from "./calls/migrations/0008_hosts.ts"
 import callRuns from "./calls/migrations/0021_call_runs.ts"
@@ -17,6 +18,8 @@ import journal from "./store/migrations/0001_journal.ts"
 import holders from "./store/migrations/0020_holders.ts"
 import journalSpace from "./store/migrations/0012_journal_space.ts"
 import search from "./store/migrations/0030_search.ts"
+import retention from "./store/migrations/0041_retention.ts"
+import eventVersion from "./store/migrations/0042_event_version.ts"
 
 export const migrations: Migrations = {
   "0001_journal": journal,
@@ -36,4 +39,7 @@ export const migrations: Migrations = {
   "0030_search": search,
   "0031_memory": memory,
   "0032_space_names": spaceNames,
+  "0040_audit_head": auditHead,
+  "0041_retention": retention,
+  "0042_event_version": eventVersion,
 }

@@ -10,7 +10,8 @@ import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog, shownLine } from "./Log.ts"
 import { Settings } from "./Settings.ts"
 import { Folder } from "./store/Folder.ts"
-import type { StartError } from "./store/StartError.ts"
+import { isOfFullDisk } from "./store/database/Disk.ts"
+import { refuse, type StartError } from "./store/StartError.ts"
 
 const stopAsked = Effect.callback<string>((resume) => {
   const stop = (signal: string) => () => resume(Effect.succeed(signal))
@@ -104,6 +105,13 @@ export const serve = (options: ServeOptions): Promise<number> =>
   whole(options).pipe(
     Effect.as(0),
     Effect.provide(Settings.layer()),
+    Effect.catchCause((cause) =>
+      isOfFullDisk(cause)
+        ? Effect.fail(
+            refuse("The disk of the data folder, or of the database, is full. Make room, and start again.", cause),
+          )
+        : Effect.failCause(cause),
+    ),
     Effect.catchTag("StartError", (error: StartError) =>
       Effect.map(Confidential, (confidential) => {
         process.stderr.write(`stoa: ${shownLine(error.message, confidential)}\n`)

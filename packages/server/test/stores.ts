@@ -22,16 +22,17 @@ export const tempFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
 )
 
-const admin = (statement: string) =>
-  Effect.promise(async () => {
-    const client = new pg.Client({ connectionString: inject("databaseUrl") })
-    await client.connect()
-    try {
-      await client.query(statement)
-    } finally {
-      await client.end()
-    }
-  })
+/** Statements for a Postgres database, by a connection of their own. */
+export const askDatabase = async (connectionString: string, ...statements: ReadonlyArray<string>): Promise<void> => {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+const admin = (statement: string) => Effect.promise(() => askDatabase(inject("databaseUrl"), statement))
 
 let made = 0
 /** The address of a new, empty database. */

@@ -90,6 +90,7 @@ export const DecisionsPort = Context.Reference<Decisions>("tools/Decisions", { d
 export interface Call extends CallContext {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
+  /** When it began, in milliseconds that only go forward: for how long it takes, and no moment of any clock. */
   readonly startedAt: number
 }
 

@@ -8,7 +8,8 @@ import {
   type ToolOutput,
   ToolValidationError,
 } from "@stoa/contract"
-import { Cause, Clock, Context, Effect, type Exit, Layer, Scope } from "effect"
+import { Cause, Context, Effect, type Exit, Layer, Scope } from "effect"
+import { monotonicMillis } from "./monotonic.ts"
 import type { OpenAITool } from "./functionCalling.ts"
 import type { ToolHandler } from "./Handler.ts"
 import { makeMCPTools, type MCPTools } from "./mcpTools.ts"
@@ -136,11 +137,11 @@ const make = Effect.gen(function* () {
   const outputOf = ({ call, is }: Stage, made: unknown): Effect.Effect<ToolOutput> =>
     is === "before"
       ? Effect.succeed(made as ToolOutput)
-      : Effect.map(Clock.currentTimeMillis, (now) => ({
+      : Effect.map(monotonicMillis, (now) => ({
           toolName: call.tool,
           success: true,
           result: made,
-          executionTimeMs: Math.max(0, now - call.startedAt),
+          executionTimeMs: Math.max(0, Math.round(now - call.startedAt)),
         }))
 
   const register: ToolService["Service"]["register"] = Effect.fnUntraced(function* (definition, handler) {
@@ -176,7 +177,7 @@ const quietly = (what: string, write: () => Effect.Effect<void, unknown>): Effec
 
 /** Settle, whichever way it ended: record and figures, audit, event (S4-28 … S4-31). */
 const settled = Effect.fnUntraced(function* (call: Call, exit: Exit.Exit<unknown, ToolError>) {
-  const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - call.startedAt)
+  const durationMs = Math.max(0, Math.round((yield* monotonicMillis) - call.startedAt))
   const outcome: Settled = settledOf(exit, durationMs)
   const records = yield* RecordPort
   const audit = yield* AuditPort

@@ -14,7 +14,8 @@ import {
   type ToolTimeoutError,
   ToolValidationError,
 } from "@stoa/contract"
-import { Cause, Clock, Duration, Effect, Exit, Metric } from "effect"
+import { Cause, Duration, Effect, Exit, Metric } from "effect"
+import { monotonicMillis } from "./monotonic.ts"
 import type { Progress } from "./Handler.ts"
 import { saidOf } from "./schema/compile.ts"
 import { deepest, extentOf } from "./schema/extent.ts"
@@ -44,7 +45,7 @@ const silent: Progress = () => Effect.void
 
 /** Fills in what the caller left out. Who calls is what the caller of this function says, never what arguments say. */
 export const begin = (input: ToolInput, progress: Progress = silent): Effect.Effect<Call> =>
-  Effect.map(Clock.currentTimeMillis, (startedAt) => {
+  Effect.map(monotonicMillis, (startedAt) => {
     const id = `call_${randomUUID()}`
     return {
       id,

@@ -3,7 +3,7 @@
 import { createWriteStream, existsSync } from "node:fs"
 import { rename, rm } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, failureOf, refused } from "../Failure.ts"
 import { backupHere, doctorHere, restoreHere } from "../local.ts"
@@ -44,11 +44,17 @@ const said = (done: {
     .map((what) => `${what} ${done[what].join(", ")}`)
     .join("; ")
 
+const accept = Flag.Literals("accept", ["clock", "audit"]).pipe(
+  Flag.withDescription("You have looked into this finding, and vouch for it; the house must run"),
+  Flag.optional,
+)
+
 export const doctor = Command.make(
   "doctor",
-  {},
-  Effect.fn(function* () {
+  { accept },
+  Effect.fn(function* ({ accept }) {
     const { json } = yield* root
+    if (Option.isSome(accept)) yield* ask((stoa) => stoa.house.accept({ check: accept.value }))
     // A house that does not run is looked over where it lies.
     const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
     if (json) yield* out(JSON.stringify(report))

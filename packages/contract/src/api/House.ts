@@ -1,16 +1,21 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ConfigFaulty, Missing } from "../Errors.ts"
-import { Report } from "../Report.ts"
+import { Acceptable, Report } from "../Report.ts"
 import { FileId } from "../Ids.ts"
 import { problem } from "../Problem.ts"
 
 const Status = Schema.Struct({ status: Schema.Literals(["ok", "starting", "draining"]) })
+const Ready = Schema.Struct({
+  ...Status.fields,
+  /** Only while it is: the house reads on, and answers writes with 507. */
+  disk: Schema.optionalKey(Schema.Literal("full")),
+})
 
 /** Asked by machines, without a token. */
 export class HealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Status }),
-  HttpApiEndpoint.get("ready", "/readyz", { success: Status, error: Status.pipe(HttpApiSchema.status(503)) }),
+  HttpApiEndpoint.get("ready", "/readyz", { success: Ready, error: Status.pipe(HttpApiSchema.status(503)) }),
 ) {}
 
 /** Figures for whoever watches the house from outside, in Prometheus' text form. */
@@ -34,6 +39,10 @@ export class HouseApi extends HttpApiGroup.make("house")
   .add(
     HttpApiEndpoint.post("reload", "/reload", { success: Reloaded, error: problem(ConfigFaulty) }),
     HttpApiEndpoint.get("doctor", "/doctor", { success: Report }),
+    HttpApiEndpoint.post("accept", "/doctor/accept", {
+      payload: Schema.Struct({ check: Acceptable }),
+      success: Report,
+    }),
     HttpApiEndpoint.post("backup", "/backup", {
       query: { withKey: Schema.optionalKey(Schema.Literals(["true", "false"])) },
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/vnd.sqlite3" }),

@@ -2,7 +2,16 @@
 import { Context, type Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "effect/http-api"
 import type { Caller } from "../Caller.ts"
-import { BadInput, Forbidden, Internal, TooLarge, TooManyRequests, Unauthenticated, WrongState } from "../Errors.ts"
+import {
+  BadInput,
+  DiskFull,
+  Forbidden,
+  Internal,
+  TooLarge,
+  TooManyRequests,
+  Unauthenticated,
+  WrongState,
+} from "../Errors.ts"
 import type { Principal } from "../Principal.ts"
 import { problem } from "../Problem.ts"
 
@@ -28,7 +37,7 @@ export class Submitting extends HttpApiMiddleware.Service<Submitting, { provides
 
 /** What could not be read becomes a BadInput that names the path. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/Reading", {
-  error: [problem(BadInput), problem(TooLarge), problem(Internal)],
+  error: [problem(BadInput), problem(TooLarge), problem(DiskFull), problem(Internal)],
 }) {}
 
 /** A repeated Idempotency-Key gives the first answer, with status 200 instead of 201. */

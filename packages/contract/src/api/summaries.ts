@@ -41,6 +41,7 @@ const summaries: Record<string, string> = {
   "audit.list": "Who did what, newest first",
   "house.reload": "Apply the configuration file, all of it or nothing",
   "house.doctor": "Look the house over",
+  "house.accept": "Vouch for a finding of the doctor",
   "house.backup": "A consistent copy of everything, as a SQLite file",
   "house.file": "A stored file, by id",
   "events.watch": "The feed: what you may see, as it happens, with resume by Last-Event-ID",

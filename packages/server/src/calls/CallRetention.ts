@@ -1,11 +1,11 @@
 /**
- * Calls that have settled and are past their days go, once a day, with what belongs to them alone: questions, files,
- * decisions. In steps, each a transaction of its own: cut off anywhere, the rest goes the next time.
+ * Calls that have settled and whose days are over go, with what belongs to them alone: questions, files, decisions. In steps, each a transaction of its own: cut off anywhere, the rest goes the next time.
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeDecisionRetention } from "../decisions/DecisionRetention.ts"
-import { dailyLayer } from "../store/journal/Daily.ts"
+import { withinADay } from "../store/Moment.ts"
+import { retentionLayer } from "../store/journal/Retention.ts"
 import { Files } from "../store/Files.ts"
 import { isSettled } from "./road/lifecycle.ts"
 import type { CallRow } from "./road/rows.ts"
@@ -58,28 +58,49 @@ const makeRemoval = Effect.gen(function* () {
     return yield* files.remove(yield* unreferredFiles(sql, theirs), before)
   }, sql.withTransaction)
 
-  return Effect.fn("CallRetention.remove")(function* (before: string) {
+  /** Those that ended before a moment and may go, a step at a time: `cut` says how much of what was read is a step. */
+  const walk = Effect.fnUntraced(function* <E>(
+    before: string,
+    cut: (rows: ReadonlyArray<Walked>) => ReadonlyArray<Walked>,
+    visit: (past: ReadonlyArray<Walked>) => Effect.Effect<void, E>,
+  ) {
     let after = ""
-    const removed = { calls: 0, files: 0 }
     while (true) {
       const rows = yield* sql<Walked>`SELECT id, state, space, visibility, output_file, created_at, settled_at,
         CASE WHEN meta LIKE '{"file":%' THEN meta END AS made FROM calls WHERE id > ${after} ORDER BY id LIMIT ${atOnce}`
       // Ids are given in order: behind a whole step of young ones there are no old ones.
-      if (rows.every((row) => row.createdAt >= before)) return removed
-      const step = stepOf(rows)
+      if (rows.every((row) => row.createdAt >= before)) return
+      const step = cut(rows)
       const past = step.filter((row) => isSettled(row.state) && (row.settledAt ?? "") < before && !isShown(row))
-      if (past.length > 0) removed.files += yield* drop(past, before)
-      removed.calls += past.length
+      if (past.length > 0) yield* visit(past)
       after = step.at(-1)!.id
     }
+  })
+
+  return Effect.fn("CallRetention.remove")(function* (term: string) {
+    let oldest: string | undefined
+    const look = (past: ReadonlyArray<Walked>) =>
+      Effect.sync(() => {
+        for (const { settledAt } of past) if (oldest === undefined || settledAt! < oldest) oldest = settledAt!
+      })
+    yield* walk(term, (rows) => rows, look)
+    const before = withinADay(oldest, term)
+    const removed = { calls: 0, files: 0 }
+    yield* walk(before, stepOf, (past) =>
+      Effect.map(drop(past, before), (files) => {
+        removed.calls += past.length
+        removed.files += files
+      }),
+    )
+    return removed
   }, Effect.orDie)
 })
 
 const clean = (days: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const before = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
-    const { calls, files } = yield* (yield* makeRemoval)(before)
+    const term = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
+    const { calls, files } = yield* (yield* makeRemoval)(term)
     const stillThere = (ids: ReadonlyArray<string>) =>
       ids.length === 0
         ? Effect.succeed(new Set<string>())
@@ -87,9 +108,9 @@ const clean = (days: number) =>
             Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("id", ids)}`),
             (rows) => new Set(rows.map(({ id }) => id)),
           )
-    const decisions = yield* (yield* makeDecisionRetention)(before, stillThere)
+    const decisions = yield* (yield* makeDecisionRetention)(term, stillThere)
     yield* Effect.logInfo(`Retention removed ${calls} calls, ${files} of their files and ${decisions} decisions`)
   })
 
 /** `days`: how long after its end a call is kept. */
-export const layerCallRetention = (days: number) => dailyLayer({ name: "call-retention", work: clean(days) })
+export const layerCallRetention = (days: number) => retentionLayer({ name: "call-retention", work: clean(days) })

@@ -28,6 +28,7 @@ import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { Spaces } from "../spaces/Spaces.ts"
+import { monotonicOf } from "../store/Monotonic.ts"
 import { Holder } from "../store/Holder.ts"
 import { type Cause, causeOr, Correlation, currentCause } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
@@ -194,11 +195,14 @@ export class Calls extends Context.Service<
         })
       })
 
+      // wall clock: the moment is stored with the call.
+      const begun = () => ({ now: clock.currentTimeMillisUnsafe(), began: monotonicOf(clock) })
+
       const callBy = Effect.fnUntraced(function* (request: CallRequest, caller: Caller["Service"], cause: Cause) {
         const space = (yield* spaceOf(request, caller)) ?? null
         const isOnce = request.key !== undefined || request.run !== undefined
         const digest = isOnce ? digestOf([request.tool, textOf(request.input), space ?? undefined]) : ""
-        const attempt = begin(request, caller, cause, { space, digest, now: clock.currentTimeMillisUnsafe() })
+        const attempt = begin(request, caller, cause, { space, digest, ...begun() })
         return yield* isOnce ? walkOnce(request, attempt) : Effect.catchTag(walk(attempt, request), "Taken", Effect.die)
       })
       // Without a span: that would cost as much as the walk.
@@ -210,7 +214,7 @@ export class Calls extends Context.Service<
       const preview: Calls["Service"]["preview"] = Effect.fn("Calls.preview")(function* (request) {
         const caller = yield* Caller
         const space = (yield* spaceOf(request, caller)) ?? null
-        const about = { space, digest: "", now: clock.currentTimeMillisUnsafe() }
+        const about = { space, digest: "", ...begun() }
         const attempt = begin(request, caller, yield* currentCause, about)
         const { found, mustAsk } = yield* prepare(attempt, { counted: true })
         const standing = mustAsk ? yield* ask.standing(found, attempt) : undefined

@@ -1,9 +1,12 @@
 /** Decisions that are closed and past their days go, but none that is open, whose subject is still there, or on which an approval stands. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { withinADay } from "../store/Moment.ts"
 
 /** So many are looked at in one transaction, so that the writer is never held for long. */
 const atOnce = 200
+
+type StillThere = (calls: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
 
 interface Walked {
   readonly id: string
@@ -14,37 +17,67 @@ interface Walked {
 }
 
 /**
- * Removes what was closed before a moment, and says how many. `stillThere` is the word of whoever asked: which of these
- * calls it still knows. A decision stays as long as what it was about.
+ * Removes what was closed before a moment, as far as the oldest day of it, and says how many. `stillThere` is the word of
+ * whoever asked: which of these calls it still knows. A decision stays as long as what it was about.
  */
 export const makeDecisionRetention = Effect.map(SqlClient.SqlClient, (sql) => {
-  const drop = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, before: string) {
-    yield* sql`DELETE FROM approvals WHERE ${sql.in("decision", ids)} AND revoked_at < ${before}`
-    const kept = yield* sql<{ decision: string }>`SELECT decision FROM approvals WHERE ${sql.in("decision", ids)}`
+  /** Of those that may go, those without a standing approval. */
+  const unapproved = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, term: string) {
+    const kept = yield* sql<{ decision: string }>`SELECT decision FROM approvals
+      WHERE ${sql.in("decision", ids)} AND (revoked_at IS NULL OR revoked_at >= ${term})`
     const standing = new Set(kept.map((row) => row.decision))
-    const gone = ids.filter((id) => !standing.has(id))
+    return ids.filter((id) => !standing.has(id))
+  })
+
+  const drop = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, term: string) {
+    yield* sql`DELETE FROM approvals WHERE ${sql.in("decision", ids)} AND revoked_at < ${term}`
+    const gone = yield* unapproved(ids, term)
     if (gone.length === 0) return 0
     yield* sql`DELETE FROM decision_approvals WHERE ${sql.in("decision", gone)}`
     return (yield* sql`DELETE FROM decisions WHERE ${sql.in("id", gone)} AND state <> 'open' RETURNING id`).length
   }, sql.withTransaction)
 
-  return Effect.fn("DecisionRetention.remove")(function* (
+  const walk = Effect.fnUntraced(function* <E>(
     before: string,
-    stillThere: (calls: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>,
+    stillThere: StillThere,
+    visit: (past: ReadonlyArray<Walked>) => Effect.Effect<void, E>,
   ) {
     let after = ""
-    let removed = 0
     while (true) {
       // An unanswered one was closed when it expired at the latest.
       const rows = yield* sql<Walked>`SELECT id, call, state, created_at, coalesce(answered_at, expires_at) AS closed_at
         FROM decisions WHERE id > ${after} ORDER BY id LIMIT ${atOnce}`
       // Ids are given in order: behind a whole step of young ones there are no old ones.
-      if (rows.every((row) => row.createdAt >= before)) return removed
-      const past = rows.filter((row) => row.state !== "open" && row.closedAt < before)
-      const there = yield* stillThere(past.flatMap(({ call }) => (call === null ? [] : [call])))
-      const ids = past.filter(({ call }) => call === null || !there.has(call)).map(({ id }) => id)
-      if (ids.length > 0) removed += yield* drop(ids, before)
+      if (rows.every((row) => row.createdAt >= before)) return
+      const closed = rows.filter((row) => row.state !== "open" && row.closedAt < before)
+      const there = yield* stillThere(closed.flatMap(({ call }) => (call === null ? [] : [call])))
+      const past = closed.filter(({ call }) => call === null || !there.has(call))
+      if (past.length > 0) yield* visit(past)
       after = rows.at(-1)!.id
     }
+  })
+
+  return Effect.fn("DecisionRetention.remove")(function* (term: string, stillThere: StillThere) {
+    let oldest: string | undefined
+    yield* walk(
+      term,
+      stillThere,
+      Effect.fnUntraced(function* (past) {
+        const ids = past.map(({ id }) => id)
+        const going = new Set(yield* unapproved(ids, term))
+        for (const { closedAt, id } of past)
+          if (going.has(id) && (oldest === undefined || closedAt < oldest)) oldest = closedAt
+      }),
+    )
+    if (oldest === undefined) return 0
+    const before = withinADay(oldest, term)
+    let removed = 0
+    const ids = (past: ReadonlyArray<Walked>) => past.map(({ id }) => id)
+    yield* walk(before, stillThere, (past) =>
+      Effect.map(drop(ids(past), term), (count) => {
+        removed += count
+      }),
+    )
+    return removed
   }, Effect.orDie)
 })

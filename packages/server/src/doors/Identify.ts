@@ -4,6 +4,7 @@ import { Effect, Option, type Redacted } from "effect"
 import { Limits } from "../access/limits/Limits.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { atHand } from "../store/AtHand.ts"
+import { whereRoom } from "../store/database/Disk.ts"
 import { Journal } from "../store/journal/Journal.ts"
 
 /** `address` is counted for wrong guesses. No credential is the stand-in, where a setting names one. */
@@ -25,11 +26,14 @@ export const makeIdentify = (anonymous: Option.Option<string>) =>
     const refused = Effect.fnUntraced(function* (error: Unauthenticated, address: string) {
       // Counted before it is written down: a flood of guesses must not become a flood of rows.
       yield* limits.takeGuess(address)
-      yield* journal.transact(
-        journal.append({
-          kind: "access.denied",
-          body: { principal: null, action: "authenticate", resource: "tokens", rule: "unknown, expired or revoked" },
-        }),
+      yield* whereRoom(
+        "a refused token",
+        journal.transact(
+          journal.append({
+            kind: "access.denied",
+            body: { principal: null, action: "authenticate", resource: "tokens", rule: "unknown, expired or revoked" },
+          }),
+        ),
       )
       return yield* error
     })

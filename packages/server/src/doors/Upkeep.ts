@@ -1,5 +1,5 @@
 /** What an operator may ask of the running house. The wiring fills it in: it alone knows every room. */
-import type { ConfigFaulty, Report } from "@stoa/contract"
+import type { Acceptable, ConfigFaulty, Report } from "@stoa/contract"
 import { Context, type Effect, type Stream } from "effect"
 
 export class Upkeep extends Context.Service<
@@ -8,6 +8,7 @@ export class Upkeep extends Context.Service<
     /** Where people reach the house. */
     readonly address: () => string
     readonly ready: () => "ok" | "starting" | "draining"
+    readonly diskFull: () => boolean
     readonly reload: Effect.Effect<
       {
         readonly file: string
@@ -19,6 +20,8 @@ export class Upkeep extends Context.Service<
       ConfigFaulty
     >
     readonly doctor: Effect.Effect<Report>
+    /** An operator has looked into a finding, and vouches for it. */
+    readonly accept: (check: Acceptable) => Effect.Effect<void>
     /** A consistent copy of everything, made while the house runs. */
     readonly backup: (options: { readonly withKey: boolean }) => Stream.Stream<Uint8Array>
   }

@@ -1,6 +1,12 @@
 /** Claiming work rows by lease: several processes may ask at once, and each row goes to one of them. */
-import { DateTime, type Duration, Effect } from "effect"
+import { DateTime, Duration, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+
+/**
+ * A lease that ends later than any that is given now was given by a clock that has been set back since: it holds nobody up.
+ * Clocks of several machines may differ by this much.
+ */
+export const leaseSkew = Duration.minutes(2)
 
 /** The table has `id`, `due_at`, `lease_owner` and `lease_until`. */
 export const claimDue = <Row extends object>(
@@ -15,11 +21,12 @@ export const claimDue = <Row extends object>(
 ): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
   const now = DateTime.formatIso(options.now)
   const until = DateTime.formatIso(DateTime.addDuration(options.now, options.lease))
+  const far = DateTime.formatIso(DateTime.addDuration(options.now, leaseSkew))
   const table = sql(options.table)
   // Without SKIP LOCKED the second asker would wait for the first and then find the rows taken.
   const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
   return sql<Row>`UPDATE ${table} SET lease_owner = ${options.owner}, lease_until = ${until}
-    WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now})
+    WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now} OR lease_until > ${far})
       ORDER BY due_at LIMIT ${options.limit} ${skip}) RETURNING *`
 }
 

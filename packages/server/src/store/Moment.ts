@@ -1,4 +1,4 @@
-/** A moment as it is written down. Many things happen in one millisecond: its text is made once. */
+/** Moments as they are written down. Many things happen in one millisecond: its text is made once. */
 import { DateTime } from "effect"
 
 let last = Number.NaN
@@ -10,4 +10,11 @@ export const isoMoment = (milliseconds: number): string => {
     last = milliseconds
   }
   return text
+}
+
+/** Of rows that are over before `term`, those of the oldest day: the moment before which they are removed. */
+export const withinADay = (oldest: string | null | undefined, term: string): string => {
+  if (oldest === null || oldest === undefined) return term
+  const aDayOn = DateTime.formatIso(DateTime.add(DateTime.makeUnsafe(oldest), { days: 1 }))
+  return aDayOn < term ? aDayOn : term
 }

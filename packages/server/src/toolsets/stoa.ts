@@ -1,6 +1,7 @@
 /** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
 import { Caller, type NewAnswer, WrongState } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
+import { monotonicMillis } from "../store/Monotonic.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { isMember } from "../spaces/Spaces.ts"
@@ -203,12 +204,13 @@ export const stoa = Effect.gen(function* () {
         readonly limit?: number
       }) {
         const { expiresAt } = yield* Caller
-        const asked = (yield* Clock.currentTimeMillis) + (input.seconds ?? 25) * 1000
-        const until = Math.min(asked, expiresAt?.epochMilliseconds ?? Infinity)
+        // wall clock: a token ends at a moment; from here on what is left is counted.
+        const leftOfToken = (expiresAt?.epochMilliseconds ?? Infinity) - (yield* Clock.currentTimeMillis)
+        const until = (yield* monotonicMillis) + Math.min((input.seconds ?? 25) * 1000, leftOfToken)
         for (;;) {
           const heard = journal.bell.rung
           const messages = yield* unread(input.space, input.after, input.limit ?? 50)
-          const left = until - (yield* Clock.currentTimeMillis)
+          const left = until - (yield* monotonicMillis)
           if (messages.length > 0 || left <= 0) return { messages, timedOut: messages.length === 0 }
           yield* Effect.timeoutOption(journal.bell.waitPast(heard), left)
         }

@@ -1,6 +1,6 @@
 /** The journal: events live and die with their transaction, and a cursor never skips one. */
 import { assert, layer } from "@effect/vitest"
-import { type CallId, type Event, eventSchemas, type NewEvent, type PrincipalId } from "@stoa/contract"
+import { type CallId, type Event, eventSchemas, kinds, type NewEvent, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
@@ -246,6 +246,53 @@ for (const [name, store] of stores)
 
 for (const [name, store] of stores)
   layer(ground(store))(`journal over time on ${name}`, (it) => {
+    it.effect("G-28 an event of an older format is read in the newest, and stays as it was written", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        // As a program wrote it that called the name a title.
+        const older = {
+          kind: "secret.set",
+          at: "2026-01-01T00:00:00.000Z",
+          provenance: "house",
+          correlationId: newCorrelation(),
+          body: JSON.stringify({ title: "older" }),
+        }
+        yield* sql`INSERT INTO journal ${sql.insert(older)}`
+        yield* journal.readAnew
+        const format = kinds["secret.set"] as { upgrades: ReadonlyArray<unknown> }
+        const before = format.upgrades
+        format.upgrades = [({ title, ...rest }: { title: string }) => ({ ...rest, name: title })]
+        yield* Effect.gen(function* () {
+          yield* journal.transact(journal.append(said("newer")))
+          const written = yield* sql<{
+            version: number
+            body: string
+          }>`SELECT version, body FROM journal ORDER BY cursor`
+          assert.deepStrictEqual(
+            written.map(({ body, version }) => [version, body]),
+            [
+              [1, '{"title":"older"}'],
+              [2, '{"name":"newer"}'],
+            ],
+          )
+          // From the table, and from memory where there is one.
+          for (const again of [journal.readAnew, Effect.void]) {
+            yield* again
+            const events = yield* journal.read({ after: 0, limit: 10 })
+            assert.deepStrictEqual(
+              events.map(({ body, version }) => [version, body]),
+              [
+                [2, { name: "older" }],
+                [2, { name: "newer" }],
+              ],
+            )
+          }
+        }).pipe(Effect.ensuring(Effect.sync(() => void (format.upgrades = before))))
+      }),
+    )
+
     it.effect("keeps each kind for its days, and longer what a reader has not read; the floor says what is gone", () =>
       Effect.gen(function* () {
         yield* empty

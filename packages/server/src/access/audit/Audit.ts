@@ -1,15 +1,21 @@
 /**
  * The audit trail: a reader of the journal, in one transaction with its cursor, so that each event is in it exactly once.
  * Nothing here changes or removes a row, except that retention cuts the oldest ones and leaves their last hash as anchor.
+ * Both ends are sealed with the house's key (`seal.ts`): each batch goes on from the sealed head and seals the new one, so
+ * that rows that were cut off are a gap for as long as the rows after it are kept.
  */
-import { AuditEntry, type AuditResult, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { AuditEntry, type AuditResult, type Event, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Insert, makeInsert } from "../../store/database/Inserts.ts"
-import { isoMoment } from "../../store/Moment.ts"
+import { isoMoment, withinADay } from "../../store/Moment.ts"
 import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { readerLayer, rowsInto } from "../../store/journal/Readers.ts"
-import { auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
+import { Secrets } from "../secrets/Secrets.ts"
+import { accepting, type Audited, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
+import { endsOf, goingOn, moveAnchor, moveHead, resealed } from "./ends.ts"
+import { sealingOfAnchor } from "./seal.ts"
+import { type Verified, verifyTrail } from "./verify.ts"
 
 /** S4-103. */
 const keptDays = 90
@@ -44,14 +50,20 @@ const insertInto = (sql: SqlClient.SqlClient): Insert<Stored> => {
   return made
 }
 
+/** The house's key for this alone. */
+const keyOf = (secrets: Secrets["Service"]): Redacted.Redacted => secrets.derive("audit")
+
 export class Audit extends Context.Service<
   Audit,
   {
     readonly list: (
       query: PageQuery & { readonly principal?: PrincipalId; readonly tool?: string; readonly result?: AuditResult },
     ) => Effect.Effect<Page<AuditEntry>>
-    /** Walks the whole chain; says where it breaks, if it does. */
-    readonly verify: Effect.Effect<{ readonly rows: number; readonly brokenAt: number | null }>
+    /** Walks the whole chain and looks at both seals; says where it breaks, if it does. */
+    readonly verify: Effect.Effect<Verified>
+    /** The rows that say that the trail was sealed anew, since an operator last accepted that. */
+    readonly resealed: Effect.Effect<{ readonly first: number | null; readonly failed: number | null }>
+    /** Removes what is old, as far as the oldest day of it; leaves a trail alone whose seal does not fit. */
     readonly retain: Effect.Effect<number>
   }
 >()("server/access/audit/Audit") {
@@ -59,10 +71,7 @@ export class Audit extends Context.Service<
     Audit,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const anchor = Effect.map(
-        sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`,
-        (rows) => rows[0]!,
-      )
+      const key = keyOf(yield* Secrets)
 
       const list: Audit["Service"]["list"] = Effect.fn("Audit.list")(function* (query) {
         const limit = query.limit ?? 50
@@ -77,30 +86,32 @@ export class Audit extends Context.Service<
         return { items, next: rows.length > limit ? encodeCursor(String(items.at(-1)!.seq)) : null }
       }, Effect.orDie)
 
-      const verify = Effect.gen(function* () {
-        let { hash, seq } = yield* anchor
-        let rows = 0
-        for (;;) {
-          const batch = yield* sql<Row>`SELECT * FROM audit WHERE seq > ${seq} ORDER BY seq LIMIT 1000`
-          for (const row of batch) {
-            if (row.seq !== seq + 1 || hashOfRow(hash, row) !== row.hash) return { rows, brokenAt: seq + 1 }
-            seq = row.seq
-            hash = row.hash
-            rows++
-          }
-          if (batch.length < 1000) return { rows, brokenAt: null }
-        }
-      }).pipe(Effect.orDie, Effect.withSpan("Audit.verify"))
+      const verify = Effect.orDie(verifyTrail(sql, key)).pipe(Effect.withSpan("Audit.verify"))
 
       const retain = Effect.gen(function* () {
-        const before = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: keptDays }))
+        const { anchor } = yield* endsOf(sql)
+        if (sealingOfAnchor(key, anchor) !== "fits") {
+          yield* Effect.logError("The audit trail is kept as it is: its seal does not fit. See stoa doctor")
+          return 0
+        }
+        const term = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: keptDays }))
+        const oldest = (yield* sql<{ at: string }>`SELECT at FROM audit ORDER BY seq LIMIT 1`)[0]?.at
+        const before = withinADay(oldest, term)
         const last = (yield* sql<Row>`SELECT * FROM audit WHERE at < ${before} ORDER BY seq DESC LIMIT 1`)[0]
         if (last === undefined) return 0
-        yield* sql`UPDATE audit_anchor SET seq = ${last.seq}, hash = ${last.hash}`
+        yield* moveAnchor(sql, key, last).run
         return (yield* sql`DELETE FROM audit WHERE seq <= ${last.seq} RETURNING seq`).length
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("Audit.retain"))
 
-      return Audit.of({ list, verify, retain })
+      const since = Effect.gen(function* () {
+        const rows = yield* sql<{ seq: number; result: AuditResult }>`SELECT seq, result FROM audit
+          WHERE action = ${resealed.action} AND resource = ${resealed.resource} AND seq > coalesce((SELECT max(seq)
+            FROM audit WHERE action = ${accepting.action} AND resource = ${accepting.resource}), 0) ORDER BY seq`
+        const at = (result: AuditResult) => rows.find((row) => row.result === result)?.seq ?? null
+        return { first: at("success"), failed: at("failure") }
+      }).pipe(Effect.orDie)
+
+      return Audit.of({ list, verify, resealed: since, retain })
     }),
   )
 
@@ -113,19 +124,28 @@ export class Audit extends Context.Service<
     givesRows: true,
     handle: Effect.fnUntraced(function* (events) {
       const sql = yield* SqlClient.SqlClient
-      const newest = yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1`
-      let { hash, seq } =
-        newest[0] ?? (yield* sql<{ seq: number; hash: string }>`SELECT seq, hash FROM audit_anchor`)[0]!
+      const key = keyOf(yield* Secrets)
+      // From where it was sealed, and not from where the rows end: what was cut off stays a gap.
+      const { from, moved, row: anew } = yield* goingOn(sql, key, yield* endsOf(sql), events[0]!.cursor)
+      let { hash, seq } = from
       const rows: Array<Stored> = []
-      for (const event of events) {
-        const audited = auditOf(event)
-        if (audited === undefined) continue
+      const add = (audited: Audited, event: Event) => {
         const at = isoMoment(DateTime.toEpochMillis(event.at))
         const row = { ...audited, seq: ++seq, at, correlationId: event.correlationId }
         hash = hashOfRow(hash, row)
         rows.push({ rule: null, call: null, ...row, hash })
       }
-      return rowsInto(insertInto(sql), rows)
+      if (anew !== undefined) add(anew, events[0]!)
+      for (const event of events) {
+        const audited = auditOf(event)
+        if (audited !== undefined) add(audited, event)
+      }
+      const ends = [...moved, moveHead(sql, key, { seq, hash, cursor: events.at(-1)!.cursor })]
+      const made = rowsInto(insertInto(sql), rows)
+      return {
+        statements: [...made.statements, ...ends.map(({ statement }) => statement)],
+        run: Effect.all([made.run, ...ends.map(({ run }) => run)]),
+      }
     }),
   })
 }

@@ -1,9 +1,10 @@
-/** What is past its days goes, once a day: journal, audit, kept answers. */
+/** Expired rows go: journal, audit, kept answers. */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { dailyLayer } from "../../store/journal/Daily.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Readers } from "../../store/journal/Readers.ts"
+import { withinADay } from "../../store/Moment.ts"
+import { retentionLayer } from "../../store/journal/Retention.ts"
 import { Audit } from "./Audit.ts"
 
 /** A client that retries after this long has forgotten why. */
@@ -15,9 +16,11 @@ const clean = Effect.gen(function* () {
   yield* (yield* Readers).writeDown
   const events = yield* (yield* Journal).retain
   const audited = yield* (yield* Audit).retain
-  const before = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, answersKept))
+  const term = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, answersKept))
+  const oldest = yield* sql<{ at: string | null }>`SELECT min(created_at) AS at FROM answers`
+  const before = withinADay(oldest[0]?.at, term)
   yield* sql`DELETE FROM answers WHERE created_at < ${before}`
   yield* Effect.logInfo(`Retention removed ${events} events and ${audited} audit rows`)
 })
 
-export const layerRetention = dailyLayer({ name: "retention", work: clean })
+export const layerRetention = retentionLayer({ name: "retention", work: clean })

@@ -11,6 +11,9 @@ export interface Audited {
   readonly call?: string
 }
 
+/** How the trail says that an operator has looked into what it says of itself. */
+export const accepting = { action: "accept", resource: "findings/audit" } as const
+
 /** Nothing for the auditor: said in spaces to those who are there, or a step of what is audited when it has ended. */
 const passedOver = [
   "message.created",
@@ -42,6 +45,8 @@ export const auditOf = (event: Event): Audited | undefined => {
   switch (event.kind) {
     case "house.started":
       return done("start", "house")
+    case "house.accepted":
+      return done(accepting.action, `findings/${event.body.check}`)
     case "house.reloaded":
       return done("reload", `configuration/${event.body.file}`)
     case "principal.added":

@@ -22,6 +22,7 @@ import { Clock, Context, DateTime, Effect, Layer, Redacted, Schema } from "effec
 import { SqlClient } from "effect/sql"
 import { atHand } from "../../store/AtHand.ts"
 import { Flag } from "../../store/database/Columns.ts"
+import { monotonicOf } from "../../store/Monotonic.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
@@ -168,11 +169,11 @@ export class Tokens extends Context.Service<
 
       const noteUse = Effect.fnUntraced(function* (id: string, now: number) {
         if (noted.size > 10_000) noted.clear()
-        noted.set(id, now)
+        noted.set(id, monotonicOf(clock))
         const at = DateTime.formatIso(DateTime.makeUnsafe(now))
         yield* sql`UPDATE tokens SET last_used_at = ${at} WHERE id = ${id}`.pipe(Effect.ignore, Effect.forkDetach)
       })
-      const isNoted = (id: string, now: number): boolean => now - (noted.get(id) ?? 0) < useNotedEvery
+      const isNoted = (id: string): boolean => monotonicOf(clock) - (noted.get(id) ?? -Infinity) < useNotedEvery
 
       interface Found {
         readonly tokenId: TokenId
@@ -199,7 +200,7 @@ export class Tokens extends Context.Service<
         if (row === undefined || (row.expiresAt !== null && row.expiresAt <= DateTime.formatIso(now)))
           return yield* new Unauthenticated({ reason: "refused" })
         const millis = DateTime.toEpochMillis(now)
-        if (!isNoted(row.tokenId, millis)) yield* noteUse(row.tokenId, millis)
+        if (!isNoted(row.tokenId)) yield* noteUse(row.tokenId, millis)
         const expiresAt = row.expiresAt === null ? null : DateTime.makeUnsafe(row.expiresAt)
         const caller = {
           principal: principalFromRow(row),
@@ -222,15 +223,11 @@ export class Tokens extends Context.Service<
         const { epoch: since, expiresAt, token: id } = known.caller
         const now = clock.currentTimeMillisUnsafe()
         const epoch = epochNow()
-        if (
-          (expiresAt === null || now < expiresAt.epochMilliseconds) &&
-          isNoted(id!, now) &&
-          atHand(epoch)?.value === since
-        )
+        if ((expiresAt === null || now < expiresAt.epochMilliseconds) && isNoted(id!) && atHand(epoch)?.value === since)
           return answer
         return Effect.flatMap(epoch, (stands) => {
           if (stands === since && (expiresAt === null || now < expiresAt.epochMilliseconds))
-            return isNoted(id!, now) ? answer : Effect.andThen(noteUse(id!, now), answer)
+            return isNoted(id!) ? answer : Effect.andThen(noteUse(id!, now), answer)
           callers.delete(key)
           return lookUp(key)
         })

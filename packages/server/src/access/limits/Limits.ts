@@ -4,6 +4,7 @@
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
+import { monotonicOf } from "../../store/Monotonic.ts"
 import { take } from "./gcra.ts"
 import { concerns, fits } from "../rights/policy.ts"
 import { Rules } from "../rights/Rules.ts"
@@ -47,7 +48,7 @@ export class Limits extends Context.Service<
         Effect.tap(list, (limits) => Effect.sync(() => void (known = { epoch, limits })))
 
       const count = (key: string, limit: Limit, resource: string): Effect.Effect<void, TooManyRequests> => {
-        const now = clock.currentTimeMillisUnsafe()
+        const now = monotonicOf(clock)
         const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now)
         if (wait > 0)
           return Effect.fail(

@@ -21,6 +21,8 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { whereRoom } from "../../store/database/Disk.ts"
+import { monotonicOf } from "../../store/Monotonic.ts"
 import { goOn } from "../../store/AtHand.ts"
 import { json } from "../../store/database/Columns.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -162,7 +164,7 @@ export class Grants extends Context.Service<
 
       type Who = { readonly principal: Principal; readonly epoch: number }
       const gatherAnew = Effect.fnUntraced(function* ({ epoch, principal }: Who) {
-        const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(remembered)
+        const until = monotonicOf(clock) + Duration.toMillis(remembered)
         const fresh = yield* gather(principal)
         if (gathered.size > 10_000) gathered.clear()
         const lasting = fresh.every((one) => one.expiresAt === null && one.lentBy === undefined)
@@ -173,7 +175,7 @@ export class Grants extends Context.Service<
 
       const gatheredOf = (who: Who): Effect.Effect<Gathered> => {
         const known = gathered.get(who.principal.id)
-        return known !== undefined && known.epoch === who.epoch && known.until > clock.currentTimeMillisUnsafe()
+        return known !== undefined && known.epoch === who.epoch && known.until > monotonicOf(clock)
           ? Effect.succeed(known)
           : gatherAnew(who)
       }
@@ -226,14 +228,17 @@ export class Grants extends Context.Service<
         const { action, resource, rule } = denied
         const { principal } = yield* Caller
         // A loop that is refused again and again must not fill the disk: past this, the log alone has it.
-        const now = DateTime.toEpochMillis(yield* DateTime.now)
+        const now = monotonicOf(clock)
         const taken = take(denials.get(principal.id) ?? 0, denialLimit, now)
         if (taken.wait > 0)
           return yield* Effect.logDebug(`${principal.name} was refused ${action} on ${resource} again`)
         if (denials.size > 10_000) denials.clear()
         denials.set(principal.id, taken.emptyAt)
-        yield* journal.transact(
-          journal.append({ kind: "access.denied", body: { principal: principal.id, action, resource, rule } }),
+        yield* whereRoom(
+          `that ${principal.name} was refused ${action} on ${resource}`,
+          journal.transact(
+            journal.append({ kind: "access.denied", body: { principal: principal.id, action, resource, rule } }),
+          ),
         )
       })
 

@@ -37,7 +37,10 @@ export interface Attempt extends HandlerCall {
   tool: string
   /** As it was given; as the schema takes it, once it is validated. */
   input: Readonly<Record<string, unknown>>
+  /** When it was made: a moment, which is stored. */
   readonly startedAt: number
+  /** The same in milliseconds that only go forward, where it was made in this process. */
+  readonly began?: number
   readonly face: Face
   readonly provenance: Provenance
   /** What a retry with the same key must have asked for. */
@@ -58,7 +61,7 @@ export const begin = (
   request: CallRequest,
   caller: Caller["Service"],
   cause: Cause,
-  about: { readonly space: SpaceId | null; readonly digest: string; readonly now: number },
+  about: { readonly space: SpaceId | null; readonly digest: string; readonly now: number; readonly began: number },
 ): Attempt => {
   const id = request.id ?? newId<CallId>("call")
   return {
@@ -74,6 +77,7 @@ export const begin = (
     idempotencyKey: request.key ?? id,
     digest: about.digest,
     startedAt: about.now,
+    began: about.began,
     face: request.face ?? everything,
     progress: request.progress ?? silent,
     client: request.client,

@@ -2,6 +2,7 @@
 import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
+import { monotonicOf } from "../../store/Monotonic.ts"
 import { Journal, Transaction } from "../../store/journal/Journal.ts"
 import { isoMoment } from "../../store/Moment.ts"
 import { Asked } from "../../upstreams/Asked.ts"
@@ -57,10 +58,16 @@ export const makeExecute = Effect.fnUntraced(function* (
     return true
   })
 
-  const tookMs = ({ startedAt }: Attempt): number => Math.max(0, clock.currentTimeMillisUnsafe() - startedAt)
+  // wall clock: one that waited through a restart is counted from the moment that was stored.
+  const tookMs = ({ began, startedAt }: Attempt): number =>
+    Math.max(
+      0,
+      Math.round(began === undefined ? clock.currentTimeMillisUnsafe() - startedAt : monotonicOf(clock) - began),
+    )
   const settledOf = (attempt: Attempt, exit: Exit.Exit<unknown, unknown>) => Road.settledOf(exit, tookMs(attempt))
 
   const endedOf = (attempt: Attempt, settled: Settled) => ({
+    // wall clock: a moment that is stored.
     settledAt: isoMoment(clock.currentTimeMillisUnsafe()),
     durationMs: tookMs(attempt),
     ending: endingOf(settled),

@@ -1,8 +1,9 @@
 /** What stands before the router for every request: who is turned away, what it is known by, and what becomes of a fault of ours. */
-import { type CorrelationId, Internal, NoRoute, Unavailable } from "@stoa/contract"
+import { type CorrelationId, NoRoute } from "@stoa/contract"
 import { Cause, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { causedBy } from "../../store/journal/Correlation.ts"
+import { faultOf } from "../Faults.ts"
 import { problemResponse } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 
@@ -37,17 +38,11 @@ const ourFault = (
     if (reason._tag === "Die" && HttpServerResponse.isHttpServerResponse(reason.defect))
       return Effect.succeed(reason.defect)
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-  const error = Cause.squash(cause) as { readonly _tag?: string; readonly reason?: { readonly _tag?: string } }
-  if (error._tag === "SqlError" && error.reason?._tag === "ConnectionError")
-    return Effect.as(
-      Effect.logError("The database cannot be reached", cause),
-      problemResponse(new Unavailable({ reason: "its database does not answer" })),
-    )
   const path = request.url.split("?")[0]!
-  if (error._tag === "HttpServerError" && String(cause).includes("RouteNotFound"))
-    return Effect.succeed(problemResponse(new NoRoute({ method: request.method, path })))
-  return Effect.as(
-    Effect.logError(`${request.method} ${path} failed`, cause).pipe(Effect.annotateLogs({ correlationId })),
-    problemResponse(new Internal({ correlationId })),
+  if (
+    (Cause.squash(cause) as { readonly _tag?: string })._tag === "HttpServerError" &&
+    String(cause).includes("RouteNotFound")
   )
+    return Effect.succeed(problemResponse(new NoRoute({ method: request.method, path })))
+  return Effect.map(faultOf(`${request.method} ${path}`, cause, correlationId), problemResponse)
 }

@@ -4,16 +4,18 @@
  */
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Caller, Internal, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
+import { Caller, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
 import { goOn } from "../../store/AtHand.ts"
 import { lean } from "../../store/Lean.ts"
+import { monotonicOf } from "../../store/Monotonic.ts"
 import { causedBy, Correlation } from "../../store/journal/Correlation.ts"
 import { Endings } from "../Endings.ts"
 import { challengeOf, type Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { Crowd } from "../Crowd.ts"
+import { faultOf } from "../Faults.ts"
 import { NodeServer } from "../NodeServer.ts"
 import { problemOf } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
@@ -59,7 +61,9 @@ export class McpDoor extends Context.Service<
         const limits = yield* Limits
         const clock = yield* Clock.Clock
         const context = yield* lean
+        // wall clock: what clients carry, and tokens, end at a moment.
         const now = () => clock.currentTimeMillisUnsafe()
+        const uptime = () => monotonicOf(clock)
         const refusal = refusals(options.guard)
         const sessions = new Sessions()
         const streams = new OpenStreams((yield* Endings).watch)
@@ -68,6 +72,7 @@ export class McpDoor extends Context.Service<
           stamp: stampOf(serverInfo(options.version)),
           seal: new StateSeal(options.key),
           now,
+          uptime,
           ending: server.draining,
         }
         const house = { front, sessions, streams, limits }
@@ -129,10 +134,7 @@ export class McpDoor extends Context.Service<
               onFailure: (failure) => {
                 const expected = failure.reasons.find((it) => it._tag === "Fail")
                 if (expected !== undefined) return Effect.sync(() => problem(reply, expected.error))
-                return Effect.logError("An MCP request failed", failure).pipe(
-                  Effect.annotateLogs({ correlationId }),
-                  Effect.andThen(Effect.sync(() => problem(reply, new Internal({ correlationId })))),
-                )
+                return Effect.map(faultOf("An MCP request", failure, correlationId), (fault) => problem(reply, fault))
               },
             },
           )
@@ -157,7 +159,7 @@ export class McpDoor extends Context.Service<
         const onRequest = (request: IncomingMessage, response: ServerResponse) => {
           const { method = "GET", url = "/" } = request
           const base = server.draining() ? { ...safe, connection: "close" } : safe
-          const reply = new Reply(request, response, base, now())
+          const reply = new Reply(request, response, base, uptime())
           const refused = refusal({ method, url, headers: request.headers as Record<string, string> })
           if (refused !== undefined) return problem(reply, refused)
           const place = placeOf(url)
@@ -186,9 +188,9 @@ export class McpDoor extends Context.Service<
         let ticks = 0
         const tick = () => {
           ticks++
-          if (ticks % sweepEvery === 0) sessions.sweep(now())
+          if (ticks % sweepEvery === 0) sessions.sweep(uptime())
           if (ticks % beatEvery !== 0) return
-          for (const reply of waiting) reply.beat(now())
+          for (const reply of waiting) reply.beat(uptime())
           streams.beat()
         }
         yield* Effect.acquireRelease(

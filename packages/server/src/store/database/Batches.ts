@@ -195,8 +195,8 @@ export class Batches {
       if (written.syncMs > 0) this.#took(written.syncMs)
       return done?.(Effect.succeed(written.last))
     }
-    const { errcode, message } = written.broken
-    done?.(Effect.fail(this.#fail(Object.assign(new Error(message), { errcode }))))
+    const { message, ...codes } = written.broken
+    done?.(Effect.fail(this.#fail(Object.assign(new Error(message), codes))))
   }
 
   #rest(): void {

@@ -4,6 +4,7 @@ import { Effect, Layer, Redacted, Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import pg from "pg"
+import { DiskState, giveDisk } from "./Disk.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
 
 type Row = Record<string, unknown>
@@ -87,6 +88,7 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
     (made) => Effect.promise(() => made.end()),
   )
 
+  const disk = new DiskState()
   const names = new Recent<string, string>(1000)
   let named = 0
   const query = (on: Queryable, sql: string, params: ReadonlyArray<unknown>, prepared: boolean) =>
@@ -97,7 +99,7 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
         : { text: sql, values }
       on.query<Row>(config).then(
         (result) => resume(Effect.succeed(result)),
-        (cause: unknown) => resume(Effect.fail(toError(cause, "execute"))),
+        (cause: unknown) => resume(Effect.fail(disk.heard(toError(cause, "execute")))),
       )
     }).pipe(Effect.uninterruptible)
 
@@ -167,7 +169,7 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
     )
 
   const single = connection(pool)
-  return yield* SqlClient.make({
+  const made = yield* SqlClient.make({
     driver: "pg",
     compiler,
     transformRows: camelRows,
@@ -179,6 +181,8 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
   })
+  giveDisk(made, disk)
+  return made
 })
 
 export const layerPostgres = (options: {

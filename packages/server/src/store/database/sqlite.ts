@@ -10,6 +10,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { batchWriter } from "./batch.ts"
 import { giveBatches, makeBatches } from "./Batches.ts"
+import { DiskState, giveDisk, isDiskFull } from "./Disk.ts"
 import { GroupCommit, type Turn } from "./groupCommit.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
 
@@ -72,15 +73,16 @@ const connection = (
   }
 }
 
+type Fail = (cause: unknown, operation: string) => SqlError.SqlError
 const attempt =
-  (database: Database, check: () => void = () => {}) =>
+  (database: Database, fail: Fail, check: () => void = () => {}) =>
   (sql: string, params: ReadonlyArray<unknown>, bigInts: boolean) =>
     Effect.try({
       try: () => {
         check()
         return database.all(sql, params, bigInts)
       },
-      catch: (cause) => toError(cause, "execute"),
+      catch: (cause) => fail(cause, "execute"),
     })
 
 const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
@@ -96,14 +98,26 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   // A memory database belongs to its connection, so there reading takes a turn like writing.
   const reader = inMemory ? writer : yield* open(true)
 
+  const disk = new DiskState()
+  const fail: Fail = (cause, operation) => disk.heard(toError(cause, operation))
+  // A full disk ends the whole transaction: whoever else was in it hears that, and not that it is gone.
+  let endedBy: unknown
+  const failWriting: Fail = (cause, operation) => {
+    if (endedBy === undefined && isDiskFull(cause) && !writer.db.isTransaction) endedBy = cause
+    return fail(endedBy ?? cause, operation)
+  }
+
   const group = new GroupCommit({
-    begin: () => writer.db.exec("BEGIN IMMEDIATE"),
+    begin: () => {
+      endedBy = undefined
+      writer.db.exec("BEGIN IMMEDIATE")
+    },
     commit: () => writer.db.exec("COMMIT"),
     sync: (done) => (log === undefined ? queueMicrotask(() => done(null)) : log.sync(done)),
     rollback: () => writer.db.exec("ROLLBACK"),
     exec: (sql) => writer.db.exec(sql),
     inTransaction: () => writer.db.isOpen && writer.db.isTransaction,
-    toError,
+    toError: failWriting,
   })
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
@@ -115,7 +129,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const batches =
     log === undefined
       ? undefined
-      : yield* makeBatches(options.file, group, (cause) => toError(cause, "batch"), {
+      : yield* makeBatches(options.file, group, (cause) => fail(cause, "batch"), {
           write: batchWriter(writer.db),
           sync: log.syncNow,
           movesLog: (does) => {
@@ -123,14 +137,14 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
           },
         })
 
-  const read = attempt(reader)
+  const read = attempt(reader, fail)
   const spanAttributes = [["db.system.name", "sqlite"]] as const
   const transactionService = SqlClient.TransactionConnection(nextClient++)
 
   // A turn's connection: the turn itself rides along for begin, commit and rollback.
   type TurnConnection = SqlConnection.Connection & { readonly turn: Turn }
   const onTurn = (turn: Turn, check: () => void): TurnConnection => {
-    const guarded = attempt(writer, () => {
+    const guarded = attempt(writer, failWriting, () => {
       // A fiber forked inside would otherwise write into the transaction of whoever comes next.
       if (!turn.held) throw new Error("this transaction has ended; what outlives it must not use it")
       check()
@@ -165,7 +179,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const single = connection((sql, params, bigInts) =>
     !inMemory && reads.test(sql)
       ? read(sql, params, bigInts)
-      : withTransaction(attempt(writer, inside)(sql, params, bigInts)),
+      : withTransaction(attempt(writer, failWriting, inside)(sql, params, bigInts)),
   )
 
   const client = yield* SqlClient.make({
@@ -194,6 +208,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   })
   const whole = Object.assign(client, { withTransaction })
   if (batches !== undefined) giveBatches(whole, batches)
+  giveDisk(whole, disk)
   return whole
 })
 

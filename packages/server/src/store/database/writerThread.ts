@@ -14,9 +14,12 @@ export interface Batch {
   readonly synced: boolean
 }
 /** Told once it is committed, with the number of the last row of each statement, and how long the disk took. */
-export type Written =
-  | { readonly last: ReadonlyArray<number>; readonly syncMs: number }
-  | { readonly broken: { readonly message: string; readonly errcode: number | undefined } }
+export type Written = { readonly last: ReadonlyArray<number>; readonly syncMs: number } | { readonly broken: Broken }
+interface Broken {
+  readonly message: string
+  readonly errcode: number | undefined
+  readonly code: string | undefined
+}
 
 /** Pages of the log after which it is moved at the next commit, if nobody has said so before: 64 MB. */
 const mostPages = 16_000
@@ -51,8 +54,8 @@ port.on("message", (batch: Batch | "move log" | "close") => {
     const last = write(batch.statements)
     tell({ last, syncMs: batch.synced ? sync() : 0 })
   } catch (cause) {
-    const { errcode, message } = cause as Error & { readonly errcode?: number }
-    tell({ broken: { message, errcode } })
+    const { code, errcode, message } = cause as Error & { readonly errcode?: number; readonly code?: string }
+    tell({ broken: { message, errcode, code } })
   }
 })
 port.postMessage("ready")

@@ -13,11 +13,14 @@ import {
   type NewEvent,
   type PrincipalId,
   type Provenance,
+  upgradedBody,
+  eventVersion,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import { Bell } from "./Bell.ts"
+import { withinADay } from "../Moment.ts"
 import { currentCause } from "./Correlation.ts"
 import { type Follower, follow, type Following } from "./Following.ts"
 import { type Insert, isWhole, makeInsert } from "../database/Inserts.ts"
@@ -47,6 +50,7 @@ export type CausedEvent = NewEvent & {
 
 interface Row {
   readonly kind: EventKind
+  readonly version: number
   readonly at: string
   readonly space: string | null
   readonly actor: string | null
@@ -76,6 +80,7 @@ const plain = (row: Row & { readonly cursor: number }): Event =>
   ({
     cursor: row.cursor,
     kind: row.kind,
+    version: row.version,
     at: DateTime.makeUnsafe(row.at),
     space: row.space,
     actor: row.actor,
@@ -83,10 +88,13 @@ const plain = (row: Row & { readonly cursor: number }): Event =>
     correlationId: row.correlationId,
     body: JSON.parse(row.body) as unknown,
   }) as Event
-const fromRow = (row: Row & { readonly cursor: number }): Event =>
-  row.kind === "call.received" || row.kind === "call.settled"
-    ? plain(row)
-    : decoders[row.kind]({ ...row, body: JSON.parse(row.body) as unknown })
+/** Whoever reads has the newest format, whichever it was written in. */
+const fromRow = (row: Row & { readonly cursor: number }): Event => {
+  const version = eventVersion(row.kind)
+  if (row.version === version && (row.kind === "call.received" || row.kind === "call.settled")) return plain(row)
+  const body = upgradedBody(row.kind, row.version, JSON.parse(row.body))
+  return decoders[row.kind]({ ...row, version, body })
+}
 
 /** What is asked for of the newest events; each is decoded once, however many read it. */
 const eventsOf = (
@@ -104,7 +112,7 @@ const eventsOf = (
   return events
 }
 
-const columns = ["kind", "at", "space", "actor", "provenance", "correlationId", "body"] as const
+const columns = ["kind", "version", "at", "space", "actor", "provenance", "correlationId", "body"] as const
 
 /** One connection, one row after the other: their numbers have no gap. */
 const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor: number }> =>
@@ -217,6 +225,7 @@ export class Journal extends Context.Service<
 
       const rowOf = ({ actor, at, body, correlationId, kind, provenance, space }: CausedEvent): Row => ({
         kind,
+        version: eventVersion(kind),
         at,
         space: space ?? null,
         actor,
@@ -230,6 +239,7 @@ export class Journal extends Context.Service<
         const cause = yield* currentCause
         transaction.events.push({
           kind: event.kind,
+          version: eventVersion(event.kind),
           at: DateTime.formatIso(yield* DateTime.now),
           space: event.space ?? null,
           actor: event.actor === undefined ? cause.actor : event.actor,
@@ -245,7 +255,7 @@ export class Journal extends Context.Service<
       })
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
-      const insert = makeInsert<Row>(sql, "journal", columns, foreign ? "" : "RETURNING cursor")
+      const insert = makeInsert<Row>(sql, "journal", columns, foreign ? "" : "RETURNING cursor", ["version"])
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
         if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
         const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
@@ -329,7 +339,9 @@ export class Journal extends Context.Service<
         const known = tail?.after(after)
         if (known !== undefined) return eventsOf(known, wanted, limit)
         const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
-        const rows = yield* sql<Row & { readonly cursor: number }>`SELECT cursor, kind, at, space, actor, provenance,
+        const rows = yield* sql<
+          Row & { readonly cursor: number }
+        >`SELECT cursor, kind, version, at, space, actor, provenance,
           correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
         return rows.map(fromRow)
       }, Effect.orDie)
@@ -361,7 +373,9 @@ export class Journal extends Context.Service<
         const now = yield* DateTime.now
         let removed = 0
         for (const [kind, { days }] of Object.entries(kinds)) {
-          const before = DateTime.formatIso(DateTime.subtract(now, { days }))
+          const term = DateTime.formatIso(DateTime.subtract(now, { days }))
+          const oldest = yield* sql<{ at: string | null }>`SELECT min(at) AS at FROM journal WHERE kind = ${kind}`
+          const before = withinADay(oldest[0]?.at, term)
           let gone: number
           do removed += gone = yield* remove(kind, before)
           while (gone === removedAtOnce)

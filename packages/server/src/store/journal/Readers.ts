@@ -4,11 +4,12 @@
  * `atomic`, when its writes and its cursor commit together.
  */
 import type { Event, EventKind } from "@stoa/contract"
-import { Clock, Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import type { Bell } from "./Bell.ts"
-import { freeLeases } from "../Claims.ts"
+import { freeLeases, leaseSkew } from "../Claims.ts"
+import { monotonicMillis } from "../Monotonic.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { type Insert, isWhole } from "../database/Inserts.ts"
 import { Journal, type Transaction } from "./Journal.ts"
@@ -32,12 +33,12 @@ interface Waiter {
 
 /** Rows that stand for a batch of events: written with the cursor, all or none, beside the event loop where that can be. */
 export interface RowsOf {
-  readonly statement: BatchStatement
+  readonly statements: ReadonlyArray<BatchStatement>
   /** The same, for a transaction. */
   readonly run: Effect.Effect<unknown, SqlError.SqlError>
 }
 export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf => ({
-  statement: into.statement(into.textOf(rows)),
+  statements: [into.statement(into.textOf(rows))],
   run: Effect.suspend(() => into.run(rows)),
 })
 
@@ -113,17 +114,19 @@ export class Readers extends Context.Service<
       const times = Effect.map(DateTime.now, (now) => ({
         now: DateTime.formatIso(now),
         until: DateTime.formatIso(DateTime.addDuration(now, lease)),
+        far: DateTime.formatIso(DateTime.addDuration(now, leaseSkew)),
       }))
 
       /** Takes the lease; says where to go on, or nothing while another process holds it. */
       const claim = Effect.fnUntraced(function* (name: string) {
-        const { now, until } = yield* times
+        const { far, now, until } = yield* times
         const rows = yield* sql<{
           cursor: number
         }>`INSERT INTO readers (name, cursor, lease_owner, lease_until, moved_at)
           VALUES (${name}, 0, ${me}, ${until}, ${now})
           ON CONFLICT (name) DO UPDATE SET lease_owner = ${me}, lease_until = ${until}
           WHERE readers.lease_owner = ${me} OR readers.lease_owner IS NULL OR readers.lease_until < ${now}
+            OR readers.lease_until > ${far}
           RETURNING cursor`
         return rows[0]?.cursor
       })
@@ -152,19 +155,19 @@ export class Readers extends Context.Service<
       const batches = batchesOf(sql)
       const moveInBatch = `UPDATE readers SET cursor = value->>1, failure = NULL, moved_at = value->>2,
         lease_until = value->>3 FROM json_each(?) WHERE name = value->>0 AND lease_owner = value->>4 RETURNING name`
-      const writeRows = Effect.fnUntraced(function* ({ run, statement }: RowsOf, name: string, cursor: number) {
+      const writeRows = Effect.fnUntraced(function* ({ run, statements }: RowsOf, name: string, cursor: number) {
         // A quiet house has no need of the thread.
-        if (batches?.standing !== true || !isWhole(statement.rows))
+        if (batches?.standing !== true || !statements.every(({ rows }) => isWhole(rows)))
           return yield* journal.transact(Effect.andThen(run, move(name, cursor)))
         const { now, until } = yield* times
         const moved = JSON.stringify([[name, cursor, now, until, me]])
         // Should it be lost with the power, its cursor is lost with it, and it is read again.
-        yield* batches.write([statement, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
+        yield* batches.write([...statements, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
       })
 
       const loop = <R>({ atomic, gather, givesRows, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
-        let noted = 0
+        let noted = -Infinity
         let heldUntil = 0
         let limit = most
         // Not woken into work by what does not concern it.
@@ -199,7 +202,7 @@ export class Readers extends Context.Service<
 
         /** True while the lease is ours and not about to end; a quiet reader asks for none and writes nothing. */
         const hold = Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* monotonicMillis
           if (now < heldUntil) return true
           const claimed = yield* claim(name)
           heldUntil = claimed === undefined ? 0 : now + Duration.toMillis(third)
@@ -212,7 +215,7 @@ export class Readers extends Context.Service<
         /** Nothing up to here concerns it. That is written down now and then: to read past it again costs nothing. */
         const passOver = Effect.fnUntraced(function* (end: number) {
           if (cursor === undefined || end <= cursor) return
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* monotonicMillis
           if (now - noted > Duration.toMillis(third)) {
             noted = now
             yield* writeOne(name, end)
@@ -241,7 +244,7 @@ export class Readers extends Context.Service<
           }
           yield* atomic ? whole(events, last) : oneByOne(events, from)
           cursor = last
-          heldUntil = (yield* Clock.currentTimeMillis) + Duration.toMillis(third)
+          heldUntil = (yield* monotonicMillis) + Duration.toMillis(third)
           limit = Math.min(limit * 2, most)
           yield* moved(name, last)
           // Whoever is behind does not rest.

@@ -74,7 +74,7 @@ export const fresh = (server: Server): Kept => ({
   pins: new Map(),
   offer: nothing,
   callable: new Set(),
-  toldAt: 0,
+  toldAt: -Infinity,
   signature: "",
   tools: [],
   shelves: new Shelves(),

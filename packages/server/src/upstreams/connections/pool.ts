@@ -4,7 +4,8 @@
  */
 import type { PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
-import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
+import { monotonicMillis } from "../../store/Monotonic.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
 import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
@@ -162,9 +163,9 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     })
     /** At once, and after that once a second: a server that changes its mind all the time must not fill the journal. */
     const listed = Effect.fnUntraced(function* (tools: ReadonlyArray<MCPTool>) {
-      const waitMs = kept.toldAt + busyMs - (yield* Clock.currentTimeMillis)
+      const waitMs = kept.toldAt + busyMs - (yield* monotonicMillis)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
-      kept.toldAt = yield* Clock.currentTimeMillis
+      kept.toldAt = yield* monotonicMillis
       yield* adopt(kept, tools, kept.connection)
     })
     // A fault of ours in here must not end the keeping of the connection; and nobody asked for what it tells.

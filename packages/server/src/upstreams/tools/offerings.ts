@@ -3,7 +3,8 @@
  * server; who watches which resource is counted here, so that a shared connection watches the union and tells each its own.
  */
 import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
-import { Clock, Context, Deferred, Effect, Scope } from "effect"
+import { Context, Deferred, Effect, Scope } from "effect"
+import { monotonicMillis } from "../../store/Monotonic.ts"
 import { tellLeftOut } from "./leftOut.ts"
 import { beginLog } from "../connections/loudness.ts"
 
@@ -102,7 +103,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
     )
     // Gone, or another one, meanwhile.
     if (shelves.connection !== connection) return
-    shelves.loadedAt = yield* Clock.currentTimeMillis
+    shelves.loadedAt = yield* monotonicMillis
     shelves.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
     shelves.dropped = { resources: resources.dropped, templates: templates.dropped, prompts: prompts.dropped }
     yield* tellLeftOut(connection.name, Object.values(said).flat(), Object.values(shelves.dropped).flat())
@@ -118,7 +119,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
       if (shelves.loading !== undefined) return Deferred.await(shelves.loading)
       const done = Deferred.makeUnsafe<void>()
       shelves.loading = done
-      const begun = Effect.map(Clock.currentTimeMillis, (now) => void (shelves.loadingSince = now))
+      const begun = Effect.map(monotonicMillis, (now) => void (shelves.loadingSince = now))
       return Effect.andThen(begun, load(server, shelves)).pipe(
         Effect.ensuring(
           Effect.sync(() => {
@@ -165,7 +166,7 @@ export const makeOfferings = Effect.fnUntraced(function* () {
     },
     /** Up to date, as far as can be known: at once where the server says when something changes. */
     fresh: (server: string, shelves: Shelves): Effect.Effect<void> =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(monotonicMillis, (now) => {
         const { capabilities, connection, loadedAt } = shelves
         const quiet = (key: string) => !has(capabilities, key) || tells(capabilities, key)
         const known = loadedAt !== -Infinity && quiet("resources") && quiet("prompts")

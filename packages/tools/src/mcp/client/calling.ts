@@ -4,7 +4,8 @@
  */
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { type MCPConnectionError, ToolExecutionError } from "@stoa/contract"
-import { Clock, Deferred, Effect, Exit, Schedule, type Semaphore } from "effect"
+import { Deferred, Effect, Exit, Schedule, type Semaphore } from "effect"
+import { monotonicMillis } from "../../monotonic.ts"
 import { abandoned, admit, closed, failed } from "./breaker.ts"
 import { connectionError, type Fault, isFinal } from "./faults.ts"
 import type { MCPConnection } from "./MCPConnection.ts"
@@ -36,7 +37,7 @@ export const guarded = <A>(
     Effect.gen(function* () {
       const { config, settings } = kept.opening
       const opened = yield* live(kept)
-      const { next, pass } = admit(kept.breaker, yield* Clock.currentTimeMillis)
+      const { next, pass } = admit(kept.breaker, yield* monotonicMillis)
       kept.breaker = next
       if (!pass)
         return yield* connectionError(
@@ -46,7 +47,7 @@ export const guarded = <A>(
       return yield* run(opened.session.request, opened.session).pipe(
         Effect.onExit(
           Effect.fnUntraced(function* (exit) {
-            const now = yield* Clock.currentTimeMillis
+            const now = yield* monotonicMillis
             const fault = Exit.isFailure(exit) ? exit.cause.reasons.find((it) => it._tag === "Fail")?.error : undefined
             if (Exit.isSuccess(exit) || (fault !== undefined && isFinal(fault))) kept.breaker = closed
             // What one caller's call did to itself does not shut out the others.

@@ -3,7 +3,8 @@
  * probe, no second process either. A port, because only the server's own database outlives the process.
  */
 import type { PriorDiscovery } from "@modelcontextprotocol/client"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
+import { monotonicMillis } from "../../monotonic.ts"
 
 export interface EraMemory {
   readonly recall: (key: string) => Effect.Effect<PriorDiscovery | undefined>
@@ -18,12 +19,12 @@ export const eraMemory = (): EraMemory => {
   const known = new Map<string, { readonly era: PriorDiscovery; readonly until: number }>()
   return {
     recall: (key) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(monotonicMillis, (now) => {
         const entry = known.get(key)
         return entry !== undefined && entry.until > now ? entry.era : undefined
       }),
     remember: (key, era) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(monotonicMillis, (now) => {
         known.set(key, { era, until: now + keptMs })
       }),
     forget: (key) =>

@@ -26,6 +26,11 @@ export const houseHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       reload: () => Effect.andThen(require("admin", "house/configuration"), upkeep.reload),
       doctor: () => Effect.andThen(require("read", "house/doctor"), upkeep.doctor),
+      accept: ({ payload }) =>
+        require("admin", "house/doctor").pipe(
+          Effect.andThen(upkeep.accept(payload.check)),
+          Effect.andThen(upkeep.doctor),
+        ),
       backup: Effect.fnUntraced(function* ({ query }) {
         yield* require("admin", "house/backup")
         const over = Effect.andThen(
@@ -76,7 +81,8 @@ export const healthHandlers = HttpApiBuilder.group(
       ready: () =>
         Effect.suspend(() => {
           const status = upkeep.ready()
-          return status === "ok" ? Effect.succeed({ status }) : Effect.fail({ status })
+          if (status !== "ok") return Effect.fail({ status })
+          return Effect.succeed({ status, ...(upkeep.diskFull() ? { disk: "full" as const } : {}) })
         }),
     })
   }),

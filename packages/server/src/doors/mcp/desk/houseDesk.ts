@@ -5,6 +5,7 @@
 import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
+import { monotonicOf } from "../../../store/Monotonic.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { type CallRequest, Calls } from "../../../calls/Calls.ts"
 import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
@@ -202,7 +203,7 @@ export const layerHouseDesk = Layer.effect(
       if (face === undefined) return undefined
       if (kept.size >= mostKept) kept.clear()
       // A right that ends by itself changes no epoch.
-      const until = (yield* grants.last(caller)) ? Infinity : clock.currentTimeMillisUnsafe() + keptMillis
+      const until = (yield* grants.last(caller)) ? Infinity : monotonicOf(clock) + keptMillis
       kept.set(keyOf(caller, endpoint), { epoch: caller.epoch, version: now, until, face: Effect.succeed(face) })
       return face
     })
@@ -215,7 +216,7 @@ export const layerHouseDesk = Layer.effect(
         return known !== undefined &&
           known.epoch === caller.epoch &&
           known.version === version() &&
-          (known.until === Infinity || clock.currentTimeMillisUnsafe() < known.until)
+          (known.until === Infinity || monotonicOf(clock) < known.until)
           ? known.face
           : faceAnew(caller, endpoint)
       },

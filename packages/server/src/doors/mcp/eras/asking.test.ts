@@ -15,7 +15,13 @@ const request = { kind: "request" as const, id: 1, method: "tools/call", params:
 const talkWith = (told: Array<string>): Talk => {
   const session = new Sessions().open("ann", "all", "2025-11-25", { elicitation: {} }, 0)
   return {
-    front: { stamp, seal: new StateSeal(Redacted.make("a secret of this test")), now: () => 0, ending: () => false },
+    front: {
+      stamp,
+      seal: new StateSeal(Redacted.make("a secret of this test")),
+      now: () => 0,
+      uptime: () => 0,
+      ending: () => false,
+    },
     caller: null,
     place: { endpoint: { kind: "all" }, key: "all", open: false },
     face: {} as Face,

@@ -1,6 +1,8 @@
 /** The methods both eras share, and those of one of them. Each gives the text of a result, or the fault that answers it. */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"
+import { faultOf } from "../../Faults.ts"
+import { problemOf } from "../../Problems.ts"
 import { asked, inputRequired, lineAnew } from "./asking.ts"
 import { isAnswer, knowsTasks, serverCapabilities, tasksNeeded } from "../wire/capabilities.ts"
 import {
@@ -23,17 +25,17 @@ import { findTool, toolsText } from "../wire/toolsList.ts"
 
 type Method = (talk: Talk, request: Request) => Effect.Effect<string, Fault>
 
-/** A fault of ours is logged whole and told as an id; the client gets an answer all the same. */
+/** What broke is told as over HTTP, in JSON-RPC's words: the client gets an answer all the same. */
 export const served = (method: Method, talk: Talk, request: Request): Effect.Effect<string, Fault> =>
-  Effect.catchDefect(method(talk, request), (defect) =>
-    Effect.flatMap(currentCause, ({ correlationId }) =>
-      Effect.logError(`${request.method} failed`, defect).pipe(
-        Effect.annotateLogs({ correlationId }),
-        Effect.andThen(
-          fail(new Fault(codes.internal, `Something in the house failed (${correlationId})`, { correlationId })),
-        ),
-      ),
-    ),
+  Effect.catchDefect(
+    method(talk, request),
+    Effect.fnUntraced(function* (defect) {
+      const { correlationId } = yield* currentCause
+      const fault = yield* faultOf(request.method, Cause.die(defect), correlationId)
+      return yield* fault._tag === "Internal"
+        ? fail(new Fault(codes.internal, `Something in the house failed (${correlationId})`, { correlationId }))
+        : fail(new Fault(codes.internal, fault.message, problemOf(fault).body))
+    }),
   )
 
 /** A list is the caller's own; a change is told to whoever listens, and a call is judged anew in any case. */

@@ -40,7 +40,7 @@ export const initialize = (talk: Talk, { id, params }: Request, sessions: Sessio
     return reply.answer(errorText(id, invalidParams("protocolVersion is a revision of the protocol")))
   const revision = negotiate(protocolVersion)
   const said = isObject(capabilities) ? knownCapabilities(capabilities, revision) : {}
-  const session = sessions.open(ownerOf(talk), talk.place.key, revision, said, talk.front.now())
+  const session = sessions.open(ownerOf(talk), talk.place.key, revision, said, talk.front.uptime())
   reply.answer(responseText(id, greeting(talk, revision)), { "mcp-session-id": session.id })
 }
 

@@ -87,7 +87,7 @@ const statusOf = (message: Extract<Message, { readonly kind: "faulty" }>): numbe
 const sessionOf = ({ caller, front, place, request, sessions }: Exchange): Session | undefined | "gone" => {
   const id = request.headers["mcp-session-id"]
   if (typeof id !== "string") return undefined
-  return sessions.find(id, ownerOf({ caller }), place.key, front.now()) ?? "gone"
+  return sessions.find(id, ownerOf({ caller }), place.key, front.uptime()) ?? "gone"
 }
 
 const withSession = <E>(

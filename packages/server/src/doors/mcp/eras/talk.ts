@@ -12,7 +12,10 @@ import type { Session } from "./sessions.ts"
 export interface Front {
   readonly stamp: Stamp
   readonly seal: StateSeal
+  /** The wall clock, for what a client carries and brings back. */
   readonly now: () => number
+  /** Milliseconds that only go forward, for how long something has lasted. */
+  readonly uptime: () => number
   /** The house ends: whoever is cut off now has not given up what they asked for. */
   readonly ending: () => boolean
 }

@@ -1,0 +1,147 @@
+/** The rows that say where the audit trail begins and ends, and how a batch of the audit moves them. */
+import type { EventKind } from "@stoa/contract"
+import { Effect, type Redacted } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { RowsOf } from "../../store/journal/Readers.ts"
+import type { Audited } from "./auditOf.ts"
+import { type Anchor, type Head, sealAnchor, sealHead, sealingOfAnchor, sealingOfHead } from "./seal.ts"
+
+export interface Ends {
+  readonly head: Head & { readonly seal: string }
+  readonly anchor: Anchor & { readonly seal: string }
+  /** The newest row that is there, whatever was sealed. */
+  readonly last: Anchor | undefined
+}
+
+interface Found {
+  readonly seq: number | null
+  readonly hash: string | null
+  readonly cursor: number | null
+  readonly seal: string | null
+  readonly anchorSeq: number | null
+  readonly anchorHash: string | null
+  readonly anchorSeal: string | null
+  readonly lastSeq: number | null
+  readonly lastHash: string | null
+}
+
+/** One statement, one state. A row that somebody has deleted reads as one that nobody sealed. */
+export const endsOf = (sql: SqlClient.SqlClient): Effect.Effect<Ends, SqlError.SqlError> =>
+  Effect.map(
+    sql<Found>`SELECT h.seq, h.hash, h.cursor, h.seal, a.seq AS anchor_seq, a.hash AS anchor_hash,
+      a.seal AS anchor_seal, l.seq AS last_seq, l.hash AS last_hash
+      FROM (SELECT 1 AS one) o LEFT JOIN audit_head h ON h.one = o.one LEFT JOIN audit_anchor a ON a.one = o.one
+      LEFT JOIN audit l ON l.seq = (SELECT max(seq) FROM audit)`,
+    ([row]) => {
+      const { anchorHash, anchorSeal, anchorSeq, cursor, hash, lastHash, lastSeq, seal, seq } = row!
+      return {
+        head: { seq: seq ?? 0, hash: hash ?? "", cursor: cursor ?? 0, seal: seal ?? missing },
+        anchor: { seq: anchorSeq ?? 0, hash: anchorHash ?? missing, seal: anchorSeal ?? missing },
+        last: lastSeq === null ? undefined : { seq: lastSeq, hash: lastHash! },
+      }
+    },
+  )
+/** Fits nothing. */
+const missing = "missing"
+
+/** Audited in every version: an event of these that was read and is not in the trail was taken out of it. */
+const lasting: ReadonlyArray<EventKind> = [
+  "house.started",
+  "principal.added",
+  "token.issued",
+  "secret.set",
+  "call.settled",
+]
+
+/** Whether the journal has such an event in (after, upTo]. */
+export const hasLasting = (
+  sql: SqlClient.SqlClient,
+  after: number,
+  upTo: number,
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`SELECT cursor FROM journal WHERE cursor > ${after} AND cursor <= ${upTo} AND ${sql.in("kind", lasting)} LIMIT 1`,
+    (rows) => rows.length > 0,
+  )
+
+/** A change of one of the two rows: for the writer thread, and for a transaction. */
+export interface Moved {
+  readonly statement: RowsOf["statements"][number]
+  readonly run: Effect.Effect<unknown, SqlError.SqlError>
+}
+
+export const moveHead = (sql: SqlClient.SqlClient, key: Redacted.Redacted, head: Head): Moved => {
+  const { cursor, hash, seq } = head
+  const seal = sealHead(key, head)
+  return {
+    statement: {
+      sql: `INSERT INTO audit_head (one, seq, hash, cursor, seal)
+        SELECT 1, value->>0, value->>1, value->>2, value->>3 FROM json_each(?) WHERE true
+        ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, cursor = excluded.cursor,
+          seal = excluded.seal RETURNING one`,
+      rows: JSON.stringify([[seq, hash, cursor, seal]]),
+      expects: 1,
+    },
+    run: sql`INSERT INTO audit_head ${sql.insert({ one: 1, seq, hash, cursor, seal })} ON CONFLICT (one) DO UPDATE
+      SET seq = excluded.seq, hash = excluded.hash, cursor = excluded.cursor, seal = excluded.seal`,
+  }
+}
+
+export const moveAnchor = (sql: SqlClient.SqlClient, key: Redacted.Redacted, anchor: Anchor): Moved => {
+  const { hash, seq } = anchor
+  const seal = sealAnchor(key, anchor)
+  return {
+    statement: {
+      sql: `INSERT INTO audit_anchor (one, seq, hash, seal)
+        SELECT 1, value->>0, value->>1, value->>2 FROM json_each(?) WHERE true
+        ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal RETURNING one`,
+      rows: JSON.stringify([[seq, hash, seal]]),
+      expects: 1,
+    },
+    run: sql`INSERT INTO audit_anchor ${sql.insert({ one: 1, seq, hash, seal })} ON CONFLICT (one) DO UPDATE
+      SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal`,
+  }
+}
+
+/** The row that says that the trail was sealed anew. */
+export const resealed = { action: "seal", resource: "audit" } as const
+
+/** What is wrong with where the trail stands before a batch, if anything is. `never`: it has not been sealed yet. */
+const faultOf = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  key: Redacted.Redacted,
+  { anchor, head, last }: Ends,
+  before: number,
+) {
+  const [ofHead, ofAnchor] = [sealingOfHead(key, head), sealingOfAnchor(key, anchor)]
+  if (ofHead === "broken" || ofAnchor === "broken") return "the seal did not fit the house's key"
+  if (last !== undefined && last.seq > head.seq) return "rows stood after the newest that was sealed"
+  // What the audit has read and the trail does not have.
+  const older = head.cursor < before - 1 && (yield* hasLasting(sql, head.cursor, before - 1))
+  if (older) return "it was replaced by an older one"
+  return (ofHead === "none" && head.seq > 0) || ofAnchor === "none" ? ("never" as const) : undefined
+})
+
+/**
+ * Where the next batch goes on: at the sealed end. A trail that is not as it was sealed goes on all the same, or nothing
+ * would be audited any more; then it is sealed anew, and a row of its own says so.
+ */
+export const goingOn = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  key: Redacted.Redacted,
+  ends: Ends,
+  firstEvent: number,
+) {
+  const fault = yield* faultOf(sql, key, ends, firstEvent)
+  if (fault === undefined) return { from: ends.head, moved: [], row: undefined }
+  const row: Audited = {
+    principal: null,
+    ...resealed,
+    result: fault === "never" ? "success" : "failure",
+    rule: fault === "never" ? "there was no seal" : fault,
+  }
+  const from = ends.last !== undefined && ends.last.seq > ends.head.seq ? ends.last : ends.head
+  const { anchor } = ends
+  const begins = anchor.hash === missing ? { seq: 0, hash: "" } : anchor
+  return { from, moved: [moveAnchor(sql, key, begins)], row }
+})

@@ -1,0 +1,106 @@
+/**
+ * Removing rows whose term is over: every hour, and at most a day's worth of them, so that a clock that goes wrong costs
+ * little before somebody sees it. A clock far ahead of when the house last worked is believed only when an operator says so.
+ * The hour is a timer, so that a restart forgets nothing, and one process of a cluster does the work.
+ */
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { monotonicMillis } from "../Monotonic.ts"
+import { Journal } from "./Journal.ts"
+import { readerLayer } from "./Readers.ts"
+import { Timers } from "./Timers.ts"
+
+/** A house that was off for longer waits for its operator, too: nobody else knows which of the two it was. */
+const far = Duration.days(7)
+const every = Duration.hours(1)
+
+export class Retention extends Context.Service<
+  Retention,
+  {
+    /** When the house last knew what time it was, and whether the clock is too far ahead of that to be believed. */
+    readonly clock: Effect.Effect<{ readonly seen: string | null; readonly now: string; readonly waits: boolean }>
+    /** The clock is right. */
+    readonly accept: Effect.Effect<void>
+    /** Notes that the clock is as it should be; says whether it is. */
+    readonly note: Effect.Effect<boolean>
+  }
+>()("server/store/Retention") {
+  static readonly layer = Layer.effect(
+    Retention,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const clock = Effect.gen(function* () {
+        const rows = yield* sql<{ seen: string }>`SELECT seen FROM retention`
+        const seen = rows[0]?.seen ?? null
+        const now = yield* DateTime.now
+        const waits = seen !== null && DateTime.isGreaterThan(now, DateTime.addDuration(DateTime.makeUnsafe(seen), far))
+        return { seen, now: DateTime.formatIso(now), waits }
+      }).pipe(Effect.orDie)
+
+      const accept = Effect.gen(function* () {
+        const seen = DateTime.formatIso(yield* DateTime.now)
+        yield* sql`INSERT INTO retention ${sql.insert({ one: 1, seen })} ON CONFLICT (one) DO UPDATE SET seen = excluded.seen`
+      }).pipe(Effect.orDie)
+
+      const note = Effect.gen(function* () {
+        const { now, seen, waits } = yield* clock
+        if (!waits) yield* accept
+        else
+          yield* Effect.logWarning(
+            `Nothing is removed: the clock says ${now}, and the house last worked at ${seen}. If the clock is right, run "stoa doctor --accept clock"`,
+          )
+        return !waits
+      })
+
+      return Retention.of({ clock, accept, note })
+    }),
+  )
+}
+
+/** The name is that of its timer and of its reader. Work that is cut off midway is begun again: it must bear that. */
+export const retentionLayer = <E, R>({
+  name,
+  work,
+}: {
+  readonly name: string
+  readonly work: Effect.Effect<void, E, R>
+}) => {
+  let worked: { readonly wall: number; readonly uptime: number } | undefined
+  const setNext = Effect.gen(function* () {
+    const dueAt = DateTime.addDuration(yield* DateTime.now, every)
+    yield* (yield* Timers).set({ purpose: name, key: name, dueAt, payload: null })
+  })
+  /** A house that restarts often still does it once an hour. A timer further away was set by a clock that was ahead. */
+  const setFirst = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const soon = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, every))
+    const rows = yield* Effect.orDie(sql`SELECT id FROM timers WHERE key = ${name} AND due_at <= ${soon}`)
+    if (rows.length === 0) yield* setNext
+    const { accept, clock } = yield* Retention
+    if ((yield* clock).seen === null) yield* accept
+  })
+  const workOnce = Effect.gen(function* () {
+    const now = { wall: DateTime.toEpochMillis(yield* DateTime.now), uptime: yield* monotonicMillis }
+    const lasted = worked === undefined ? Infinity : now.uptime - worked.uptime
+    const jumped = worked === undefined ? 0 : now.wall - worked.wall - lasted
+    // The timer goes by the wall clock: one that jumps ahead again and again does not make it more often than hourly.
+    if (jumped > Duration.toMillis("5 minutes") && lasted < 0.9 * Duration.toMillis(every)) return
+    if (!(yield* (yield* Retention).note)) return
+    worked = now
+    yield* work
+  })
+  return Layer.mergeAll(
+    readerLayer({
+      name,
+      atomic: false,
+      kinds: ["timer.fired"],
+      handle: Effect.fnUntraced(function* ([event]) {
+        if (event?.kind !== "timer.fired" || event.body.purpose !== name) return
+        yield* workOnce
+        yield* (yield* Journal).transact(setNext)
+      }),
+    }),
+    Layer.effectDiscard(Effect.flatMap(Journal, (journal) => journal.transact(setFirst))),
+  )
+}
