@@ -1,7 +1,7 @@
 /** How the house starts, refuses to start, and stops: real processes, real signals. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs"
 import { connect as dial, createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -20,6 +20,34 @@ const newHome = (env?: Record<string, string>) => {
   return home
 }
 afterAll(() => Promise.all(homes.map((home) => home.remove())))
+
+/** The addresses on which a process listens, as the kernel has them. */
+const listening = (pid: number): ReadonlyArray<string> => {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap(
+      (fd) => /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${fd}`))?.[1] ?? [],
+    ),
+  )
+  return ["tcp", "tcp6"].flatMap((family) =>
+    readFileSync(`/proc/${pid}/net/${family}`, "utf8")
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === "0A" && sockets.has(inode ?? ""))
+      .map(([, local]) => {
+        const [address = "", port = ""] = local!.split(":")
+        const bytes = address.match(/../g)!.map((hex) => Number.parseInt(hex, 16))
+        return `${family === "tcp" ? bytes.toReversed().join(".") : address}:${Number.parseInt(port, 16)}`
+      }),
+  )
+}
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ""
+  }
+}
 
 const headers = (token: string) => ({ authorization: `Bearer ${token}` })
 
@@ -45,7 +73,11 @@ describe("a first and a second start", () => {
     expect(house.process.stderr).not.toContain(house.token)
   })
 
-  it("a second process on the folder is refused at once, by the owner's pid", async () => {
+  it("S2-83 listens on loopback alone, and on one port, unless it is told otherwise", () => {
+    expect(listening(house.process.child.pid!)).toEqual([`127.0.0.1:${house.port}`])
+  })
+
+  it("S3-72 a second process on the folder is refused at once, by the owner's pid", async () => {
     const second = await home.stoa("serve")
     expect(second).toMatchObject({ code: 2, stdout: "" })
     expect(second.stderr).toMatch(new RegExp(`^stoa: Another Stoa \\(process ${house.process.child.pid}\\) .*\\n$`))

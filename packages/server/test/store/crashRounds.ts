@@ -43,7 +43,7 @@ export const crashing = (rounds: ReadonlyArray<number>) => {
   for (const [name, home] of homes)
     describe(`kill -9 on ${name}`, () => {
       it.effect(
-        "no acknowledged row or event is lost, none is there without the other, and the readers catch up",
+        "S3-75 G-23 no acknowledged row or event is lost, none is there without the other, and the readers catch up",
         () =>
           Effect.gen(function* () {
             const [where, store] = yield* home

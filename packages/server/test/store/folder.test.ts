@@ -11,7 +11,7 @@ const own = (path: string) => Effect.scoped(Effect.provide(Folder, Layer.fresh(F
 const refusal = (path: string) => Effect.map(Effect.flip(own(path)), (error) => error)
 
 describe("data folder", () => {
-  it.live("a second process is refused at once and told the owner's pid; kill -9 frees the folder", () =>
+  it.live("S3-72 a second process is refused at once and told the owner's pid; kill -9 frees the folder", () =>
     Effect.gen(function* () {
       const path = join(yield* tempFolder, "data")
       const first = yield* spawned(new URL("./folderOwner.ts", import.meta.url), [path])
