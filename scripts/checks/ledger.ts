@@ -1,40 +1,42 @@
-// Behaviours we do not have stand in docs/ledger-later.md or docs/ledger-exceptions.md, each with its reason. The ledger
-// itself lives beside the checkout; a clone without it cannot know the ids, and skips.
-import { existsSync, readFileSync } from "node:fs"
-import { join, resolve } from "node:path"
-import { type Check, read } from "./kit.ts"
-
-const id = /\bS\d-\d{2,3}(?:\.\.(?:S\d-)?\d{2,3})?/g
-const pages = ["docs/ledger-later.md", "docs/ledger-exceptions.md"]
+// Behaviours have ids (S1-18, X-63, G-28). Each id that a test's title, a page or a comment names is one of the list in
+// docs/behaviours.json; what we do not have stands in docs/ledger-later.md or docs/ledger-exceptions.md, with its reason.
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import {
+  behavioursFile,
+  claimsOf,
+  exceptionsPage,
+  idsIn,
+  laterPage,
+  sentencesOf,
+  withoutIds,
+} from "../docs/behaviours.ts"
+import { type Check, files, isSource, read } from "./kit.ts"
 
 /** Table rows, list items and paragraphs: what one reason belongs to. */
 const entries = (text: string): ReadonlyArray<string> => text.split(/\n(?=\s*[-*|#]|\s*\n)/)
-
-const expand = (range: string): ReadonlyArray<string> => {
-  const [, system, first, last] = /^(S\d)-(\d+)(?:\.\.(?:S\d-)?(\d+))?$/.exec(range) ?? []
-  const from = Number(first)
-  return Array.from(
-    { length: Number(last ?? first) - from + 1 },
-    (_, n) => `${system}-${String(from + n).padStart(2, "0")}`,
-  )
-}
+const mayName = (path: string): boolean => (isSource(path) || path.endsWith(".md")) && !path.startsWith("test/check/")
 
 export const ledger: Check = async (root) => {
-  const file = resolve(root, "../shared/spec/ledger.md")
-  if (!existsSync(file)) return { looked: 0, unit: "ids", faults: [], skipped: "no ../shared" }
-  const known = new Set([...readFileSync(file, "utf8").matchAll(/^- (S\d-\d+)\b/gm)].map(([, it]) => it))
+  const sentences = sentencesOf(root)
+  if (sentences === undefined)
+    return { looked: 0, unit: "ids", faults: [`${behavioursFile} is missing: it lists every id there is`] }
+  const known = new Set(Object.keys(sentences))
+  const claims = await claimsOf(root)
   const faults: Array<string> = []
-  let looked = 0
-  for (const page of pages) {
+  for (const [id, sentence] of Object.entries(sentences))
+    if (sentence.length < 10 || !sentence.endsWith(".")) faults.push(`${behavioursFile}: ${id} has no sentence`)
+  for (const path of (await files(root)).filter(mayName))
+    for (const id of new Set(idsIn(read(root, path))))
+      if (!known.has(id)) faults.push(`${path}: ${id} is not in ${behavioursFile}`)
+  for (const page of [laterPage, exceptionsPage]) {
     if (!existsSync(join(root, page))) continue
     for (const entry of entries(read(root, page))) {
-      const ids = entry.match(id) ?? []
-      const named = ids.flatMap(expand)
-      looked += named.length
-      faults.push(...named.filter((it) => !known.has(it)).map((it) => `${page}: ${it} is not in the ledger`))
-      const reason = entry.replace(id, "").match(/\p{L}{2,}/gu) ?? []
+      const ids = idsIn(entry)
+      const reason = withoutIds(entry).match(/\p{L}{2,}/gu) ?? []
       if (ids.length > 0 && reason.length < 3) faults.push(`${page}: ${ids.join(" ")} has no reason`)
     }
   }
-  return { looked, unit: "ids", faults }
+  const proven = [...known].filter((id) => claims.has(id)).length
+  return { looked: known.size, unit: `ids, ${proven} named by tests`, faults }
 }

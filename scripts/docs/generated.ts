@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { behavioursFile, behavioursPage, describeBehaviours } from "./behaviours.ts"
 import { referenceOf } from "./reference.ts"
 
 interface Page {
@@ -20,11 +21,22 @@ const references = (root: string): ReadonlyArray<Page> =>
     .filter(([folder]) => existsSync(join(root, folder, "src/index.ts")))
     .map(([folder, path]) => ({ path, from: `${folder}/src/index.ts`, text: referenceOf(root, folder) }))
 
+const behaviours = async (root: string): Promise<ReadonlyArray<Page>> =>
+  existsSync(join(root, behavioursFile))
+    ? [
+        {
+          path: behavioursPage,
+          from: `${behavioursFile} and the titles of tests`,
+          text: await describeBehaviours(root),
+        },
+      ]
+    : []
+
 /** docs/settings.md, by `describeSettings(): string` of the server's Settings.ts (nothing while it has no such export). */
 export const generated = async (root: string): Promise<ReadonlyArray<Page>> => {
   const from = "packages/server/src/Settings.ts"
   const file = join(root, from)
-  const pages = references(root)
+  const pages = [...references(root), ...(await behaviours(root))]
   if (!existsSync(file) || !/^export (const|function) describeSettings\b/m.test(readFileSync(file, "utf8")))
     return pages
   const { describeSettings } = (await import(pathToFileURL(file).href)) as { describeSettings: () => string }

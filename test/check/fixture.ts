@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { onTestFinished } from "vitest"
 import { home, modules } from "../../scripts/checks/kit.ts"
+import { behavioursText } from "../../scripts/docs/behaviours.ts"
 
 type Files = Record<string, string>
 
@@ -18,6 +19,8 @@ const manifest = (name: string, dependencies: Record<string, string>) =>
     exports: { ".": "./src/index.ts" },
     dependencies,
   })
+
+const behaviours = { "S0-01": "Six tools exist." }
 
 const faultless: Files = {
   ".gitignore": "node_modules\n",
@@ -33,7 +36,12 @@ const faultless: Files = {
   "README.md": "# Stoa\n\nSee [the errors](docs/errors/SpaceMissing.md).\n",
   "docs/errors/SpaceMissing.md": "# SpaceMissing\n",
   "docs/ledger-later.md": "# Later\n\n- S0-01: waits for the room of runs\n",
-  "../shared/spec/ledger.md": "- S0-01 Six tools exist.\n",
+  "docs/behaviours.json": json(behaviours),
+  "docs/behaviours.md": behavioursText(behaviours, {
+    claims: new Map(),
+    later: new Set(["S0-01"]),
+    exceptions: new Set(),
+  }),
   "packages/contract/package.json": manifest("contract", { effect: "4.1.0" }),
   "packages/contract/src/index.ts": `export * from "./Errors.ts"\n`,
   "packages/contract/src/Errors.ts": `import { Schema } from "effect"
@@ -102,9 +110,5 @@ export const house = (faults: Files = {}): string => {
   return root
 }
 
-/** Nothing to look at: no file of ours, but a ledger beside it. */
-export const nothing = (): string => {
-  const root = folder()
-  lay(root, { "../shared/spec/ledger.md": "- S0-01 Six tools exist.\n" })
-  return root
-}
+/** Nothing to look at: no file of ours. */
+export const nothing = (): string => folder()

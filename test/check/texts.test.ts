@@ -1,8 +1,9 @@
 // The checks that read text: each is shown the fault it is there for.
 import { execFileSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { judge } from "../../scripts/checks/all.ts"
 import { docs } from "../../scripts/checks/docs.ts"
 import { format } from "../../scripts/checks/format.ts"
 import { ledger } from "../../scripts/checks/ledger.ts"
@@ -10,6 +11,7 @@ import { isAllowed, licences } from "../../scripts/checks/licences.ts"
 import { names } from "../../scripts/checks/names.ts"
 import { secrets, secretsIn } from "../../scripts/checks/secrets.ts"
 import { sizes } from "../../scripts/checks/sizes.ts"
+import { claimsOf, describeBehaviours } from "../../scripts/docs/behaviours.ts"
 import { house } from "./fixture.ts"
 
 const server = "packages/server/src"
@@ -184,14 +186,52 @@ it("licences: a production dependency that is not ours to ship, and a package of
 })
 
 describe("ledger", () => {
-  it("an id without a reason, an id that is not in the ledger", async () => {
+  const listed = { "docs/behaviours.json": JSON.stringify({ "S0-01": "Six tools exist.", "X-07": "Replies are." }) }
+
+  it("an id without a reason, or one that is not on the list: in a page, a comment or a title", async () => {
     const { faults, looked } = await ledger(
-      house({ "docs/ledger-exceptions.md": "| S0-01 | |\n| S0-02 | the seed contradicts itself |\n" }),
+      house({
+        ...listed,
+        "docs/ledger-exceptions.md": "| S0-01 | |\n| S0-02 | the seed contradicts itself |\n",
+        "docs/page.md": "As X-08 says, and X-07.\n",
+        [`${server}/store/a.ts`]: "// S4-99 is not there\nexport {}\n",
+        "packages/server/test/a.test.ts": 'it("S1-01..S1-02 are", () => {})\n',
+      }),
     )
-    expect(looked).toBe(3)
+    expect(looked).toBe(2)
     expect(faults).toEqual([
+      expect.stringContaining("docs/ledger-exceptions.md: S0-02 is not in"),
+      expect.stringContaining("docs/page.md: X-08 is not in"),
+      expect.stringContaining("store/a.ts: S4-99 is not in"),
+      expect.stringContaining("a.test.ts: S1-01 is not in"),
+      expect.stringContaining("a.test.ts: S1-02 is not in"),
       expect.stringContaining("S0-01 has no reason"),
-      expect.stringContaining("S0-02 is not in the ledger"),
     ])
+  })
+
+  it("fails, and does not pass over it, where there is no list", async () => {
+    const root = house()
+    rmSync(join(root, "docs/behaviours.json"))
+    expect(await judge("ledger", ledger, root)).toMatchObject({ ok: false, looked: 0 })
+  })
+
+  it("reads titles, and not what is skipped or said elsewhere; the page of behaviours is made from them", async () => {
+    const root = house({
+      ...listed,
+      "packages/server/test/a.test.ts": `
+describe.each(ways)("X-07 a group", () => {})
+it.live("S0-01 a test", () => {})
+it.skip("S0-01 not run", () => {})
+`,
+      "packages/server/test/b.test.ts": '// S0-01\nconst it = "X-07"\nit("nothing", () => {})\n',
+    })
+    const claims = await claimsOf(root)
+    expect(Object.fromEntries(claims)).toEqual({
+      "S0-01": ["packages/server/test/a.test.ts"],
+      "X-07": ["packages/server/test/a.test.ts"],
+    })
+    const { faults } = await docs(root)
+    expect(faults).toEqual([expect.stringContaining("docs/behaviours.md: not what")])
+    expect(await describeBehaviours(root)).toContain("- **X-07** Replies are. [a](../packages/server/test/a.test.ts)\n")
   })
 })
