@@ -20,6 +20,7 @@ interface Node {
   readonly id?: Node
   readonly init?: Node | null
   readonly properties?: ReadonlyArray<Node & { readonly key?: Node }>
+  readonly range: readonly [number, number]
 }
 interface File {
   readonly filename: string
@@ -75,6 +76,23 @@ const noClock = rule(
   }),
   atTheEdge,
 )
+
+const ofWall = /\bwall clock: \S/
+/** On its own line, or one of the two before. */
+const saysWhy = ({ sourceCode: { text } }: File, { range }: Node): boolean => {
+  const upTo = text.slice(0, text.indexOf("\n", range[0]) + 1 || text.length)
+  return ofWall.test(upTo.split("\n").slice(-4).join("\n"))
+}
+const noWall = {
+  create: (file: File): Visitor => ({
+    MemberExpression: (it) => {
+      if (!isName(it.property, "currentTimeMillis", "currentTimeMillisUnsafe") || saysWhy(file, it)) return
+      const message =
+        "The wall clock may be set: durations are counted by store/Monotonic.ts. A moment that is stored, shown or agreed carries `// wall clock: <reason>` above it."
+      file.report({ node: it, message })
+    },
+  }),
+}
 
 const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"])
 const around = (node: Node): Node | null => {
@@ -136,6 +154,7 @@ export default {
   rules: {
     "no-env": noEnv,
     "no-clock": noClock,
+    "no-wall": noWall,
     "no-try-in-gen": noTryInGen,
     "no-default-export": noDefaultExport,
     "no-async": noAsync,

@@ -21,6 +21,12 @@ const promises = `export const wait = async () => {
 }
 `
 
+const wall = `import { Clock } from "effect"
+// reason
+export const now = (clock: Clock.Clock) => clock.currentTimeMillisUnsafe()
+export const asked = Clock.currentTimeMillis // reason
+`
+
 it("each rule fires on its fault", async () => {
   const found = await rulesAt({
     [`${server}/store/env.ts`]: `import { env } from "node:process"
@@ -45,6 +51,7 @@ export const b = Effect.fn("b")(function* () {
   }
 })
 `,
+    [`${server}/store/wall.ts`]: wall,
     [`${server}/store/named.ts`]: `export default 1\n`,
     [`${server}/store/float.ts`]: `export const start = (work: () => Promise<void>) => {\n  work()\n}\n`,
   })
@@ -55,6 +62,7 @@ export const b = Effect.fn("b")(function* () {
       `${server}/store/env.ts:3 stoa(no-env)`,
       ...[2, 3, 4, 5].map((row) => `${server}/store/clock.ts:${row} stoa(no-clock)`),
       `${server}/store/wait.ts:1 stoa(no-async)`,
+      ...[3, 4].map((row) => `${server}/store/wall.ts:${row} stoa(no-wall)`),
       `${server}/store/gen.ts:3 stoa(no-try-in-gen)`,
       `${server}/store/gen.ts:10 stoa(no-try-in-gen)`,
       `${server}/store/named.ts:1 stoa(no-default-export)`,
@@ -71,6 +79,7 @@ it("and is silent where its reason does not hold", async () => {
     "scripts/tool.ts": `${env}${clocks}${promises}`,
     [`${server}/store/edge.ts`]: `// edge: the driver speaks callbacks\n${clocks}${promises}`,
     [`${server}/store/Store.test.ts`]: `${clocks}${promises}${env}`,
+    [`${server}/store/moment.ts`]: wall.replaceAll("// reason", "// wall clock: it is stored"),
     [`${server}/store/parse.ts`]: `export const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)

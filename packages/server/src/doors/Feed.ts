@@ -108,6 +108,7 @@ export class Feed extends Context.Service<
       const close = (one: Subscriber, reason: string) => end(one, closeFrame(reason))
       const write = (one: Subscriber, text: string) => {
         if (one.response.destroyed) return leave(one)
+        // wall clock: tokens end at a moment.
         if (one.expiresAt !== null && one.expiresAt <= clock.currentTimeMillisUnsafe()) return close(one, gone)
         if (one.response.writableLength > mostUnsent) {
           // What is queued is of no use any more; the place to go on is the end as it is now.

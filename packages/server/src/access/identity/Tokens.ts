@@ -221,6 +221,7 @@ export class Tokens extends Context.Service<
         if (known === undefined) return lookUp(key)
         const { answer } = known
         const { epoch: since, expiresAt, token: id } = known.caller
+        // wall clock: tokens end at a moment.
         const now = clock.currentTimeMillisUnsafe()
         const epoch = epochNow()
         if ((expiresAt === null || now < expiresAt.epochMilliseconds) && isNoted(id!) && atHand(epoch)?.value === since)

@@ -185,6 +185,7 @@ export class Grants extends Context.Service<
         const key = `${action} ${resource}`
         const known = said?.get(key)
         if (known !== undefined) return known
+        // wall clock: grants end at a moment.
         const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
         const judged = Effect.succeed(new Judgement(judge(rules, action, resource, now)))
         if (said !== undefined && said.size < mostSaid) said.set(key, judged)

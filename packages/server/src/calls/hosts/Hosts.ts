@@ -86,6 +86,7 @@ export class Hosts extends Context.Service<
       const change = (id: HostId, step: LineStep): boolean => {
         const to = nextLine[stateOf(id)][step]
         if (to === "removed") known.delete(id)
+        // wall clock: compared with a timer's moment.
         else if (to !== null) known.set(id, { state: to, since: clock.currentTimeMillisUnsafe() })
         return to !== null
       }
@@ -93,6 +94,7 @@ export class Hosts extends Context.Service<
       const learn = ({ connected, id, instance }: HostRow) => {
         if (known.has(id)) return
         const state = connected ? "connected" : instance === null ? "declared" : "lost"
+        // wall clock: compared with a timer's moment.
         known.set(id, { state, since: clock.currentTimeMillisUnsafe() })
       }
       const isThere = (id: HostId) => () => takesCalls(stateOf(id))
@@ -257,6 +259,7 @@ export class Hosts extends Context.Service<
         if (row === undefined) return
         const { since = 0, state = "lost" } = known.get(id) ?? {}
         // Away again, and not for long: another timer looks again.
+        // wall clock: the timer's.
         const isOver = state === "away" && clock.currentTimeMillisUnsafe() - since >= hostGrace
         if (isOver) change(id, "lapse")
         const isLost = !isThere(id)() && !(yield* rows.isHeldBeside(id, me))

@@ -69,6 +69,7 @@ const retryAfter = Effect.fnUntraced(function* (answer: EgressResponse) {
   if (/^\d{1,9}$/.test(said)) return Number(said) * 1000
   const until = DateTime.make(said)
   if (Option.isNone(until)) return undefined
+  // wall clock: the other side named a moment.
   return Math.max(0, DateTime.toEpochMillis(until.value) - (yield* Clock.currentTimeMillis))
 })
 

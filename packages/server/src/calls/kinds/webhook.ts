@@ -109,6 +109,7 @@ export const webhookKind = Effect.gen(function* () {
     )
     call.redactor.add(Redacted.value(key))
     const body = bodyOf(tool, input, call, address.now())
+    // wall clock: the service compares it with its own.
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const egress = yield* Egress
     const method = tool.execution.method ?? "POST"

@@ -20,6 +20,7 @@ const mostStopped = 1000
 
 /** A settled call in the figures. */
 export const measure = (row: CallRow): Effect.Effect<void> =>
+  // wall clock: from the moment that was stored.
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Road.count(row.state === "done", Math.max(0, now - Date.parse(row.createdAt))),
   )
@@ -189,6 +190,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const row = rowOf(attempt, JSON.stringify(attempt.input))
+        // wall clock: a moment that is stored.
         const isBatched = yield* batched.begin(row, isoMoment(clock.currentTimeMillisUnsafe()), attempt.provenance)
         if (!isBatched) yield* journal.transact(record.openRunning(row, me))
         if (yield* endPaused(attempt)) return yield* listeners.now(row.id)

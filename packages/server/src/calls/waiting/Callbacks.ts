@@ -48,6 +48,7 @@ export const makeCallbackCheck = Effect.gen(function* () {
     body: string,
   ) {
     const key = yield* Effect.option(keyOfTool(call.tool))
+    // wall clock: the service has signed a moment.
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     return key._tag === "Some" && isSigned(key.value, header, now, call.id, body)
   })
