@@ -64,10 +64,12 @@ for (const store of stores)
           const many = yield* ask(() => Promise.all(Array.from({ length: 20 }, me)))
           assert.isTrue(many.some(({ status }) => status === 429))
           clock.setOff(back(4))
-          const wait = Number((yield* ask(me)).headers.get("retry-after") ?? 0)
-          assert.isAtMost(wait, 4)
-          yield* Effect.sleep(wait * 1000 + 100)
-          assert.strictEqual((yield* ask(me)).status, 200)
+          // However slow this machine is: whoever waits as long as told gets through.
+          for (let answer = yield* ask(me); answer.status !== 200; answer = yield* ask(me)) {
+            const wait = Number(answer.headers.get("retry-after"))
+            assert.isTrue(answer.status === 429 && wait <= 4, `${answer.status} ${wait}`)
+            yield* Effect.sleep(wait * 1000)
+          }
         }),
       ),
     )

@@ -21,8 +21,8 @@ export class Retention extends Context.Service<
     readonly clock: Effect.Effect<{ readonly seen: string | null; readonly now: string; readonly waits: boolean }>
     /** The clock is right. */
     readonly accept: Effect.Effect<void>
-    /** Notes that the clock is as it should be; says whether it is. */
-    readonly note: Effect.Effect<boolean>
+    /** Whether a work of this name may be done now. If the clock is as it should be, that is noted. */
+    readonly begins: (name: string) => Effect.Effect<boolean>
   }
 >()("server/store/Retention") {
   static readonly layer = Layer.effect(
@@ -43,17 +43,32 @@ export class Retention extends Context.Service<
         yield* sql`INSERT INTO retention ${sql.insert({ one: 1, seen })} ON CONFLICT (one) DO UPDATE SET seen = excluded.seen`
       }).pipe(Effect.orDie)
 
-      const note = Effect.gen(function* () {
+      const worked = new Map<string, { readonly wall: number; readonly uptime: number }>()
+      // The timer goes by the wall clock: one that jumps ahead again and again does not make it more often than hourly.
+      const isTooSoon = Effect.fnUntraced(function* (name: string) {
+        const now = { wall: DateTime.toEpochMillis(yield* DateTime.now), uptime: yield* monotonicMillis }
+        const last = worked.get(name)
+        worked.set(name, now)
+        if (last === undefined) return false
+        const lasted = now.uptime - last.uptime
+        const jumped = now.wall - last.wall - lasted
+        if (jumped <= Duration.toMillis("5 minutes") || lasted >= 0.9 * Duration.toMillis(every)) return false
+        worked.set(name, last)
+        return true
+      })
+
+      const begins = Effect.fnUntraced(function* (name: string) {
         const { now, seen, waits } = yield* clock
-        if (!waits) yield* accept
-        else
+        if (waits)
           yield* Effect.logWarning(
             `Nothing is removed: the clock says ${now}, and the house last worked at ${seen}. If the clock is right, run "stoa doctor --accept clock"`,
           )
-        return !waits
+        if (waits || (yield* isTooSoon(name))) return false
+        yield* accept
+        return true
       })
 
-      return Retention.of({ clock, accept, note })
+      return Retention.of({ clock, accept, begins })
     }),
   )
 }
@@ -66,7 +81,6 @@ export const retentionLayer = <E, R>({
   readonly name: string
   readonly work: Effect.Effect<void, E, R>
 }) => {
-  let worked: { readonly wall: number; readonly uptime: number } | undefined
   const setNext = Effect.gen(function* () {
     const dueAt = DateTime.addDuration(yield* DateTime.now, every)
     yield* (yield* Timers).set({ purpose: name, key: name, dueAt, payload: null })
@@ -80,16 +94,6 @@ export const retentionLayer = <E, R>({
     const { accept, clock } = yield* Retention
     if ((yield* clock).seen === null) yield* accept
   })
-  const workOnce = Effect.gen(function* () {
-    const now = { wall: DateTime.toEpochMillis(yield* DateTime.now), uptime: yield* monotonicMillis }
-    const lasted = worked === undefined ? Infinity : now.uptime - worked.uptime
-    const jumped = worked === undefined ? 0 : now.wall - worked.wall - lasted
-    // The timer goes by the wall clock: one that jumps ahead again and again does not make it more often than hourly.
-    if (jumped > Duration.toMillis("5 minutes") && lasted < 0.9 * Duration.toMillis(every)) return
-    if (!(yield* (yield* Retention).note)) return
-    worked = now
-    yield* work
-  })
   return Layer.mergeAll(
     readerLayer({
       name,
@@ -97,7 +101,7 @@ export const retentionLayer = <E, R>({
       kinds: ["timer.fired"],
       handle: Effect.fnUntraced(function* ([event]) {
         if (event?.kind !== "timer.fired" || event.body.purpose !== name) return
-        yield* workOnce
+        if (yield* (yield* Retention).begins(name)) yield* work
         yield* (yield* Journal).transact(setNext)
       }),
     }),
