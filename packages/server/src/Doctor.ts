@@ -1,6 +1,6 @@
 /** Looks the house over: each finding says what was looked at and what to do. */
 // edge: looks at the data folder's mode, and at the database file.
-import { statfsSync, statSync } from "node:fs"
+import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { type Acceptable, type AllowList, type Finding, Report } from "@stoa/contract"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import { Journal } from "./store/journal/Journal.ts"
 import { Readers } from "./store/journal/Readers.ts"
 import { Retention } from "./store/journal/Retention.ts"
 import { versionOf } from "./store/Schemas.ts"
-import { Disk } from "./store/database/Disk.ts"
+import { Disk, roomAt } from "./store/database/Disk.ts"
 import { Store } from "./store/database/Store.ts"
 
 const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })
@@ -66,9 +66,9 @@ const disk = Effect.gen(function* () {
   if ((yield* Disk).isFull())
     return fail("disk", "full: reads go on, writes are answered with 507. Make room; the house notices by itself")
   const { path } = yield* Folder
-  const { bavail, bsize } = statfsSync(path)
-  const room = `${Math.round((bavail * bsize) / 1024 / 1024)} MB free at ${path}`
-  return bavail * bsize < littleRoom ? warn("disk", `${room}: make room before it is full`) : ok("disk", room)
+  const bytes = roomAt(path)
+  const room = `${Math.round(bytes / 1024 / 1024)} MB free at ${path}`
+  return bytes < littleRoom ? warn("disk", `${room}: make room before it is full`) : ok("disk", room)
 })
 
 const audit = Effect.gen(function* () {

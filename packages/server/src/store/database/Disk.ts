@@ -2,9 +2,13 @@
  * Whether the disk under the database takes writes. Nobody asks beforehand: a write that fails for want of room says so,
  * and a small write, tried every second from then on, says when there is room again. Reads go on meanwhile.
  */
+// edge: asks the file system how much room there is.
+import { statfsSync } from "node:fs"
+import { dirname } from "node:path"
 import { type Cause, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../journal/Bell.ts"
+import { Store } from "./Store.ts"
 
 /** SQLITE_FULL; and SQLITE_IOERR for a write, a sync or the log's index, which is how SQLite tells of a quota or a limit. */
 const ofSqlite = new Set([13, 778, 1034, 4874])
@@ -64,6 +68,15 @@ export const whereRoom = <A, E, R>(what: string, write: Effect.Effect<A, E, R>):
     isOfFullDisk(cause) ? Effect.logWarning(`The disk is full: ${what} was not recorded`) : Effect.failCause(cause),
   )
 
+/** A database that cannot grow by this much is as good as full: its log may still have room, and hide it. */
+const least = 1024 * 1024
+
+/** Bytes that a file in this folder may still take; a quota or a limit does not show here. */
+export const roomAt = (folder: string): number => {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
 export class Disk extends Context.Service<Disk, { readonly isFull: () => boolean }>()("server/store/Disk") {
   static readonly layer = Layer.effect(
     Disk,
@@ -77,7 +90,12 @@ export class Disk extends Context.Service<Disk, { readonly isFull: () => boolean
             SELECT md5(n::text) AS filler FROM generate_series(1, 5000) AS n`),
         orElse: () => Effect.void,
       })
-      const write = Effect.andThen(sql`UPDATE journal_floor SET cursor = cursor`, grow).pipe(sql.withTransaction)
+      const { dialect, where } = yield* Store
+      const isTight = () => dialect === "sqlite" && where !== ":memory:" && roomAt(dirname(where)) < least
+      const write = Effect.andThen(sql`UPDATE journal_floor SET cursor = cursor`, grow).pipe(
+        sql.withTransaction,
+        Effect.andThen(Effect.suspend(() => (isTight() ? Effect.fail("tight") : Effect.void))),
+      )
       yield* Effect.gen(function* () {
         const heard = state.bell.rung
         if (!state.full) yield* state.bell.waitPast(heard)
