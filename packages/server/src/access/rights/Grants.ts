@@ -209,6 +209,7 @@ export class Grants extends Context.Service<
 
       const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>
         goOn(gatheredOf(who), (found) => {
+          // wall clock: grants end at a moment.
           const now = () => DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
           return Effect.succeed<Viewer>({
             principal: who.principal,

@@ -59,12 +59,11 @@ export const makeExecute = Effect.fnUntraced(function* (
     return true
   })
 
-  // wall clock: one that waited through a restart is counted from the moment that was stored.
-  const tookMs = ({ began, startedAt }: Attempt): number =>
-    Math.max(
-      0,
-      Math.round(began === undefined ? clock.currentTimeMillisUnsafe() - startedAt : monotonicOf(clock) - began),
-    )
+  const tookMs = ({ began, startedAt }: Attempt): number => {
+    // wall clock: one that waited through a restart is counted from the moment that was stored.
+    const took = began === undefined ? clock.currentTimeMillisUnsafe() - startedAt : monotonicOf(clock) - began
+    return Math.max(0, Math.round(took))
+  }
   const settledOf = (attempt: Attempt, exit: Exit.Exit<unknown, unknown>) => Road.settledOf(exit, tookMs(attempt))
 
   const endedOf = (attempt: Attempt, settled: Settled) => ({

@@ -76,6 +76,7 @@ export const makeHostStream = Effect.gen(function* () {
     let since: number | undefined
     return Effect.gen(function* () {
       const { expiresAt } = caller
+      // wall clock: tokens end at a moment.
       if (expiresAt !== null && expiresAt.epochMilliseconds <= (yield* Clock.currentTimeMillis)) return false
       const epoch = yield* epochNow()
       if (epoch === since) return true
