@@ -1,6 +1,7 @@
 // The checks in the order they are shown. Slow ones are started first, two at a time (CI has two cores).
 import { docs } from "./docs.ts"
 import { floors } from "./floors.ts"
+import { folders } from "./folders.ts"
 import { format } from "./format.ts"
 import type { Answer, Check } from "./kit.ts"
 import { ledger } from "./ledger.ts"
@@ -19,6 +20,7 @@ export const checks: Readonly<Record<string, Check>> = {
   floors,
   unused,
   sizes,
+  folders,
   names,
   docs,
   secrets,

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { judge } from "../../scripts/checks/all.ts"
 import { docs } from "../../scripts/checks/docs.ts"
+import { folders } from "../../scripts/checks/folders.ts"
 import { format } from "../../scripts/checks/format.ts"
 import { ledger } from "../../scripts/checks/ledger.ts"
 import { isAllowed, licences } from "../../scripts/checks/licences.ts"
@@ -59,6 +60,25 @@ describe("sizes", () => {
       expect.stringContaining("store/c.ts is within the limit now"),
     ])
   })
+})
+
+it("folders: one of more than five files without its page, and a page that is too long", async () => {
+  const files = (folder: string, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${server}/${folder}/f${n}.ts`, "export {}\n"]))
+  const { faults } = await folders(
+    house({
+      ...files("crowded", 6),
+      ...files("few", 5),
+      ...files("told", 6),
+      [`${server}/told/README.md`]: "a line\n".repeat(25),
+      ...files("talkative", 1),
+      [`${server}/talkative/README.md`]: "a line\n".repeat(26),
+    }),
+  )
+  expect(faults.toSorted()).toEqual([
+    expect.stringContaining("crowded/README.md: missing; the folder has 6 files"),
+    expect.stringContaining("talkative/README.md: 26 lines, at most 25"),
+  ])
 })
 
 it("names: vague files, empty suffixes, a file without its noun, an error without its page and the reverse", async () => {
