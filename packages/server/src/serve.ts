@@ -10,7 +10,7 @@ import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog, shownLine } from "./Log.ts"
 import { Settings } from "./Settings.ts"
 import { Folder } from "./store/Folder.ts"
-import { isOfFullDisk } from "./store/database/Disk.ts"
+import { isOfFullDisk } from "./store/database/FullDisk.ts"
 import { refuse, type StartError } from "./store/StartError.ts"
 
 const stopAsked = Effect.callback<string>((resume) => {

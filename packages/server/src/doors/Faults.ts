@@ -1,7 +1,7 @@
 /** What a door answers when something broke that no request should be able to break: said in one place, for every door. */
 import { type CorrelationId, DiskFull, Internal, Unavailable } from "@stoa/contract"
 import { Cause, Effect } from "effect"
-import { isOfFullDisk } from "../store/database/Disk.ts"
+import { isOfFullDisk } from "../store/database/FullDisk.ts"
 
 type Fault = DiskFull | Unavailable | Internal
 

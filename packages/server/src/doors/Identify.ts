@@ -4,7 +4,7 @@ import { Effect, Option, type Redacted } from "effect"
 import { Limits } from "../access/limits/Limits.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { atHand } from "../store/AtHand.ts"
-import { whereRoom } from "../store/database/Disk.ts"
+import { whereRoom } from "../store/database/FullDisk.ts"
 import { Journal } from "../store/journal/Journal.ts"
 
 /** `address` is counted for wrong guesses. No credential is the stand-in, where a setting names one. */

@@ -21,7 +21,7 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { whereRoom } from "../../store/database/Disk.ts"
+import { whereRoom } from "../../store/database/FullDisk.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { goOn } from "../../store/AtHand.ts"
 import { json } from "../../store/database/Columns.ts"

@@ -10,7 +10,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { batchWriter } from "./batch.ts"
 import { giveBatches, makeBatches } from "./Batches.ts"
-import { DiskState, giveDisk, isDiskFull } from "./Disk.ts"
+import { DiskState, giveDisk, isDiskFull } from "./FullDisk.ts"
 import { GroupCommit, type Turn } from "./groupCommit.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
 

@@ -8,20 +8,19 @@
 import {
   type Event,
   type EventKind,
-  eventSchemas,
   kinds,
   type NewEvent,
   type PrincipalId,
   type Provenance,
-  upgradedBody,
   eventVersion,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, Schema, type Scope } from "effect"
+import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import { Bell } from "./Bell.ts"
 import { withinADay } from "../Moment.ts"
 import { currentCause } from "./Correlation.ts"
+import { encoders, eventFrom, type EventRow } from "./eventRows.ts"
 import { type Follower, follow, type Following } from "./Following.ts"
 import { type Insert, isWhole, makeInsert } from "../database/Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
@@ -33,7 +32,7 @@ import type { BatchStatement } from "../database/batch.ts"
 export class Transaction extends Context.Service<
   Transaction,
   {
-    readonly events: Array<Row>
+    readonly events: Array<EventRow>
     /** The level of the database's transaction that the events belong to. */
     readonly level: unknown
     open: boolean
@@ -48,57 +47,9 @@ export type CausedEvent = NewEvent & {
   readonly correlationId: string
 }
 
-interface Row {
-  readonly kind: EventKind
-  readonly version: number
-  readonly at: string
-  readonly space: string | null
-  readonly actor: string | null
-  readonly provenance: string
-  readonly correlationId: string
-  readonly body: string
-}
-
-const encoders = {
-  ...(Object.fromEntries(
-    Object.entries(kinds).map(([kind, { body }]) => [
-      kind,
-      Schema.encodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Schema.Struct(body)))),
-    ]),
-  ) as Record<EventKind, (body: unknown) => string>),
-  // The most frequent ones are plain JSON already: there is nothing to encode.
-  "call.received": JSON.stringify,
-  "call.settled": JSON.stringify,
-}
-
-// By kind: a union would try one after the other.
-const decoders = Object.fromEntries(
-  Object.entries(eventSchemas).map(([kind, schema]) => [kind, Schema.decodeUnknownSync(Schema.toCodecJson(schema))]),
-) as unknown as Record<EventKind, (row: unknown) => Event>
-/** What was written without being encoded, and by us, is read the same way. */
-const plain = (row: Row & { readonly cursor: number }): Event =>
-  ({
-    cursor: row.cursor,
-    kind: row.kind,
-    version: row.version,
-    at: DateTime.makeUnsafe(row.at),
-    space: row.space,
-    actor: row.actor,
-    provenance: row.provenance,
-    correlationId: row.correlationId,
-    body: JSON.parse(row.body) as unknown,
-  }) as Event
-/** Whoever reads has the newest format, whichever it was written in. */
-const fromRow = (row: Row & { readonly cursor: number }): Event => {
-  const version = eventVersion(row.kind)
-  if (row.version === version && (row.kind === "call.received" || row.kind === "call.settled")) return plain(row)
-  const body = upgradedBody(row.kind, row.version, JSON.parse(row.body))
-  return decoders[row.kind]({ ...row, version, body })
-}
-
 /** What is asked for of the newest events; each is decoded once, however many read it. */
 const eventsOf = (
-  some: Iterable<Kept<Row>>,
+  some: Iterable<Kept<EventRow>>,
   wanted: ReadonlyArray<EventKind> | undefined,
   limit: number,
 ): ReadonlyArray<Event> => {
@@ -107,7 +58,7 @@ const eventsOf = (
   for (const one of some) {
     if (events.length >= limit) break
     if (kindsWanted?.has(one.row.kind) === false) continue
-    events.push((one.decoded ??= fromRow({ ...one.row, cursor: one.cursor })) as Event)
+    events.push((one.decoded ??= eventFrom({ ...one.row, cursor: one.cursor })) as Event)
   }
   return events
 }
@@ -130,9 +81,9 @@ export class Journal extends Context.Service<
     /** Several at once, each with its own cause: for whoever writes for many. */
     readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
     /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
-    readonly writeTogether: <Row extends object>(
-      insert: Insert<Row>,
-      rows: ReadonlyArray<Row>,
+    readonly writeTogether: <EventRow extends object>(
+      insert: Insert<EventRow>,
+      rows: ReadonlyArray<EventRow>,
       events: ReadonlyArray<CausedEvent>,
     ) => Effect.Effect<void>
     /**
@@ -198,8 +149,8 @@ export class Journal extends Context.Service<
         patient = false
         ringAll()
       }).pipe(Effect.forever, Effect.forkScoped)
-      const tail = foreign ? undefined : new Tail<Row>()
-      const tell = (events: ReadonlyArray<Row>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
+      const tail = foreign ? undefined : new Tail<EventRow>()
+      const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
         tail?.add(events, cursors)
         const rung = new Set<Bell>()
         for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
@@ -223,7 +174,7 @@ export class Journal extends Context.Service<
         for (const event of events) transaction.events.push(rowOf(event))
       })
 
-      const rowOf = ({ actor, at, body, correlationId, kind, provenance, space }: CausedEvent): Row => ({
+      const rowOf = ({ actor, at, body, correlationId, kind, provenance, space }: CausedEvent): EventRow => ({
         kind,
         version: eventVersion(kind),
         at,
@@ -255,8 +206,8 @@ export class Journal extends Context.Service<
       })
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
-      const insert = makeInsert<Row>(sql, "journal", columns, foreign ? "" : "RETURNING cursor", ["version"])
-      const write = Effect.fnUntraced(function* (events: ReadonlyArray<Row>) {
+      const insert = makeInsert<EventRow>(sql, "journal", columns, foreign ? "" : "RETURNING cursor", ["version"])
+      const write = Effect.fnUntraced(function* (events: ReadonlyArray<EventRow>) {
         if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
         const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
         yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
@@ -291,7 +242,7 @@ export class Journal extends Context.Service<
 
       const batches = batchesOf(sql)
       /** What the thread has written: there is no COMMIT of ours that would tell it. */
-      const tellOf = (written: ReadonlyArray<Row>, last: number): void => {
+      const tellOf = (written: ReadonlyArray<EventRow>, last: number): void => {
         tell(written, cursorsTo(last, written.length))
         bell.ring()
       }
@@ -340,10 +291,10 @@ export class Journal extends Context.Service<
         if (known !== undefined) return eventsOf(known, wanted, limit)
         const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
         const rows = yield* sql<
-          Row & { readonly cursor: number }
+          EventRow & { readonly cursor: number }
         >`SELECT cursor, kind, version, at, space, actor, provenance,
           correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
-        return rows.map(fromRow)
+        return rows.map(eventFrom)
       }, Effect.orDie)
 
       const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>

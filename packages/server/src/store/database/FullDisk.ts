@@ -1,0 +1,63 @@
+/** How a full disk shows: in errors of the drivers, which say so to whoever looks after the disk. */
+import { type Cause, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Bell } from "../journal/Bell.ts"
+
+/** SQLITE_FULL; and SQLITE_IOERR for a write, a sync or the log's index, which is how SQLite tells of a quota or a limit. */
+const ofSqlite = new Set([13, 778, 1034, 4874])
+const ofSystem = new Set(["ENOSPC", "EDQUOT", "EFBIG"])
+/** Postgres knows only a full disk by a code of its own (53100). */
+const ofPostgres = (code: string, message: string): boolean =>
+  code === "53100" ||
+  (/^(58030|XX000|53000)$/.test(code) && /No space left|quota exceeded|File too large/i.test(message))
+
+interface Coded {
+  readonly errcode?: unknown
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly cause?: unknown
+  readonly reason?: { readonly cause?: unknown }
+  /** Of a Cause. */
+  readonly reasons?: unknown
+}
+
+/** Whether an error, or what caused it, is that there was no room. */
+export const isDiskFull = (error: unknown): boolean => {
+  if (typeof error !== "object" || error === null) return false
+  const { cause, code, errcode, message, reason, reasons } = error as Coded
+  if (Array.isArray(reasons)) return isOfFullDisk(error as Cause.Cause<unknown>)
+  if (typeof errcode === "number" && ofSqlite.has(errcode)) return true
+  if (typeof code === "string" && (ofSystem.has(code) || ofPostgres(code, String(message)))) return true
+  return isDiskFull(reason?.cause) || isDiskFull(cause)
+}
+
+/** The same of whatever ended an effect. */
+export const isOfFullDisk = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) =>
+    reason._tag === "Die" ? isDiskFull(reason.defect) : reason._tag === "Fail" && isDiskFull(reason.error),
+  )
+
+/** What the drivers tell of a database's disk. */
+export class DiskState {
+  full = false
+  readonly bell = new Bell()
+
+  /** Every error passes here on its way up. */
+  heard<E>(error: E): E {
+    if (!this.full && isDiskFull(error)) {
+      this.full = true
+      this.bell.ring()
+    }
+    return error
+  }
+}
+
+const all = new WeakMap<SqlClient.SqlClient, DiskState>()
+export const giveDisk = (sql: SqlClient.SqlClient, state: DiskState): void => void all.set(sql, state)
+export const diskOf = (sql: SqlClient.SqlClient): DiskState => all.get(sql) ?? new DiskState()
+
+/** Something that is written down beside an answer and does not change it: a full disk does not take the answer away. */
+export const whereRoom = <A, E, R>(what: string, write: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
+  Effect.catchCause(Effect.asVoid(write), (cause) =>
+    isOfFullDisk(cause) ? Effect.logWarning(`The disk is full: ${what} was not recorded`) : Effect.failCause(cause),
+  )
