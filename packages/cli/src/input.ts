@@ -1,6 +1,7 @@
 /** What a verb is given to read: text on the line, `@file`, or `-` for stdin; JSON with comments where a person writes it. */
-// edge: reads files and stdin.
+// edge: reads files, stdin and the terminal.
 import { readFileSync } from "node:fs"
+import { createInterface } from "node:readline/promises"
 import { Effect } from "effect"
 import { type Failure, failureOf, refused } from "./Failure.ts"
 
@@ -61,3 +62,16 @@ export const objectFlag = Effect.fnUntraced(function* (given: string, flag: stri
     ? (value as Record<string, never>)
     : yield* refused(`--${flag} is an object, such as '{"folder":"logs"}'.`)
 })
+
+/** Whether a person sits there who can be asked. */
+export const isTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY
+
+/** Asks a person at the terminal; what is asked goes to stderr, where talk goes. */
+export const withTerminal = async <A>(use: (ask: (prompt: string) => Promise<string>) => Promise<A>): Promise<A> => {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await use(async (prompt) => (await lines.question(prompt)).trim())
+  } finally {
+    lines.close()
+  }
+}

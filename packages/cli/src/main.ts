@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { CliError, Command } from "effect/cli"
 import { failureOf } from "./Failure.ts"
 import { layerPresenter } from "./presenter.ts"
-import { root } from "./root.ts"
+import { root, shown } from "./root.ts"
 import { services } from "./services.ts"
 import { asTyped } from "./Settings.ts"
 import { api } from "./verbs/api.ts"
@@ -67,7 +67,8 @@ const stoa = root.pipe(
 const failed = (error: unknown) =>
   Effect.sync(() => {
     const usage = CliError.isCliError(error)
-    if (!usage) process.stderr.write(`stoa: ${asTyped(error instanceof Error ? error.message : String(error))}\n`)
+    if (!usage)
+      process.stderr.write(`stoa: ${shown(asTyped(error instanceof Error ? error.message : String(error)))}\n`)
     process.exitCode = usage ? 2 : failureOf(error).exitCode
   })
 

@@ -1,6 +1,7 @@
 /** What every verb shares: where the house is, how answers are printed, and how a failure becomes an exit code. */
 // edge: writes to stdout and stderr, and asks whether a house is there.
 import { existsSync } from "node:fs"
+import { visibleJson, visibleLines } from "@stoa/contract"
 import { connect, type Stoa } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -46,21 +47,27 @@ export const houseRuns = Effect.flatMap(place, ({ folder, given, running, url })
 export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
   Effect.flatMap(client, (stoa) => Effect.tryPromise({ try: () => question(stoa), catch: failureOf }))
 
+/** Much of what is printed others wrote: nothing of it moves the cursor, hides or turns around. */
+export const shown = (text: string): string => visibleLines(text).join("\n")
+
 /** Data goes to stdout, and nothing else does. */
-export const out = (line: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(`${line}\n`))
+export const out = (text: string): Effect.Effect<void> =>
+  Effect.sync(() => void process.stdout.write(`${shown(text)}\n`))
+/** A value as JSON: the same value, with nothing in its text that a terminal would act on. */
+export const outJson = (value: unknown, indent?: number): Effect.Effect<void> => out(visibleJson(value, indent))
 export const talk = (line: string): Effect.Effect<void> =>
-  Effect.sync(() => void process.stderr.write(`${asTyped(line)}\n`))
+  Effect.sync(() => void process.stderr.write(`${shown(asTyped(line))}\n`))
 
 /** One object: as JSON it is the HTTP object; for a person, the given line. */
 export const show = Effect.fnUntraced(function* (value: unknown, words: string) {
   const { json } = yield* root
-  yield* out(json ? JSON.stringify(value) : words)
+  yield* json ? outJson(value) : out(words)
 })
 
 /** A list: as JSON the items, for a person a table. */
 export const list = Effect.fnUntraced(function* (items: ReadonlyArray<object>, columns: ReadonlyArray<string>) {
   const { json } = yield* root
-  if (json) return yield* out(JSON.stringify(items))
+  if (json) return yield* outJson(items)
   if (items.length === 0) return yield* talk("none")
   const width = process.stdout.isTTY ? process.stdout.columns : undefined
   yield* Effect.forEach(table(items, columns, width), out, { discard: true })

@@ -1,13 +1,15 @@
 /** Rows as a table for a person. At a terminal it fits: the widest texts are cut, ids never, since they are there to be copied. Pure. */
 
+import { visible, visibleJson } from "@stoa/contract"
+
 const cell = (value: unknown): string =>
   value === null || value === undefined
     ? "-"
     : Array.isArray(value)
-      ? value.join(",")
+      ? visible(value.join(","))
       : typeof value === "string"
-        ? value
-        : JSON.stringify(value)
+        ? visible(value)
+        : visibleJson(value)
 
 const gap = 2
 /** Narrower than this a text says nothing. */

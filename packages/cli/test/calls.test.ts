@@ -186,7 +186,23 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   const listed = json(await stoa("decide", "--json")) as unknown as Array<{ id: string }>
   expect(listed).toEqual(await itemsOf("decisions?state=open"))
   expect(listed.map((one) => one.id)).toContain(yes.decision)
-  expect((await stoa("decide")).stdout).toMatch(new RegExp(`^${yes.decision} +approval +Jim wants to run wipe`, "m"))
+  const people = (await stoa("decide")).stdout
+  expect(people).toMatch(new RegExp(`^${yes.decision}  approval  open  until .+\n  \`Jim\` wants to run \`wipe\``, "m"))
+  expect(people).toMatch(
+    /^  (?:person|agent) `Jim` calls `wipe` with this input \(\d+ bytes, sha256 [0-9a-f]{64}\):\n  \| \{$/m,
+  )
+  expect(people).toMatch(/^  may answer: admin$/m)
+  // The beginning of an id that is enough is as good as all of it.
+  const short = /answer: stoa decide (\S+) --approve/.exec(people)![1]!
+  expect(yes.decision).toContain(short)
+  const one = await stoa("decide", short, "--show")
+  expect(one).toMatchObject({ code: 0 })
+  expect(one.stdout.split("\n")[0]).toContain(yes.decision)
+  expect(json(await stoa("decide", short, "--show", "--json"))).toEqual(await http(`decisions/${yes.decision}`))
+  expect(await stoa("decide", "ffffffff", "--approve")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/No open decision begins with "ffffffff"\. See them with: .*stoa decide/),
+  })
   const human = await asJim("call", "--status", yes.call)
   expect(human).toMatchObject({ code: 3, stdout: `${yes.call}\n` })
   expect(human.stderr).toMatch(new RegExp(`waiting until somebody decides ${yes.decision}`))
@@ -224,6 +240,11 @@ it("decide needs exactly one answer; a link is made for whoever may answer; an a
   ])
   expect(ended.map((one) => [one.code, one.stdout])).toEqual(ended.map(() => [2, ""]))
   expect(ended[0].stderr).toMatch(/--approve, --deny or --value JSON/)
+  // What is to be answered is shown with it, and whose links one may make is said.
+  expect(ended[0].stderr).toContain(decision)
+  const foreign = await stoa("decide", decision, "--link", "--for", "Jim")
+  expect(foreign).toMatchObject({ code: 2, stdout: "" })
+  expect(foreign.stderr).toMatch(/Only Jim can ask for this link, under their own token; or the house sends it/)
   const link = json(await stoa("decide", decision, "--link", "--json"))
   expect(link).toMatchObject({ url: expect.stringMatching(new RegExp(`^${house.url}/d/[^/]{20,}$`)) })
   await stoa("decide", decision, "--approve", "--reach", "always")

@@ -6,7 +6,7 @@ import { Limit } from "./Limit.ts"
 import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./MCPServerSpec.ts"
 import { Name, PrincipalRef, Role } from "./Principal.ts"
 import { NewSpace } from "./Space.ts"
-import { ToolForm } from "./ToolConfiguration.ts"
+import { ApprovalRule, ToolForm } from "./ToolConfiguration.ts"
 import { ListedSet, ToolsetName } from "./Toolset.ts"
 
 const declared = {
@@ -15,7 +15,20 @@ const declared = {
   wallet: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
 }
 
-const DeclaredPerson = Schema.Struct({ name: Name, ...declared })
+/** Where a person is told of what waits for them. */
+const Address = Schema.String.check(
+  Schema.isMaxLength(2000),
+  Schema.isPattern(/^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/, {
+    message: "an address such as https://hooks.example.com/ada, without a user name in it",
+  }),
+)
+
+const DeclaredPerson = Schema.Struct({
+  name: Name,
+  ...declared,
+  /** The house posts every question that waits for this person there, with a signed link that answers it. */
+  notify: Schema.optionalKey(Address),
+})
 const DeclaredAgent = Schema.Struct({
   name: Name,
   owner: Schema.optionalKey(PrincipalRef),
@@ -33,6 +46,8 @@ export const Policy = Schema.Struct({
   resource: ResourcePattern,
   actions: Schema.Array(Action).check(Schema.isMinLength(1)),
   effect: Verdict,
+  /** With `ask`: who is asked, in place of what the tool itself says. */
+  approval: Schema.optionalKey(ApprovalRule),
 })
 export type Policy = typeof Policy.Type
 

@@ -1,6 +1,7 @@
 /** A durable question and its answer: approval, form, elicitation. Bound to the exact call, answered once (house.md 4). */
 import { Schema } from "effect"
 import { ApprovalId, CallId, DecisionId, Moment, PrincipalId, SpaceId } from "./Ids.ts"
+import { PrincipalKind } from "./Principal.ts"
 import { JsonSchema, RiskLevel } from "./Tool.ts"
 
 export const DecisionKind = Schema.Literals(["approval", "form", "elicitation"])
@@ -33,13 +34,24 @@ export class Decision extends Schema.Class<Decision>("Decision")({
   /** The component that asks; a client that does not know it builds a form from the schema (G-37). */
   customUI: Schema.optionalKey(Schema.String),
   askedBy: PrincipalId,
-  /** Who may answer it now, at most a hundred of them. Never the one who asked. */
+  /** The same, as people know it. */
+  asker: Schema.Struct({ name: Schema.String, kind: PrincipalKind }),
+  /** Of `call.input`, as `JSON.stringify` writes it: bytes, and their SHA-256 in hex. */
+  inputSize: Schema.optionalKey(Schema.Int),
+  inputDigest: Schema.optionalKey(Schema.String),
+  /**
+   * Who may answer it now, at most a hundred of them. Never the one who asked. Of an approval it was fixed when it was
+   * asked: it becomes shorter when somebody loses the right, and longer only by the escalation that was fixed with it.
+   */
   mayAnswer: Schema.Array(PrincipalId),
   /** How many different people must approve. */
   people: Schema.Int,
   approvals: Schema.Array(PrincipalId),
   space: Schema.NullOr(SpaceId),
   expiresAt: Moment,
+  /** When others may answer it too, and since when they may. */
+  escalatesAt: Schema.NullOr(Moment),
+  escalatedAt: Schema.NullOr(Moment),
   onExpiry: Schema.Literal("deny"),
   createdAt: Moment,
   verdict: Schema.NullOr(AnswerVerdict),

@@ -170,6 +170,16 @@ export const kinds = {
     call: Schema.NullOr(CallId),
     tool: Schema.NullOr(Schema.String),
     approver: Schema.NullOr(PrincipalId),
+    /** All who are named, where they are several. */
+    approvers: Schema.optionalKey(Schema.Array(PrincipalId)),
+  }),
+  /** Nobody answered for a while: these may, too. */
+  "decision.escalated": kind("space", 365, {
+    decision: DecisionId,
+    kind: DecisionKind,
+    principal: PrincipalId,
+    call: Schema.NullOr(CallId),
+    approvers: Schema.Array(PrincipalId),
   }),
   "decision.approved": kind("space", 365, { decision: DecisionId, principal: PrincipalId, by: PrincipalId }),
   "decision.answered": kind("space", 365, {

@@ -4,7 +4,7 @@
  * have been: first the form, then `execution` as the kind has it.
  */
 import { type Result, Schema } from "effect"
-import { PrincipalRef } from "./Principal.ts"
+import { PrincipalRef, Role } from "./Principal.ts"
 import { type Issue, issuesOf } from "./Problem.ts"
 import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, Visibility } from "./Tool.ts"
 
@@ -20,16 +20,41 @@ export const ConfiguredToolName = Schema.String.check(
   }),
 )
 
+const People = Schema.Array(PrincipalRef).check(Schema.isMinLength(1), Schema.isMaxLength(20))
+const Term = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 24 * 3600 }))
+
 /** Who answers for a tool that needs approval, and until when. */
 export const ApprovalRule = Schema.Struct({
   /** The one person who may; otherwise the people of the call's space, or the admins. */
   approver: Schema.optionalKey(PrincipalRef),
+  /** Several of them: each may. */
+  approvers: Schema.optionalKey(People),
   /** Two: the second distinct approval closes it. */
   people: Schema.optionalKey(Schema.Literals([1, 2])),
   /** Unanswered for so long, it is denied. */
-  expiresInSeconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 24 * 3600 }))),
+  expiresInSeconds: Schema.optionalKey(Term),
+  /** Unanswered for so long, these may answer it too: people by name, or all who hold a role (`role:admin`). */
+  escalation: Schema.optionalKey(Schema.Struct({ afterSeconds: Term, to: People })),
 })
 export type ApprovalRule = typeof ApprovalRule.Type
+
+/** What contradicts itself in such a rule. */
+export const approvalFaults = (rule: ApprovalRule, path: string): ReadonlyArray<Issue> => {
+  const issues: Array<Issue> = []
+  const { approver, approvers, escalation, expiresInSeconds, people } = rule
+  if (people === 2 && new Set([...(approver === undefined ? [] : [approver]), ...(approvers ?? [])]).size === 1)
+    issues.push({ path, message: "one named approver cannot be two people; leave one of the two out" })
+  // An approval nobody gives is a no after a day.
+  if (escalation !== undefined && escalation.afterSeconds >= (expiresInSeconds ?? 24 * 3600))
+    issues.push({
+      path: `${path}.escalation.afterSeconds`,
+      message: "is not before the end: by then it is denied already; make it shorter, or expiresInSeconds longer",
+    })
+  for (const [place, whom] of (escalation?.to ?? []).entries())
+    if (whom.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(whom.slice(5)))
+      issues.push({ path: `${path}.escalation.to.${place}`, message: `there is no ${whom.replace(":", " ")}` })
+  return issues
+}
 
 const Timeout = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300_000 }))
 const Headers = Schema.Record(Schema.String, Schema.String)
@@ -205,8 +230,7 @@ const contradictions = (form: ToolForm): ReadonlyArray<Issue> => {
   }
   if (form.inputSchema["type"] !== undefined && form.inputSchema["type"] !== "object")
     issues.push({ path: "inputSchema.type", message: 'is "object": the input of a tool is an object' })
-  if (form.approval !== undefined && form.approval.approver !== undefined && form.approval.people === 2)
-    issues.push({ path: "approval", message: "one named approver cannot be two people; leave one of the two out" })
+  if (form.approval !== undefined) issues.push(...approvalFaults(form.approval, "approval"))
   return issues
 }
 

@@ -16,6 +16,7 @@ export {
   NewAnswer,
   Reach,
 } from "./Decision.ts"
+export { inputIn, questionIn } from "./decisionText.ts"
 export {
   Delta,
   Event,
@@ -32,6 +33,7 @@ export {
   eventVersion,
   upgradedBody,
 } from "./Event.ts"
+export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./foreignText.ts"
 export { Provenance } from "./Provenance.ts"
 export { Emoji, largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs"
 import {
   type AccessContext,
+  approvalFaults,
   ConfigFaulty,
   Configuration as Declared,
   type Issue,
@@ -85,6 +86,12 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     for (const [place, { principal }] of (declared[section] ?? []).entries())
       if (principal.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(principal.slice(5)))
         issues.push({ path: `${section}.${place}.principal`, message: `there is no ${principal.replace(":", " ")}` })
+  for (const [place, { approval, effect }] of (declared.policies ?? []).entries()) {
+    if (approval === undefined) continue
+    const path = `policies.${place}.approval`
+    if (effect !== "ask") issues.push({ path, message: `goes with the effect "ask", and this one is "${effect}"` })
+    issues.push(...approvalFaults(approval, path))
+  }
   const rooms = new Set<string>()
   for (const [place, { name }] of (declared.spaces ?? []).entries()) {
     if (rooms.has(nameKey(name))) issues.push({ path: `spaces.${place}.name`, message: `"${name}" is there twice` })
@@ -104,7 +111,7 @@ const listsOf = (declared: Declared) =>
   )
 
 const principalsOf = (declared: Declared) => [
-  ...(declared.people ?? []).map((one) => ({ kind: "person" as const, ...one })),
+  ...(declared.people ?? []).map(({ notify: _told, ...one }) => ({ kind: "person" as const, ...one })),
   ...(declared.agents ?? []).map(({ mcp: _servers, ...one }) => ({ kind: "agent" as const, ...one })),
 ]
 
@@ -285,6 +292,13 @@ export class Configuration extends Context.Service<
           return yield* Effect.mapError(upstreams.declare(wanted), (issue) => faulty([issue]))
         })
 
+        const addressesOf = Effect.fnUntraced(function* (declared: Declared) {
+          const told = (declared.people ?? []).filter(({ notify }) => notify !== undefined)
+          return yield* Effect.forEach(told, ({ name, notify: address }) =>
+            Effect.map(Effect.orDie(principals.get(name)), ({ id: person }) => ({ person, address })),
+          )
+        })
+
         const applySpaces = Effect.fnUntraced(function* (declared: Declared) {
           const admin = yield* Effect.orDie(principals.get("admin"))
           return yield* Effect.mapError(spaces.declare(declared.spaces ?? [], admin), ({ message, name }) =>
@@ -316,6 +330,7 @@ export class Configuration extends Context.Service<
               if (yield* rules.replace("env", declared.env ?? [])) done.changed.push("env")
               const egress = declared.egress === undefined ? [] : [declared.egress]
               if (yield* rules.replace("egress", egress)) done.changed.push("egress")
+              if (yield* rules.replace("notify", yield* addressesOf(declared))) done.changed.push("people.notify")
               if (done.added.length + done.changed.length + done.retired.length > 0)
                 yield* journal.append({ kind: "house.reloaded", body: { file, ...done } })
               // A principal may yet be made at run time: a rule for somebody who is not there is said, not refused.

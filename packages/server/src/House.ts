@@ -30,10 +30,12 @@ import { layerResume } from "./calls/waiting/Resume.ts"
 import { Tools } from "./calls/catalogue/Tools.ts"
 import { Configuration } from "./Configuration.ts"
 import { Approvals } from "./decisions/Approvals.ts"
-import { Company } from "./decisions/Company.ts"
 import { DecisionLinks } from "./decisions/DecisionLinks.ts"
 import { Decisions } from "./decisions/Decisions.ts"
-import { layerExpiry } from "./decisions/Expiry.ts"
+import { layerDecisionTimers } from "./decisions/DecisionTimers.ts"
+import { Notifications } from "./decisions/Notifications.ts"
+import { layerNotificationSender, LinkAddress } from "./decisions/NotificationSender.ts"
+import { SpaceMembers } from "./decisions/SpaceMembers.ts"
 import { acceptFinding, doctorReport } from "./Doctor.ts"
 import { Endings } from "./doors/Endings.ts"
 import { Feed } from "./doors/Feed.ts"
@@ -166,14 +168,13 @@ const access = (keys: Keys, file: string) =>
   )
 
 /** Decisions stand beside spaces and must not call them; who is in a space is told to them here. */
-const company = Layer.effect(
-  Company,
+const spaceMembers = Layer.effect(
+  SpaceMembers,
   Effect.gen(function* () {
-    const { membersOf, ownOf } = yield* Spaces
+    const { ownOf, peopleOf } = yield* Spaces
     const { viewerNow } = yield* Grants
-    return Company.of({
-      peopleOf: (space) =>
-        Effect.map(membersOf(space), (all) => all.filter((one) => one.kind === "person").map((one) => one.id)),
+    return SpaceMembers.of({
+      peopleOf,
       spacesOf: (principal) => Effect.flatMap(Effect.orDie(viewerNow(principal, "spaces")), ownOf),
     })
   }),
@@ -181,19 +182,28 @@ const company = Layer.effect(
 
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
-  layerExpiry.pipe(
+  layerDecisionTimers.pipe(
     Layer.provideMerge(Decisions.layer),
-    Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, company)),
+    Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, Notifications.layer, spaceMembers)),
     Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer)),
     Layer.provideMerge(Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer)),
     Layer.provideMerge(access(keys, file)),
   )
 
+const notifications = layerNotificationSender.pipe(
+  Layer.provide(
+    Layer.effect(
+      LinkAddress,
+      Effect.map(Address, ({ now }) => LinkAddress.of({ now })),
+    ),
+  ),
+)
+
 const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layerCallRetention(callsDays)))
 
 /** The third floor: the one road, and what walks it; above it the toolsets, which offer their tools to it. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer, callRetention, layerDeletedFiles).pipe(
+  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer, callRetention, layerDeletedFiles, notifications).pipe(
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),

@@ -1,5 +1,6 @@
 /** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
 import access from "./access/migrations/0002_access.ts"
+import origins from "./access/migrations/0050_origins.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
 import auditHead from "./access/migrations/0040_audit_head.ts"
 import calls from "./calls/migrations/0006_calls.ts"
@@ -7,10 +8,12 @@ import hosts from "./calls/migrations/0008_hosts.ts"
 import callRuns from "./calls/migrations/0021_call_runs.ts"
 import questions from "./calls/migrations/0011_questions.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
+import voters from "./decisions/migrations/0052_voters.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
 import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
+import openers from "./spaces/migrations/0051_openers.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
@@ -42,4 +45,7 @@ export const migrations: Migrations = {
   "0040_audit_head": auditHead,
   "0041_retention": retention,
   "0042_event_version": eventVersion,
+  "0050_origins": origins,
+  "0051_openers": openers,
+  "0052_voters": voters,
 }

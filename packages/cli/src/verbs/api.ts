@@ -5,7 +5,7 @@ import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { failureOf, refused } from "../Failure.ts"
-import { client, out, root, talk } from "../root.ts"
+import { client, out, outJson, root, talk } from "../root.ts"
 
 type Groups = Record<string, { readonly endpoints: Record<string, { readonly method: string; readonly path: string }> }>
 const groups = Api.groups as unknown as Groups
@@ -43,7 +43,7 @@ const print = Effect.fnUntraced(function* (answer: unknown) {
   if (answer instanceof ReadableStream) return yield* pour(answer)
   if (answer instanceof Uint8Array) return process.stdout.write(answer)
   const { json } = yield* root
-  yield* out(JSON.stringify(json && isPage(answer) ? answer.items : answer))
+  yield* outJson(json && isPage(answer) ? answer.items : answer)
 })
 
 export const api = Command.make(

@@ -1,9 +1,10 @@
 import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { nobody } from "../decisionLines.ts"
 import { Failure, refused } from "../Failure.ts"
 import { objectFlag } from "../input.ts"
-import { ask, out, root } from "../root.ts"
+import { ask, out, outJson, root, show } from "../root.ts"
 
 interface CallLike {
   readonly id: string
@@ -20,21 +21,28 @@ const next: Record<string, (on: string, call: string) => string> = {
   callback: () => "the one who does the work says so",
 }
 
+/** Whoever waits for nobody is told so. */
+const unanswerable = (decision: string) =>
+  Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision))), (found) =>
+    found._tag === "Some" && found.value.mayAnswer.length === 0 && found.value.state === "open" ? `${nobody} ` : "",
+  )
+
 /** What became of it: its output on stdout; what did not end well is a sentence and an exit code. */
 const report = Effect.fnUntraced(function* (call: CallLike) {
   const { error, id, on, output, state, tool } = call
   const { json } = yield* root
-  if (json) yield* out(JSON.stringify(call))
-  if (state === "done") return json ? undefined : yield* out(JSON.stringify(output ?? null))
+  if (json) yield* outJson(call)
+  if (state === "done") return json ? undefined : yield* outJson(output ?? null)
   const open = state === "waiting" || state === "running" || state === "received"
   if (!open) {
     const message = error?.message ?? `${tool} is ${state}`
     return yield* new Failure({ message: `${message} (${id}).`, exitCode: state === "refused" ? 2 : 1 })
   }
   if (!json) yield* out(id)
+  const alone = on?.kind === "decision" ? yield* unanswerable(on.id) : ""
   const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
   return yield* new Failure({
-    message: `${tool} is ${state} until ${until}. See it with: stoa call --status ${id} --wait 60`,
+    message: `${tool} is ${state} until ${until}. ${alone}See it with: stoa call --status ${id} --wait 60`,
     exitCode: 3,
   })
 })
@@ -79,8 +87,7 @@ export const call = Command.make(
     if (Option.isSome(status)) return yield* report(yield* ask((stoa) => stoa.calls.get(status.value, stay)))
     if (Option.isSome(cancel)) {
       const canceled = yield* ask((stoa) => stoa.calls.cancel(cancel.value))
-      const { json } = yield* root
-      return yield* out(json ? JSON.stringify(canceled) : `${canceled.id}  ${canceled.state}`)
+      return yield* show(canceled, `${canceled.id}  ${canceled.state}`)
     }
     const given = Option.isSome(input) ? yield* objectFlag(input.value, "input") : {}
     if (Option.isSome(result))
@@ -97,7 +104,7 @@ export const call = Command.make(
         Option.isSome(key) ? { idempotencyKey: key.value } : {},
       ),
     ).pipe(Effect.mapError(whereToLook))
-    yield* "dryRun" in made ? out(JSON.stringify(made)) : report(made)
+    yield* "dryRun" in made ? outJson(made) : report(made)
   }),
 ).pipe(
   Command.withDescription("Call a tool, and see what became of it"),

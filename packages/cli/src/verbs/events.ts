@@ -1,4 +1,5 @@
 // edge: ends on a signal.
+import { visible, visibleJson } from "@stoa/contract"
 import type { FeedItem } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -13,13 +14,13 @@ const words = (item: Exclude<FeedItem, { readonly type: "reload" }>, known: Name
 }
 
 const jsonOf = (item: Exclude<FeedItem, { readonly type: "reload" }>): string =>
-  JSON.stringify(item.type === "event" ? item.event : item.delta)
+  visibleJson(item.type === "event" ? item.event : item.delta)
 
 /** `known`: names as they were at the start, or nothing where JSON is wanted. */
 const print = async (items: AsyncIterable<FeedItem>, known: Names | undefined): Promise<void> => {
   for await (const item of items)
-    if (item.type === "reload") process.stderr.write(`Read again what you know: ${item.reason}\n`)
-    else process.stdout.write(`${known === undefined ? jsonOf(item) : words(item, known)}\n`)
+    if (item.type === "reload") process.stderr.write(`Read again what you know: ${visible(item.reason)}\n`)
+    else process.stdout.write(`${known === undefined ? jsonOf(item) : visible(words(item, known))}\n`)
 }
 
 /** Heard again and again: a launcher and the terminal may both send the same Ctrl-C. */

@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, failureOf, refused } from "../Failure.ts"
 import { backupHere, doctorHere, restoreHere } from "../local.ts"
-import { ask, client, houseRuns, out, place, root, show, talk } from "../root.ts"
+import { ask, client, houseRuns, out, outJson, place, root, show, talk } from "../root.ts"
 
 export const login = Command.make(
   "login",
@@ -57,7 +57,7 @@ export const doctor = Command.make(
     if (Option.isSome(accept)) yield* ask((stoa) => stoa.house.accept({ check: accept.value }))
     // A house that does not run is looked over where it lies.
     const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
-    if (json) yield* out(JSON.stringify(report))
+    if (json) yield* outJson(report)
     else
       for (const { check, detail, state } of report.findings)
         yield* out(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)

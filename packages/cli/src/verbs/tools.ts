@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, refused } from "../Failure.ts"
 import { jsonFile } from "../input.ts"
-import { all, ask, client, list, out, root, show, talk } from "../root.ts"
+import { all, ask, client, list, out, outJson, root, show, talk } from "../root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
 
@@ -95,7 +95,7 @@ const send = (
         made.push(tool)
         if (!json) yield* out(tool.name)
       }
-      if (json) yield* out(JSON.stringify(single ? made[0] : made))
+      if (json) yield* outJson(single ? made[0] : made)
     }),
   ).pipe(Command.withDescription(words))
 
@@ -123,7 +123,7 @@ const migrate = Command.make(
     if (!migrated.ok) return yield* faulty(migrated.issues, file)
     yield* Effect.forEach(migrated.notes, talk, { discard: true })
     const { json } = yield* root
-    yield* out(JSON.stringify({ tools: migrated.tools }, null, json ? 0 : 2))
+    yield* outJson({ tools: migrated.tools }, json ? 0 : 2)
   }),
 ).pipe(
   Command.withDescription("Print tools of version 1 in the form of today; changes nothing"),
@@ -164,7 +164,7 @@ const load = Command.make(
       ),
     )
     const { json } = yield* root
-    if (json) yield* out(JSON.stringify(report))
+    if (json) yield* outJson(report)
     else yield* list(report.tools, ["name", "riskLevel", "requiresApproval", "description"])
     for (const { operation, reason } of report.skipped) yield* talk(`left out ${operation}: ${reason}`)
     for (const { secret, why } of report.needs) yield* talk(`needs the secret ${secret}: ${why}`)

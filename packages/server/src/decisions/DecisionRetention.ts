@@ -34,6 +34,7 @@ export const makeDecisionRetention = Effect.map(SqlClient.SqlClient, (sql) => {
     const gone = yield* unapproved(ids, term)
     if (gone.length === 0) return 0
     yield* sql`DELETE FROM decision_approvals WHERE ${sql.in("decision", gone)}`
+    yield* sql`DELETE FROM decision_voters WHERE ${sql.in("decision", gone)}`
     return (yield* sql`DELETE FROM decisions WHERE ${sql.in("id", gone)} AND state <> 'open' RETURNING id`).length
   }, sql.withTransaction)
 

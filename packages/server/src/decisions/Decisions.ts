@@ -1,97 +1,86 @@
 /**
  * A durable question and its answer. It is bound to the exact call it was asked for, answered once, and closed by the
  * first answer that closes it; an unanswered one expires to a no. It knows nothing of what it is about: whoever asked
- * reads the journal for what became of it.
+ * reads the journal for what became of it. What may become of it is the table in `lifecycle.ts`.
  */
 import {
-  BadInput,
+  type BadInput,
   type CallId,
   type Decision,
   type DecisionId,
-  type DecisionKind,
-  type DecisionState,
-  Forbidden,
-  type JsonSchema,
+  type Forbidden,
   Missing,
   type NewAnswer,
   type Page,
-  type PageQuery,
   type Principal,
   type PrincipalId,
-  type RiskLevel,
-  type SpaceId,
+  type TokenId,
+  TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { checkValue, saidOf } from "@stoa/tools"
-import { Context, DateTime, Effect, Layer, type Schema } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Grants } from "../access/rights/Grants.ts"
-import { Principals } from "../access/identity/Principals.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
+import { Limits } from "../access/limits/Limits.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { pageFrom, pageOf } from "../store/Pages.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
-import { Company } from "./Company.ts"
-import { electorate } from "./electorate.ts"
-import { decisionFrom, type DecisionRow } from "./rows.ts"
+import { makeEligibility } from "./eligibility.ts"
+import { fits } from "./fitting.ts"
+import { makeHands, refused } from "./hands.ts"
+import { type Act, from, isOpen, leadsTo } from "./lifecycle.ts"
+import type { NewDecision } from "./NewDecision.ts"
+import { Notifications } from "./Notifications.ts"
+import { type DecisionQuery, makeReading } from "./reading.ts"
+import { type DecisionRow, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./whoMay.ts"
 
-/** The purpose of the timers that end a question. */
-export const decisionPurpose = "decision"
+/** The purposes of the timers that end a question, or put it to others. */
+export const expiryPurpose = "decision"
+export const escalationPurpose = "decision escalation"
+const escalationKey = (id: string): string => `${id} escalation`
 
-export interface NewDecision {
-  readonly kind: DecisionKind
-  readonly question: string
-  readonly askedBy: PrincipalId
-  readonly call: {
-    readonly id: CallId
-    readonly tool: string
-    readonly input: Schema.Json
-    readonly riskLevel?: RiskLevel
-  } | null
-  /** Of the exact thing asked about. */
-  readonly digest: string
-  /** Of the definition as it was shown, for an approval from now on. */
-  readonly fingerprint: string | null
-  /** The epoch of rights it was asked in. */
-  readonly policy: number
-  /** What an answer must fit. */
-  readonly schema?: JsonSchema
-  /** What a form is built from where nothing better is known (G-37). */
-  readonly form?: JsonSchema
-  readonly customUI?: string
-  readonly approver?: PrincipalId
-  readonly people?: 1 | 2
-  readonly space: SpaceId | null
-  readonly milliseconds: number
-}
+/** What is counted against a limit of this name: how many questions of one principal are open at a time. */
+const openQuestions = "questions/open"
 
 /** What was asked about exactly, and what was answered: whoever acts on it compares before it acts. */
 export type Bound = Pick<DecisionRow, "id" | "kind" | "state" | "verdict" | "digest" | "value" | "note" | "answeredBy">
 
+/** How an answer comes in. */
+export interface AnswerPath {
+  /** The token it is given under. */
+  readonly token?: TokenId | null
+  /**
+   * `client`: through the client that made the call; to a server's form it counts, for that is data and no approval.
+   * `link`: by a signed link, which carries one verdict on one call.
+   */
+  readonly through?: "client" | "link"
+}
+
 export class Decisions extends Context.Service<
   Decisions,
   {
-    readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, never, Transaction>
+    readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
     readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
-    readonly list: (
-      reader: Reader,
-      query: PageQuery & { readonly state?: DecisionState },
-    ) => Effect.Effect<Page<Decision>>
+    readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision>>
     readonly answer: (
       id: string,
       by: Principal,
       answer: NewAnswer,
-      /** Given through the client that made the call: to a server's form it counts, for that is data and no approval. */
-      through?: "client",
+      path?: AnswerPath,
     ) => Effect.Effect<Decision, Missing | Forbidden | WrongState | BadInput, Transaction>
     /** Whether somebody may learn of it at all. */
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
+    /** Whether it waits for this person: `asked`, `over` (closed, or approved by them before), or never theirs. */
+    readonly awaits: (id: string, principal: Principal) => Effect.Effect<"asked" | "over" | "none">
+    /** Fails where somebody else made the token for its bearer after the question was asked. */
+    readonly mayLink: (id: string, by: Principal, token: TokenId | null) => Effect.Effect<void, Forbidden>
     /** Closes an open one without an answer: what it was about is gone. */
     readonly cancel: (id: string, reason: string) => Effect.Effect<void, never, Transaction>
     readonly expire: (id: string) => Effect.Effect<void, never, Transaction>
+    /** Nobody has answered for a while: it is put to others, too. */
+    readonly escalate: (id: string) => Effect.Effect<void, never, Transaction>
     /** What an answered one says about the thing it was asked for. */
     readonly bound: (id: string) => Effect.Effect<Bound | undefined>
   }
@@ -102,26 +91,61 @@ export class Decisions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const timers = yield* Timers
-      const company = yield* Company
-      const principals = yield* Principals
-      const grants = yield* Grants
+      const limits = yield* Limits
       const approvals = yield* Approvals
+      const eligibility = yield* makeEligibility
+      const { find, get, list, readerOf, seenBy, show } = yield* makeReading(eligibility)
+      const { handOf, mayLink } = yield* makeHands
+      const notifications = yield* Notifications
+      const rows = yield* makeRows
       const whoMay = yield* makeWhoMay
 
-      const row = Effect.fnUntraced(function* (id: string) {
-        return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id}`))[0]
+      /** The one way a decision changes its state: nothing, where the table does not allow it. */
+      const change = Effect.fnUntraced(function* (id: string, act: Act, columns: Partial<DecisionRow> = {}) {
+        const changed = yield* Effect.orDie(
+          sql<DecisionRow>`UPDATE decisions SET ${sql.update({ ...columns, state: leadsTo(act) } as never)}
+            WHERE id = ${id} AND ${sql.in("state", from(act))} RETURNING *`,
+        )
+        const one = changed[0]
+        if (one === undefined || isOpen(one.state)) return one
+        yield* timers.cancelKey(id)
+        yield* timers.cancelKey(escalationKey(id))
+        yield* eligibility.release(id)
+        return one
+      })
+
+      const mayAnswer = (one: DecisionRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
+
+      /** One principal cannot flood those who answer: so many questions of one are open at a time. */
+      const room = Effect.fnUntraced(function* ({ askedBy: principal, policy: epoch }: NewDecision) {
+        const most = yield* limits.most({ principal, epoch }, openQuestions)
+        const [count] = yield* Effect.orDie(
+          sql<{ n: number }>`SELECT count(*) AS n FROM decisions
+            WHERE asked_by = ${principal.id} AND ${sql.in("state", from("answer"))}`,
+        )
+        if (count!.n >= most)
+          return yield* new TooManyRequests({
+            resource: openQuestions,
+            limit: `${most} questions open at a time`,
+            retryAfter: 60,
+          })
       })
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
+        yield* room(wanted)
         const id = newId<DecisionId>("dcs")
         const now = yield* DateTime.now
         const expiresAt = DateTime.add(now, { milliseconds: wanted.milliseconds })
-        const { call, kind, space } = wanted
+        const { call, escalation, kind, named, space } = wanted
+        const askedBy = wanted.askedBy.id
+        // Where the names are nobody's, nobody is let in by them: as where callers are named themselves, the admins answer.
+        const approver = named === undefined ? null : (named[0] ?? askedBy)
+        const askedAt = DateTime.formatIso(wanted.askedAt)
+        const asked = { id, kind, state: "open", askedBy, askedAt, approver, space, escalatedAt: null } as const
+        const escalatesAt = escalation && DateTime.add(now, { milliseconds: escalation.milliseconds })
         yield* Effect.orDie(
           sql`INSERT INTO decisions ${sql.insert({
-            id,
-            kind,
-            state: "open",
+            ...asked,
             call: call?.id ?? null,
             tool: call?.tool ?? null,
             input: call === null ? null : JSON.stringify(call.input),
@@ -133,107 +157,36 @@ export class Decisions extends Context.Service<
             digest: wanted.digest,
             fingerprint: wanted.fingerprint,
             policy: wanted.policy,
-            askedBy: wanted.askedBy,
-            approver: wanted.approver ?? null,
             people: wanted.people ?? 1,
-            space,
+            escalatesAt: escalatesAt === undefined ? null : DateTime.formatIso(escalatesAt),
             expiresAt: DateTime.formatIso(expiresAt),
             createdAt: DateTime.formatIso(now),
           })}`,
         )
-        yield* timers.set({ purpose: decisionPurpose, key: id, dueAt: expiresAt, payload: { decision: id } })
+        const able = yield* eligibility.fix(asked, { named: named ?? null, escalation: escalation?.to ?? [] })
+        yield* timers.set({ purpose: expiryPurpose, key: id, dueAt: expiresAt, payload: { decision: id } })
+        if (escalatesAt !== undefined)
+          yield* timers.set({
+            purpose: escalationPurpose,
+            key: escalationKey(id),
+            dueAt: escalatesAt,
+            payload: { decision: id },
+          })
         yield* journal.append({
           kind: "decision.asked",
           ...(space === null ? {} : { space }),
           body: {
             decision: id,
             kind,
-            principal: wanted.askedBy,
+            principal: askedBy,
             call: call?.id ?? null,
             tool: call?.tool ?? null,
-            approver: wanted.approver ?? null,
+            approver,
+            ...(named === undefined || named.length < 2 ? {} : { approvers: named }),
           },
         })
+        yield* notifications.queue(id, able)
         return id
-      })
-
-      const admins = Effect.map(principals.admins, (all) => all.map((one) => one.id))
-
-      const voters = Effect.fnUntraced(function* (one: DecisionRow) {
-        const { approver, askedBy, space } = one
-        const people = space === null || approver !== null ? [] : yield* company.peopleOf(space as SpaceId)
-        const named = approver === null ? undefined : yield* Effect.orDie(principals.get(approver))
-        const unable = named !== undefined && (named.kind !== "person" || named.retiredAt !== null)
-        return electorate({ askedBy, approver, unable, company: people, admins: yield* admins })
-      })
-
-      const approvers = (id: string) =>
-        Effect.map(
-          Effect.orDie(
-            sql<{
-              principal: PrincipalId
-            }>`SELECT principal FROM decision_approvals WHERE decision = ${id} ORDER BY at`,
-          ),
-          (rows) => rows.map((one) => one.principal),
-        )
-
-      // Of a page of them many are asked of the same people, who are looked up once.
-      type Electorates = Map<string, ReadonlyArray<PrincipalId>>
-      const shown = Effect.fnUntraced(function* (one: DecisionRow, known: Electorates = new Map()) {
-        const key = `${one.askedBy} ${one.approver} ${one.space}`
-        if (one.state === "open" && !known.has(key)) known.set(key, yield* voters(one))
-        return decisionFrom(
-          one,
-          known.get(key) ?? [],
-          one.people > 1 || one.verdict === "approve" ? yield* approvers(one.id) : [],
-        )
-      })
-
-      const maySee = Effect.fnUntraced(function* (one: DecisionRow, { all, principal }: Reader) {
-        if (all || one.askedBy === principal.id || one.approver === principal.id || one.answeredBy === principal.id)
-          return true
-        return one.space !== null && (yield* company.spacesOf(principal.id)).includes(one.space as SpaceId)
-      })
-
-      const readerOf = (principal: Principal): Effect.Effect<Reader> =>
-        Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
-          principal,
-          all: verdict === "allow",
-        }))
-
-      const seenBy: Decisions["Service"]["seenBy"] = Effect.fnUntraced(function* (id, principal) {
-        const found = yield* row(id)
-        return found !== undefined && (yield* maySee(found, yield* readerOf(principal)))
-      })
-
-      const get: Decisions["Service"]["get"] = Effect.fn("Decisions.get")(function* (id, reader) {
-        const found = yield* row(id)
-        if (found === undefined || !(yield* maySee(found, reader)))
-          return yield* new Missing({ noun: "decision", ref: id })
-        return yield* shown(found)
-      })
-
-      const list: Decisions["Service"]["list"] = Effect.fn("Decisions.list")(function* (reader, query) {
-        const { after, limit } = pageFrom(query)
-        const me = reader.principal.id
-        const where = [sql`id > ${after}`]
-        if (query.state !== undefined) where.push(sql`state = ${query.state}`)
-        if (!reader.all) {
-          const spaces = yield* company.spacesOf(me)
-          const there = spaces.length === 0 ? sql`1 = 0` : sql.in("space", spaces)
-          where.push(sql`(asked_by = ${me} OR approver = ${me} OR answered_by = ${me} OR ${there})`)
-        }
-        const rows = yield* Effect.orDie(
-          sql<DecisionRow>`SELECT * FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
-        )
-        const page = pageOf(
-          rows,
-          limit,
-          (one) => one,
-          (one) => one.id,
-        )
-        const known: Electorates = new Map()
-        return { items: yield* Effect.forEach(page.items, (one) => shown(one, known)), next: page.next }
       })
 
       const closed = (one: DecisionRow) =>
@@ -241,46 +194,19 @@ export class Decisions extends Context.Service<
           detail: `This decision is ${one.state}${one.verdict === null ? "" : ` (${one.verdict})`}: it is answered once. Look for open ones with "stoa decide".`,
         })
 
-      const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
-
-      /** Whether the answer fits the question: who gives it is asked apart. */
-      const fits = Effect.fnUntraced(function* (one: DecisionRow, answer: NewAnswer) {
-        const { kind, schema } = one
-        if (kind === "approval" && answer.verdict === "submit")
-          return yield* bad("verdict", "an approval is answered with approve or deny")
-        if (kind !== "approval" && answer.verdict === "approve")
-          return yield* bad("verdict", "a form is answered with submit and a value, or with deny")
-        if (answer.verdict === "submit" && answer.value === undefined)
-          return yield* bad("value", "is what fills the form; give it")
-        if (answer.verdict !== "submit" && answer.value !== undefined)
-          return yield* bad("value", "fills a form; an approval is edited with input")
-        if (answer.input !== undefined && answer.verdict !== "approve")
-          return yield* bad("input", "edits what is approved; it goes with the verdict approve")
-        if (answer.reach === "run") return yield* bad("reach", "there are no runs yet; use once or always")
-        if (answer.reach === "always" && (answer.verdict !== "approve" || one.fingerprint === null))
-          return yield* bad("reach", "only an approval of a tool reaches beyond one call")
-        if (answer.reach === "always" && one.people > 1)
-          return yield* bad("reach", "what needs two people is approved call by call")
-        const given = answer.verdict === "submit" ? answer.value : answer.input
-        if (schema === null || given === undefined) return
-        const path = answer.verdict === "submit" ? "value" : "input"
-        const fault = yield* checkValue(JSON.parse(schema) as JsonSchema, given)
-        if (fault !== undefined) return yield* bad(fault.path === "" ? path : `${path}.${fault.path}`, saidOf(fault))
-      })
-
       const close = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, answer: NewAnswer) {
-        const now = DateTime.formatIso(yield* DateTime.now)
         const given = answer.verdict === "submit" ? answer.value : answer.input
-        const value = given === undefined ? null : JSON.stringify(given)
         const reach = answer.reach ?? "once"
-        const won = yield* Effect.orDie(
-          sql<DecisionRow>`UPDATE decisions SET state = 'answered', verdict = ${answer.verdict}, value = ${value},
-            reach = ${reach}, note = ${answer.note ?? null}, answered_by = ${by.id}, answered_at = ${now}
-            WHERE id = ${one.id} AND state = 'open' RETURNING *`,
-        )
-        if (won[0] === undefined) return yield* closed((yield* row(one.id))!)
-        yield* timers.cancelKey(one.id)
-        const { askedBy, call, kind, space } = won[0]
+        const won = yield* change(one.id, "answer", {
+          verdict: answer.verdict,
+          value: given === undefined ? null : JSON.stringify(given),
+          reach,
+          note: answer.note ?? null,
+          answeredBy: by.id,
+          answeredAt: DateTime.formatIso(yield* DateTime.now),
+        })
+        if (won === undefined) return yield* closed((yield* rows.byId(one.id))!)
+        const { askedBy, call, fingerprint, kind, space, tool } = won
         yield* journal.append({
           kind: "decision.answered",
           actor: by.id,
@@ -295,81 +221,116 @@ export class Decisions extends Context.Service<
             by: by.id,
           },
         })
-        if (reach === "always" && won[0].tool !== null && won[0].fingerprint !== null)
-          yield* approvals.keep({
-            principal: askedBy,
-            tool: won[0].tool,
-            fingerprint: won[0].fingerprint,
-            decision: one.id,
-            by: by.id,
-          })
-        return yield* shown(won[0])
+        if (reach === "always" && tool !== null && fingerprint !== null)
+          yield* approvals.keep({ principal: askedBy, tool, fingerprint, decision: one.id, by: by.id })
+        return yield* show(won)
       })
 
-      const answer: Decisions["Service"]["answer"] = Effect.fn("Decisions.answer")(function* (id, by, given, through) {
-        // Held from here to the commit, so that two answers at once are one after the other.
-        const rows = yield* Effect.orDie(
-          sql<DecisionRow>`UPDATE decisions SET state = state WHERE id = ${id} RETURNING *`,
-        )
-        const one = rows[0]
-        if (one === undefined || !(yield* maySee(one, yield* readerOf(by))))
-          return yield* new Missing({ noun: "decision", ref: id })
-        const own = through === "client" && one.kind === "elicitation" && one.askedBy === by.id
-        const may = own || (by.kind === "person" && (yield* voters(one)).includes(by.id))
-        if (!may)
-          return yield* new Forbidden({
-            action: "answer",
-            resource: `decisions/${id}`,
-            rule: by.id === one.askedBy ? "never by whoever asked" : "people it is for",
-            instead: yield* whoMay(yield* voters(one)),
-          })
-        if (one.state !== "open") return yield* closed(one)
-        if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
-          return yield* new WrongState({ detail: "This decision has expired, which is a no. Make the call again." })
-        // Whether its own caller's words fit is for the server to say, whose form it is.
-        if (!own) yield* fits(one, given)
-        // What holds everywhere from now on is not for whoever happens to be in one space.
-        if (given.reach === "always" && one.approver !== by.id && !(yield* readerOf(by)).all)
-          return yield* new Forbidden({
-            action: "approve from now on in",
-            resource: `decisions/${id}`,
-            rule: "admins, or the approver the tool names",
-            instead: "Answer it for this call alone, without a reach, or leave it to one of those.",
-          })
-        if (given.verdict !== "approve" || one.people === 1) return yield* close(one, by, given)
-        if (given.input !== undefined)
-          return yield* bad("input", "what needs two people is approved as it stands, or denied")
+      /** The first of two says yes: it stays open for the second. */
+      const approve = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, hand: PrincipalId) {
         const at = DateTime.formatIso(yield* DateTime.now)
         yield* Effect.orDie(
-          sql`INSERT INTO decision_approvals ${sql.insert({ decision: id, principal: by.id, at })}
+          sql`INSERT INTO decision_approvals ${sql.insert({ decision: one.id, principal: by.id, at, hand })}
             ON CONFLICT (decision, principal) DO NOTHING`,
         )
         // Those who may no longer answer do not count any more.
-        const able = yield* voters(one)
-        const approved = (yield* approvers(id)).filter((other) => able.includes(other))
-        if (approved.length >= one.people) return yield* close(one, by, given)
+        const able = yield* mayAnswer(one)
+        const approved = ((yield* rows.approvers([one.id])).get(one.id) ?? []).filter((it) =>
+          able.includes(it.principal),
+        )
+        return approved.length
+      })
+
+      const answer: Decisions["Service"]["answer"] = Effect.fn("Decisions.answer")(function* (
+        id,
+        by,
+        given,
+        path = {},
+      ) {
+        // Held from here to the commit, so that two answers at once are one after the other.
+        yield* Effect.orDie(sql`UPDATE decisions SET state = state WHERE id = ${id}`)
+        const reader = yield* readerOf(by)
+        const one = yield* find(id, reader)
+        if (one === undefined) return yield* new Missing({ noun: "decision", ref: id })
+        const own = path.through === "client" && one.kind === "elicitation" && one.askedBy === by.id
+        if (!isOpen(one.state)) return yield* closed(one)
+        const able = yield* mayAnswer(one)
+        if (!own && (by.kind !== "person" || !able.includes(by.id)))
+          return yield* refused(
+            id,
+            by.id === one.askedBy ? "never by whoever asked" : "people it is for",
+            yield* whoMay(able),
+          )
+        if (one.expiresAt <= DateTime.formatIso(yield* DateTime.now))
+          return yield* new WrongState({ detail: "This decision has expired, which is a no. Make the call again." })
+        // Whether its own caller's words fit is for the server to say, whose form it is.
+        if (!own) yield* fits(one, given, path.through === "link")
+        // What holds everywhere from now on is not for whoever happens to be in one space.
+        if (given.reach === "always" && !reader.all && !(yield* eligibility.isNamed(id, by.id)))
+          return yield* refused(
+            id,
+            "admins, or the approver the tool names",
+            "Answer it for this call alone, without a reach, or leave it to one of those.",
+            "approve from now on in",
+          )
+        if (given.verdict !== "approve") return yield* close(one, by, given)
+        const hand = yield* handOf(one, by, path.token)
+        if (one.people === 1) return yield* close(one, by, given)
+        if ((yield* approve(one, by, hand)) >= one.people) return yield* close(one, by, given)
+        const still = yield* change(id, "approve")
         yield* journal.append({
           kind: "decision.approved",
           actor: by.id,
           ...(one.space === null ? {} : { space: one.space }),
           body: { decision: id as DecisionId, principal: one.askedBy, by: by.id },
         })
-        return yield* shown(one)
+        return yield* show(still!)
       })
 
-      const end = Effect.fnUntraced(function* (id: string, state: "expired" | "canceled", reason: string) {
-        const rows = yield* Effect.orDie(
-          sql<DecisionRow>`UPDATE decisions SET state = ${state} WHERE id = ${id} AND state = 'open' RETURNING *`,
-        )
-        if (rows[0] === undefined) return
-        yield* timers.cancelKey(id)
-        const { askedBy: principal, kind, space } = rows[0]
-        const call = rows[0].call as CallId | null
+      const awaits: Decisions["Service"]["awaits"] = Effect.fnUntraced(function* (id, principal) {
+        const one = yield* rows.byId(id)
+        if (one === undefined || principal.kind !== "person") return "none"
+        const given = (yield* rows.approvers([id])).get(id) ?? []
+        const late = one.expiresAt <= DateTime.formatIso(yield* DateTime.now)
+        if (!isOpen(one.state) || late || given.some((it) => it.principal === principal.id)) return "over"
+        return (yield* mayAnswer(one)).includes(principal.id) ? "asked" : "none"
+      })
+
+      const end = Effect.fnUntraced(function* (id: string, act: "expire" | "cancel", reason: string) {
+        const one = yield* change(id, act)
+        if (one === undefined) return
+        const { askedBy: principal, kind, space } = one
+        const call = one.call as CallId | null
         const decision = id as DecisionId
         const where = space === null ? {} : { space }
-        yield* state === "expired"
+        yield* act === "expire"
           ? journal.append({ kind: "decision.expired", ...where, body: { decision, kind, principal, call } })
           : journal.append({ kind: "decision.canceled", ...where, body: { decision, principal, call, reason } })
+      })
+
+      const escalate: Decisions["Service"]["escalate"] = Effect.fn("Decisions.escalate")(function* (id) {
+        const known = yield* rows.byId(id)
+        // A timer may fire twice: it is put to others once.
+        if (known === undefined || known.escalatedAt !== null) return
+        const one = yield* change(id, "escalate", { escalatedAt: DateTime.formatIso(yield* DateTime.now) })
+        if (one === undefined) return
+        const approvers = yield* eligibility.targetsOf(id)
+        yield* journal.append({
+          kind: "decision.escalated",
+          ...(one.space === null ? {} : { space: one.space }),
+          body: {
+            decision: id as DecisionId,
+            kind: one.kind,
+            principal: one.askedBy,
+            call: one.call as CallId | null,
+            approvers,
+          },
+        })
+        const able = yield* mayAnswer(one)
+        yield* notifications.queue(
+          id as DecisionId,
+          approvers.filter((it) => able.includes(it)),
+        )
       })
 
       return Decisions.of({
@@ -378,9 +339,12 @@ export class Decisions extends Context.Service<
         list,
         answer,
         seenBy,
-        cancel: Effect.fn("Decisions.cancel")((id, reason) => end(id, "canceled", reason)),
-        expire: Effect.fn("Decisions.expire")((id) => end(id, "expired", "")),
-        bound: row,
+        awaits,
+        mayLink,
+        cancel: Effect.fn("Decisions.cancel")((id, reason) => end(id, "cancel", reason)),
+        expire: Effect.fn("Decisions.expire")((id) => end(id, "expire", "")),
+        escalate,
+        bound: rows.byId,
       })
     }),
   )

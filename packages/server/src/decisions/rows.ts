@@ -1,6 +1,8 @@
 /** Rows of decisions as values. */
-import { Decision, type PrincipalId } from "@stoa/contract"
-import { Schema } from "effect"
+import { hash } from "node:crypto"
+import { Decision, type PrincipalId, type PrincipalKind } from "@stoa/contract"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 
 export interface DecisionRow {
   readonly id: string
@@ -18,9 +20,13 @@ export interface DecisionRow {
   readonly fingerprint: string | null
   readonly policy: number
   readonly askedBy: PrincipalId
+  /** When the call was made. */
+  readonly askedAt: string
   readonly approver: PrincipalId | null
   readonly people: number
   readonly space: string | null
+  readonly escalatesAt: string | null
+  readonly escalatedAt: string | null
   readonly expiresAt: string
   readonly createdAt: string
   readonly verdict: string | null
@@ -38,23 +44,63 @@ const mostNamed = 100
 
 export const decisionFrom = (
   row: DecisionRow,
-  mayAnswer: ReadonlyArray<PrincipalId>,
-  approvals: ReadonlyArray<PrincipalId>,
+  about: {
+    readonly asker: Decision["asker"]
+    readonly mayAnswer: ReadonlyArray<PrincipalId>
+    readonly approvals: ReadonlyArray<PrincipalId>
+  },
 ): Decision => {
   const { call, customUi, form, input, riskLevel, schema: answers, tool, value, ...rest } = row
   const schema = answers ?? form
   const json = (text: string): unknown => JSON.parse(text)
+  const asked =
+    call === null || input === null
+      ? { call: null }
+      : {
+          call: { id: call, tool, input: json(input), ...(riskLevel === null ? {} : { riskLevel }) },
+          inputSize: Buffer.byteLength(input),
+          inputDigest: hash("sha256", input, "hex"),
+        }
   return decode({
     ...rest,
-    call:
-      call === null
-        ? null
-        : { id: call, tool, input: json(input ?? "null"), ...(riskLevel === null ? {} : { riskLevel }) },
+    ...asked,
     ...(schema === null ? {} : { schema: json(schema) }),
     ...(customUi === null ? {} : { customUI: customUi }),
     ...(value === null ? {} : { value: json(value) }),
-    mayAnswer: row.state === "open" ? mayAnswer.slice(0, mostNamed) : [],
-    approvals,
+    asker: about.asker,
+    mayAnswer: about.mayAnswer.slice(0, mostNamed),
+    approvals: about.approvals,
     onExpiry: "deny",
   })
 }
+
+/** An approval of two, and by whose hand it was given. */
+export interface Approved {
+  readonly decision: string
+  readonly principal: PrincipalId
+  readonly hand: PrincipalId
+}
+
+export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
+  byId: Effect.fnUntraced(function* (id: string) {
+    return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id}`))[0]
+  }),
+
+  approvers: Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    if (ids.length === 0) return new Map<string, ReadonlyArray<Approved>>()
+    const rows = yield* Effect.orDie(
+      sql<Approved>`SELECT decision, principal, coalesce(hand, principal) AS hand FROM decision_approvals
+        WHERE ${sql.in("decision", ids)} ORDER BY at`,
+    )
+    return Map.groupBy(rows, ({ decision }) => decision)
+  }),
+
+  askers: Effect.fnUntraced(function* (ids: ReadonlyArray<PrincipalId>) {
+    if (ids.length === 0) return new Map<PrincipalId, Decision["asker"]>()
+    const rows = yield* Effect.orDie(
+      sql<{ id: PrincipalId; name: string; kind: PrincipalKind }>`SELECT id, name, kind FROM principals
+        WHERE ${sql.in("id", [...new Set(ids)])}`,
+    )
+    return new Map(rows.map(({ id, kind, name }) => [id, { name, kind }]))
+  }),
+}))

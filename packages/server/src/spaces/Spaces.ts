@@ -31,7 +31,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { type SpaceRow, spacesFrom } from "./rows.ts"
+import { peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
 import { type Act, answer, judgeSpace, memberOf, standingOf, verbOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
@@ -83,7 +83,8 @@ export class Spaces extends Context.Service<
       by: Viewer,
     ) => Effect.Effect<void, Refused | OwnedByFile, Transaction>
     readonly markRead: (space: Space, by: Viewer, seq: number) => Effect.Effect<void, Unseen, Transaction>
-    readonly membersOf: (space: SpaceId) => Effect.Effect<ReadonlyArray<Pick<Principal, "id" | "kind">>>
+    /** The people in it, those who have been there longest first: since when, and who let them in. */
+    readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
     /** Those the viewer may see now. */
     readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
     /** Those it is in, and may see now. */
@@ -234,6 +235,7 @@ export class Spaces extends Context.Service<
             lastSeq: 0,
             createdAt: now,
             archivedAt: null,
+            openedBy: by.house === true ? "house" : by.principal.id,
           }
           const talking = yield* Effect.orDie(sql<{ name: string }>`SELECT name FROM spaces WHERE pair = ${row.pair}`)
           if (talking[0] !== undefined) return yield* new NameTaken({ noun: "space", name: talking[0].name })
@@ -246,6 +248,7 @@ export class Spaces extends Context.Service<
             role: principal === by.principal.id ? "owner" : "member",
             readSeq: 0,
             joinedAt: now,
+            letInBy: row.openedBy,
           }))
           if (rows.length > 0) yield* Effect.orDie(sql`INSERT INTO members ${sql.insert(rows as never)}`)
           yield* journal.append({
@@ -291,7 +294,8 @@ export class Spaces extends Context.Service<
           const joinedAt = DateTime.formatIso(yield* DateTime.now)
           const role = "member"
           // A newcomer has nothing unread: what was said before was not said to it.
-          const row = { space: space.id, principal: member.id, role, readSeq: space.lastSeq, joinedAt }
+          const letInBy = by.house === true ? "house" : by.principal.id
+          const row = { space: space.id, principal: member.id, role, readSeq: space.lastSeq, joinedAt, letInBy }
           const rows = yield* Effect.orDie(
             sql`INSERT INTO members ${sql.insert(row)} ON CONFLICT (space, principal) DO NOTHING RETURNING space`,
           )
@@ -352,11 +356,6 @@ export class Spaces extends Context.Service<
           return new Set<string>(said.flatMap((it) => (it.verdict !== "allow" && it.rule !== "silence" ? it.id : [])))
         }, Effect.orDie)
 
-        const membersOf: Spaces["Service"]["membersOf"] = Effect.fnUntraced(function* (space: SpaceId) {
-          return yield* sql<Pick<Principal, "id" | "kind">>`SELECT p.id, p.kind FROM members m
-            JOIN principals p ON p.id = m.principal WHERE m.space = ${space} AND p.retired_at IS NULL ORDER BY p.name_key`
-        }, Effect.orDie)
-
         return Spaces.of({
           add,
           get,
@@ -366,7 +365,7 @@ export class Spaces extends Context.Service<
           addMember,
           removeMember,
           markRead,
-          membersOf,
+          peopleOf: (space) => Effect.orDie(peopleIn(sql, space)),
           visibleTo,
           ownOf,
           refusedTo,

@@ -102,3 +102,24 @@ export const messagesFrom = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   }
   return rows.map((row) => messageFrom(row, of(row.id)))
 })
+
+/** Who opened a space, and the people in it. `house`: the configuration file; null: from before this was written down. */
+export interface SpacePeople {
+  readonly openedBy: string | null
+  readonly people: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string; readonly letInBy: string | null }>
+}
+
+type PersonRow = { readonly openedBy: string | null } & (SpacePeople["people"][number] | { readonly id: null })
+
+export const peopleIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, space: SpaceId) {
+  // One row a person, and one for a space without any.
+  const rows = yield* sql<PersonRow>`SELECT s.opened_by, i.* FROM spaces s
+    LEFT JOIN (SELECT p.id, m.space, m.joined_at AS since, m.let_in_by, p.name_key
+      FROM members m JOIN principals p ON p.id = m.principal
+      WHERE m.space = ${space} AND p.kind = 'person' AND p.retired_at IS NULL) i ON i.space = s.id
+    WHERE s.id = ${space} ORDER BY i.since, i.name_key`
+  return {
+    openedBy: rows[0]?.openedBy ?? null,
+    people: rows.flatMap((row) => (row.id === null ? [] : [row])),
+  } satisfies SpacePeople
+})

@@ -1,6 +1,6 @@
 /** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
-import { Caller, type NewAnswer, WrongState } from "@stoa/contract"
-import { Clock, DateTime, Effect } from "effect"
+import { Caller, Decision, inputIn, type NewAnswer, questionIn, visibleValue, WrongState } from "@stoa/contract"
+import { Clock, Effect, Schema } from "effect"
 import { monotonicMillis } from "../store/Monotonic.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
@@ -16,6 +16,18 @@ const space = text("The space's id or name", { minLength: 1 })
 const limit = integer("How many", { minimum: 1, maximum: 100, default: 50 })
 /** Below the minute after which clients give up. */
 const longestWait = 50
+
+const encode = Schema.encodeSync(Schema.toCodecJson(Decision))
+
+/** A decision for whoever reads it through a client: nothing in it is invisible, and others' words are framed as theirs. */
+const decisionFor = (decision: Decision) => {
+  const { heading, lines } = questionIn(decision)
+  return {
+    ...(visibleValue(encode(decision)) as object),
+    question: [...(heading === null ? [] : [heading]), ...lines].join("\n"),
+    ...(decision.call === null ? {} : { inputFrom: inputIn(decision)!.heading }),
+  }
+}
 
 export const stoa = Effect.gen(function* () {
   const talk = yield* makeTalk
@@ -255,10 +267,7 @@ export const stoa = Effect.gen(function* () {
         readonly cursor?: string
       }) {
         const { items, next } = yield* decisions.list(yield* grants.viewer("decisions"), { state: "open", ...input })
-        return {
-          items: items.map(({ expiresAt, ...one }) => ({ ...one, expiresAt: DateTime.formatIso(expiresAt) })),
-          next,
-        }
+        return { items: items.map(decisionFor), next }
       }),
     }),
     tool({
@@ -277,8 +286,8 @@ export const stoa = Effect.gen(function* () {
         required: ["decision", "verdict"],
       },
       run: Effect.fnUntraced(function* ({ decision, ...answer }: NewAnswer & { readonly decision: string }) {
-        const { principal } = yield* Caller
-        const { answeredBy, id, state, verdict } = yield* decisions.answer(decision, principal, answer)
+        const { principal, token } = yield* Caller
+        const { answeredBy, id, state, verdict } = yield* decisions.answer(decision, principal, answer, { token })
         return { id, state, verdict, answeredBy }
       }),
     }),

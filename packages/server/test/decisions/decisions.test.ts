@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Readers } from "../../src/store/journal/Readers.ts"
 import {
   admin,
   answering,
@@ -101,6 +102,14 @@ for (const store of stores)
         assert.strictEqual(done.error?.tag, "ToolAuthorizationError")
         assert.match(done.error!.message, /not approved: not on a Friday$/)
         assert.lengthOf(stub.seen, 0)
+        // The auditor reads whose no it was, and not by which role the caller might have called.
+        assert.strictEqual(done.rule, `denied by ${pam.name} in ${decision}`)
+        yield* Effect.flatMap(Readers, (readers) => readers.receipt("audit"))
+        const rows = (yield* request(yield* admin, "GET", `/audit?principal=${bot.id}&limit=100`)).body as {
+          items: Array<Record<string, unknown>>
+        }
+        const row = rows.items.find((one) => one["call"] === call && one["action"] === "tool.execute")!
+        assert.deepInclude(row, { result: "denied", rule: `denied by ${pam.name} in ${decision}` })
         // A retry of it is told the same, as 200: it was asked, and the answer was no.
         const key = "the one that is refused"
         const again = told(yield* callTool(bot, tool.name, {}, key))
@@ -214,7 +223,13 @@ for (const store of stores)
         )
         for (let left = 6; left > 0; left--)
           yield* request(pam, "PUT", `/spaces/${space}/members/${(yield* someone()).id}`)
-        assert.match((yield* refusal()).detail!, /It is for ([^,]+, ){4}[^,]+ or (one|\d+) more to answer\.$/)
+        // Who came after it was asked has no say in it; in the next one they have.
+        assert.strictEqual((yield* refusal()).detail, detail)
+        const later = (yield* ask()).decision
+        assert.match(
+          (yield* refusal(later)).detail!.replace(later, decision),
+          /It is for ([^,]+, ){4}[^,]+ or (one|\d+) more to answer\.$/,
+        )
         const named = yield* someone()
         const alone = yield* scene({ requiresApproval: true, approval: { approver: named.name } })
         const one = told(yield* decide(alone.pam, (yield* alone.ask()).decision, { verdict: "approve" }))
@@ -226,7 +241,13 @@ for (const store of stores)
           /Answer it for this call alone, without a reach, or leave it to one of those\.$/,
         )
         const link = told(yield* request(bot, "POST", `/decisions/${decision}/link`, {}))
-        assert.match(link.detail!, /One makes a link for oneself, and an admin one for somebody in mayAnswer\.$/)
+        assert.match(link.detail!, /Who may answer is in mayAnswer of the decision\.$/)
+        const foreign = told(yield* request(yield* admin, "POST", `/decisions/${decision}/link`, { principal: pam.id }))
+        assert.strictEqual(foreign.tag, "Forbidden")
+        assert.include(
+          foreign.detail!,
+          `Only ${pam.name} can ask for this link, under their own token; or the house sends it to the notify address in their people entry`,
+        )
       }),
     )
 

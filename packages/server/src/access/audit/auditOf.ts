@@ -144,6 +144,8 @@ export const auditOf = (event: Event): Audited | undefined => {
         ...(call === null ? {} : { call }),
       }
     }
+    case "decision.escalated":
+      return done("escalate", `decisions/${event.body.decision}`)
     case "decision.expired":
       return done("expire", `decisions/${event.body.decision}`)
     case "decision.canceled":

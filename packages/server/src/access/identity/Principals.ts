@@ -61,8 +61,12 @@ export class Principals extends Context.Service<
     /** Leaves for good: its tokens stop at once, its name is free, its past stays. */
     readonly retire: (ref: string, by?: Source) => Effect.Effect<void, Missing | OwnedByFile | WrongState, Transaction>
     readonly declared: Effect.Effect<ReadonlyArray<Principal>>
-    /** The people who rule the house: they answer where nobody else may. */
-    readonly admins: Effect.Effect<ReadonlyArray<Principal>>
+    /** The people who rule the house, and since when: they answer where nobody else may. */
+    readonly admins: Effect.Effect<ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>>
+    /** Of these, the people who are here. */
+    readonly peopleOf: (ids: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyArray<Principal>>
+    /** The people who hold a role, at most so many. */
+    readonly peopleIn: (role: Role, most: number) => Effect.Effect<ReadonlyArray<PrincipalId>>
   }
 >()("server/access/identity/Principals") {
   static readonly layer = (configFile: string) =>
@@ -102,7 +106,8 @@ export class Principals extends Context.Service<
             createdAt: yield* DateTime.now,
             retiredAt: null,
           })
-          const row = { ...encode(principal), nameKey: nameKey(principal.name) }
+          const adminSince = principal.roles.includes("admin") ? DateTime.formatIso(principal.createdAt) : null
+          const row = { ...encode(principal), nameKey: nameKey(principal.name), adminSince }
           yield* Effect.catchReason(sql`INSERT INTO principals ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
@@ -148,11 +153,14 @@ export class Principals extends Context.Service<
           )
           if (named.length === 0) return before
           const { id: _, ...row } = encode(after)
+          const [was, is] = [before.roles.includes("admin"), after.roles.includes("admin")]
+          const rule = was === is ? {} : { adminSince: is ? DateTime.formatIso(yield* DateTime.now) : null }
           yield* Effect.orDie(
-            sql`UPDATE principals SET ${sql.update({ ...row, nameKey: nameKey(after.name) })} WHERE id = ${before.id}`,
+            sql`UPDATE principals SET ${sql.update({ ...row, ...rule, nameKey: nameKey(after.name) })}
+              WHERE id = ${before.id}`,
           )
           // Whoever is no admin any more stands outside again, with every token.
-          if (before.roles.includes("admin") && !after.roles.includes("admin"))
+          if (was && !is)
             yield* Effect.orDie(
               sql`UPDATE tokens SET context = 'agent' WHERE principal = ${before.id} AND context = 'internal'`,
             )
@@ -185,14 +193,24 @@ export class Principals extends Context.Service<
           Effect.orDie,
         )
 
-        // Roles are kept as a JSON text; a quoted word in it is a role.
-        const admins = sql`SELECT * FROM principals
-          WHERE kind = 'person' AND retired_at IS NULL AND roles LIKE '%"admin"%' ORDER BY name_key`.pipe(
-          Effect.map((rows) => rows.map(principalFromRow)),
-          Effect.orDie,
-        )
+        const admins = sql<{ id: PrincipalId; since: string }>`SELECT id, admin_since AS since FROM principals
+          WHERE kind = 'person' AND retired_at IS NULL AND admin_since IS NOT NULL ORDER BY name_key`.pipe(Effect.orDie)
 
-        return Principals.of({ add, get, list, change, retire, declared, admins })
+        const peopleOf: Principals["Service"]["peopleOf"] = Effect.fnUntraced(function* (ids) {
+          if (ids.length === 0) return []
+          const rows = yield* sql`SELECT * FROM principals
+            WHERE kind = 'person' AND retired_at IS NULL AND ${sql.in("id", ids)} ORDER BY name_key`
+          return rows.map(principalFromRow)
+        }, Effect.orDie)
+
+        // Roles are kept as a JSON text; a quoted word in it is a role.
+        const peopleIn: Principals["Service"]["peopleIn"] = Effect.fnUntraced(function* (role, most) {
+          const rows = yield* sql<{ id: PrincipalId }>`SELECT id FROM principals WHERE kind = 'person'
+            AND retired_at IS NULL AND roles LIKE ${`%"${role}"%`} ORDER BY created_at, id LIMIT ${most}`
+          return rows.map(({ id }) => id)
+        }, Effect.orDie)
+
+        return Principals.of({ add, get, list, change, retire, declared, admins, peopleOf, peopleIn })
       }),
     )
 }

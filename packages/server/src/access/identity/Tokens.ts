@@ -14,6 +14,7 @@ import {
   type Page,
   type PageQuery,
   type Principal,
+  type PrincipalId,
   Token,
   type TokenId,
   Unauthenticated,
@@ -23,7 +24,7 @@ import { SqlClient } from "effect/sql"
 import { atHand } from "../../store/AtHand.ts"
 import { Flag } from "../../store/database/Columns.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
-import { newId } from "../../store/journal/Correlation.ts"
+import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
@@ -51,6 +52,8 @@ export class Tokens extends Context.Service<
     readonly rotate: (id: TokenId) => Effect.Effect<IssuedToken, Missing, Transaction>
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
+    /** Who made a token, if that was somebody else than its bearer, and after a moment. */
+    readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
     /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
@@ -95,8 +98,9 @@ export class Tokens extends Context.Service<
           token: secret,
         })
         const { token: _, ...row } = encodeIssued(token)
+        const issuedBy = (yield* currentCause).actor
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret) })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -127,6 +131,14 @@ export class Tokens extends Context.Service<
       const get: Tokens["Service"]["get"] = Effect.fn("Tokens.get")(function* (id) {
         const rows = yield* Effect.orDie(sql`SELECT * FROM tokens WHERE id = ${id}`)
         return rows[0] === undefined ? yield* new Missing({ noun: "token", ref: id }) : decode(rows[0])
+      })
+
+      const madeSince: Tokens["Service"]["madeSince"] = Effect.fnUntraced(function* (id, moment) {
+        const rows = yield* Effect.orDie(
+          sql<{ issuedBy: PrincipalId }>`SELECT issued_by FROM tokens
+            WHERE id = ${id} AND created_at > ${moment} AND issued_by <> principal`,
+        )
+        return rows[0]?.issuedBy
       })
 
       const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
@@ -302,6 +314,7 @@ export class Tokens extends Context.Service<
         rotate,
         revoke,
         get,
+        madeSince,
         list,
         authenticate,
         isAlive,

@@ -13,6 +13,8 @@ import { Rules } from "../rights/Rules.ts"
 export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
+  // How many at a time; the seconds say nothing here.
+  new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
 ]
 
 /** Guessing at tokens: per address, whoever it claims to be. */
@@ -31,6 +33,8 @@ export class Limits extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<Limit>>
     /** Counts as it is asked, not when it is run: what is at hand is answered without a fiber. */
     readonly take: (who: Caller["Service"], resource: string) => Effect.Effect<void, TooManyRequests>
+    /** How many of a thing a principal may have at a time: the `count` of the first limit that fits. */
+    readonly most: (who: Pick<Caller["Service"], "principal" | "epoch">, resource: string) => Effect.Effect<number>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
   }
 >()("server/access/limits/Limits") {
@@ -81,6 +85,12 @@ export class Limits extends Context.Service<
 
       return Limits.of({
         list,
+        most: ({ epoch, principal }, resource) =>
+          Effect.map(
+            known?.epoch === epoch ? Effect.succeed(known.limits) : limitsAt(epoch),
+            (limits) =>
+              limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))?.count ?? 0,
+          ),
         takeGuess: (address) => Effect.suspend(() => count(`guess ${address}`, guesses, "wrong tokens")),
         take: (who, resource) =>
           known?.epoch === who.epoch

@@ -1,10 +1,10 @@
 /** Rules that the configuration file states. Kept as rows, so that every process reads the same ones. */
-import { Configuration, EgressSection, Limit, type Policy } from "@stoa/contract"
+import { Configuration, EgressSection, Limit, type Policy, type Principal, PrincipalId } from "@stoa/contract"
 import { Array, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { nameKey } from "../identity/Principals.ts"
-import { concerns } from "./policy.ts"
+import { approvalIn, concerns } from "./policy.ts"
 import { rightsChanged } from "./Rights.ts"
 
 export { concerns } from "./policy.ts"
@@ -20,7 +20,14 @@ const placed = (section: string, rules: ReadonlyArray<{ readonly principal: stri
     name === "*" || name.startsWith("role:") ? [] : [{ name, path: `${section}.${place}.principal` }],
   )
 
-type RuleKind = "policy" | "limit" | "env" | "egress"
+type RuleKind = "policy" | "limit" | "env" | "egress" | "notify"
+
+/** Where a person is told of what waits for them. */
+const Notify = Schema.Struct({ person: PrincipalId, address: Schema.String })
+const decodeNotify = Schema.decodeUnknownSync(Schema.Array(Notify))
+
+/** Whom the policies ask about a principal's use of a resource, and how. */
+export type ApprovalFor = (principal: Principal, resource: string) => Policy["approval"]
 
 export class Rules extends Context.Service<
   Rules,
@@ -30,6 +37,9 @@ export class Rules extends Context.Service<
     /** The environment variables that tools may read. */
     readonly env: Effect.Effect<ReadonlyArray<string>>
     readonly egress: Effect.Effect<EgressSection>
+    readonly notify: Effect.Effect<ReadonlyArray<typeof Notify.Type>>
+    /** Whom the policies ask about a resource, and how. */
+    readonly approvals: Effect.Effect<ApprovalFor>
     /** Rules for a name that nobody has, each as a sentence: they hold for nobody, until somebody of that name comes. */
     readonly ofNobody: Effect.Effect<ReadonlyArray<string>>
     /** Replaces all rules of a kind; says whether that changed anything. */
@@ -76,6 +86,8 @@ export class Rules extends Context.Service<
         env: Effect.map(stored("env"), (rules) => decodeEnv(rules)),
         // One section, so one row, or none.
         egress: Effect.map(stored("egress"), ([section = {}]) => decodeEgress(section)),
+        approvals: Effect.map(policies, (all) => (principal, resource) => approvalIn(all, principal, resource)),
+        notify: Effect.map(stored("notify"), (rules) => decodeNotify(rules)),
         replace,
       })
     }),

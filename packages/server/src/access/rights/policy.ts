@@ -161,6 +161,21 @@ export const rulesOfPolicies = (
     concerns(policy.principal, principal) ? [{ ...policy, name: `policy:${place}`, expiresAt: null }] : [],
   )
 
+/** Whom the policies ask about this, and how: the first that asks this principal, and says so. */
+export const approvalIn = (
+  policies: ReadonlyArray<Policy>,
+  principal: { readonly name: string; readonly roles: ReadonlyArray<Role> },
+  resource: string,
+): Policy["approval"] =>
+  policies.find(
+    (one) =>
+      one.approval !== undefined &&
+      one.effect === "ask" &&
+      includes(one.actions, "execute") &&
+      concerns(one.principal, principal) &&
+      fits(one.resource, resource),
+  )?.approval
+
 /** Delegation (S4-101): at most a day, at most three deep. */
 export const longestDelegation = { hours: 24 }
 export const deepestDelegation = 3

@@ -1,15 +1,16 @@
 /** What a call asks of people and of the outside, written in the transaction that makes it wait. */
-import type { WaitsOn } from "@stoa/contract"
+import { quoted, type TooManyRequests, type WaitsOn } from "@stoa/contract"
 import { type Decisions as RoadDecisions, type Question, Road } from "@stoa/tools"
 import { DateTime, Effect, type Schema } from "effect"
-import { Principals } from "../../access/identity/Principals.ts"
 import { Approvals } from "../../decisions/Approvals.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { Asked } from "../../upstreams/Asked.ts"
+import { Upstreams } from "../../upstreams/Upstreams.ts"
 import type { Listed } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
+import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
 import type { Waits } from "./Handler.ts"
 import type { Record, Taken } from "./record.ts"
@@ -25,50 +26,47 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   const decisions = yield* Decisions
   const approvals = yield* Approvals
   const journal = yield* Journal
-  const principals = yield* Principals
+  const approval = yield* makeApprovalRule
   const timers = yield* Timers
   const questions = yield* makeQuestions
+  const { hangUp } = yield* Upstreams
 
   /** What an approval or a form is asked with. */
-  const about = ({ caller, id, input, space }: Attempt, { tool }: Listed) => ({
-    askedBy: caller.principal.id,
+  const about = ({ caller, id, input, space, startedAt }: Attempt, { tool }: Listed) => ({
+    askedBy: caller.principal,
+    askedAt: DateTime.makeUnsafe(startedAt),
     call: { id, tool: tool.definition.name, input: input as Schema.Json, riskLevel: tool.definition.riskLevel },
     fingerprint: tool.fingerprint,
     policy: caller.epoch,
     space,
   })
 
-  const approverOf = Effect.fnUntraced(function* ({ approval }: Listed, { principal }: Attempt) {
-    if (approval?.approver === undefined) return {}
-    const found = yield* Effect.option(principals.get(approval.approver))
-    // A name that is nobody's widens nothing: as where callers are named themselves, the admins answer.
-    return { approver: found._tag === "Some" ? found.value.id : principal }
-  })
-
   /** An approval from now on that stands for this tool and caller. Two people are two people each time. */
-  const standing = (found: Listed, { principal }: Attempt) =>
-    found.approval?.people === 2
-      ? Effect.succeed(undefined)
-      : approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint)
+  const standing = Effect.fnUntraced(function* (found: Listed, { caller, principal }: Attempt) {
+    if ((yield* approval.of(found, caller)).people === 2) return undefined
+    return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint)
+  })
 
   const askPeople = Effect.fnUntraced(function* (attempt: Attempt, found: Listed, { digest }: Question) {
     const { definition } = found.tool
+    const { caller } = attempt
+    const rule = yield* approval.of(found, caller)
     const id = yield* decisions.ask({
       ...about(attempt, found),
-      ...(yield* approverOf(found, attempt)),
+      ...(yield* approval.asked(rule)),
       digest,
       kind: "approval",
-      question: `${attempt.caller.principal.name} wants to run ${definition.name} (${definition.riskLevel} risk).`,
+      question: `${quoted(caller.principal.name)} wants to run ${quoted(definition.name)} (${definition.riskLevel} risk).`,
       ...(definition.inputSchema === undefined ? {} : { schema: definition.inputSchema }),
-      ...(found.approval?.people === undefined ? {} : { people: found.approval.people }),
-      milliseconds: (found.approval?.expiresInSeconds ?? approvalTime) * 1000,
+      ...(rule.people === undefined ? {} : { people: rule.people }),
+      milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
     yield* record.openWaiting(rowOf(attempt, JSON.stringify(attempt.input)), { kind: "decision", id })
     return id
   })
 
   /** Where calls ask for approval: it stands already, or the call is written down with its question, and waits. */
-  const approvalsOf: RoadDecisions<Attempt, Taken> = {
+  const approvalsOf: RoadDecisions<Attempt, Taken | TooManyRequests> = {
     ask: Effect.fnUntraced(function* (question: Question, attempt: Attempt) {
       const found = attempt.found!
       const known = yield* standing(found, attempt)
@@ -84,7 +82,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   const awaits = Effect.fnUntraced(function* (
     waits: Waits,
     attempt: Attempt,
-  ): Effect.fn.Return<WaitsOn, never, Transaction> {
+  ): Effect.fn.Return<WaitsOn, TooManyRequests, Transaction> {
     const found = attempt.found!
     if (waits.kind !== "client") {
       const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: waits.milliseconds })
@@ -94,7 +92,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     const { definition } = found.tool
     const id = yield* decisions.ask({
       ...about(attempt, found),
-      ...(yield* approverOf(found, attempt)),
+      ...(yield* approval.asked(yield* approval.of(found, attempt.caller))),
       digest: Road.digestOfCall(found.tool, attempt),
       kind: "form",
       fingerprint: null,
@@ -112,11 +110,12 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     asked: Asked,
     attempt: Attempt,
     holder: string,
-  ): Effect.fn.Return<WaitsOn, never, Transaction> {
+  ): Effect.fn.Return<WaitsOn, TooManyRequests, Transaction> {
     const { id } = attempt
     const client = attempt.client?.capabilities ?? null
     const seconds = asked.held || client !== null ? questionTime : approvalTime
     const form = formOf(asked.questions)
+    const { escalation } = yield* approval.asked(yield* approval.of(attempt.found!, attempt.caller))
     const decision =
       form === undefined
         ? null
@@ -125,6 +124,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
             digest: Road.digestOfCall(attempt.found!.tool, attempt),
             kind: "elicitation",
             fingerprint: null,
+            ...(escalation === undefined ? {} : { escalation }),
             ...form,
             milliseconds: seconds * 1000,
           })
@@ -151,6 +151,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     awaits,
     putQuestions,
     keep,
+    hangUp,
     forget: questions.forget,
     withdraw: decisions.cancel,
   }

@@ -1,4 +1,5 @@
 /** Execute and settle, in one of three ways, by what a call changes: nothing, our own rows, or something outside. */
+import type { TooManyRequests } from "@stoa/contract"
 import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
@@ -143,8 +144,16 @@ export const makeExecute = Effect.fnUntraced(function* (
           return parked ?? (yield* Effect.fail("stopped" as const))
         }),
       )
-      .pipe(Effect.catch(() => Effect.succeed(undefined)))
+      .pipe(Effect.catch((error) => (error === "stopped" ? Effect.succeed(undefined) : unasked(attempt, value, error))))
   }
+
+  /** Its caller has too many questions open to be asked another: the call ends here, and so does what its server holds. */
+  const unasked = Effect.fnUntraced(function* (attempt: Attempt, value: Waits | Asked, error: TooManyRequests) {
+    const { id, tool } = attempt
+    const row = yield* journal.transact(record.settle(id, { step: "fail", error: Road.failureOf(error) }, attempt, me))
+    yield* ask.hangUp(id, value instanceof Asked ? { tool, state: value.state } : undefined)
+    return row
+  })
 
   const finish = Effect.fnUntraced(function* (
     attempt: Attempt,

@@ -11,7 +11,12 @@ const largestOutput = 64 * 1024
 
 export type Ending =
   | { readonly step: "finish"; readonly output: unknown }
-  | { readonly step: Exclude<Settling, "finish">; readonly error: Failure }
+  | {
+      readonly step: Exclude<Settling, "finish">
+      readonly error: Failure
+      /** Who ended it, where that was no rule of the house's. */
+      readonly rule?: string
+    }
 
 /** Said of a call that was cut off: it is never run again by itself. */
 export const unknownOutcome: Failure = {

@@ -120,7 +120,8 @@ export const makeRecord = Effect.gen(function* () {
     const columns = yield* columnsOf(ending, known.tool, traces)
     const mine = owner === undefined ? undefined : sql`owner = ${owner}`
     // A result that cannot be kept fails the call, and from the same states.
-    const row = yield* change(id, ending.step, { ...columns, owner: null }, mine)
+    const by = ending.step !== "finish" && ending.rule !== undefined ? { rule: ending.rule } : {}
+    const row = yield* change(id, ending.step, { ...columns, ...by, owner: null }, mine)
     if (row === undefined) return undefined
     if (known.onKind === "callback" || known.onKind === "run") yield* timers.cancelKey(id)
     yield* journal.append(settledEvent(row, columns, tookMs(row, columns)))

@@ -133,7 +133,8 @@ export const makeAnswers = Effect.fnUntraced(function* (
       )
       const answers = { ...asked.answers, ...Object.fromEntries(mine) }
       const all = forms(asked.questions).every(([key]) => answers[key] !== undefined)
-      if (open && all) yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), "client")
+      if (open && all)
+        yield* decisions.answer(decision, by, verdictFrom(asked.questions, answers), { through: "client" })
       yield* questions.answer(row.id, answers)
     })
     // Somebody else was first, in this very moment: theirs counts, and the rest is ours to say.

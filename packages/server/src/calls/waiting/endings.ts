@@ -3,6 +3,7 @@ import { BadInput, type CallId, type CallResult, Forbidden, Missing, type Princi
 import { checkValue, Road, saidOf } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
+import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { type Bound, Decisions } from "../../decisions/Decisions.ts"
 import { Holder, isGone } from "../../store/Holder.ts"
@@ -26,7 +27,11 @@ import type { makeListeners } from "./listeners.ts"
 /** Said of a call whose server went away with a question open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"
 
-const refused = (message: string): Ending => ({ step: "refuse", error: { tag: "ToolAuthorizationError", message } })
+const refused = (message: string, rule?: string): Ending => ({
+  step: "refuse",
+  error: { tag: "ToolAuthorizationError", message },
+  ...(rule === undefined ? {} : { rule }),
+})
 
 export const makeEndings = Effect.fnUntraced(function* (
   record: Record,
@@ -38,6 +43,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const decisions = yield* Decisions
   const tokens = yield* Tokens
+  const principals = yield* Principals
   const catalogue = yield* Catalogue
   const ownerOf = yield* makeOwnerOf
   const redactorOf = yield* makeCallbackRedactor
@@ -97,6 +103,12 @@ export const makeEndings = Effect.fnUntraced(function* (
     yield* causedBy(causeOf(row), outcome(row, bound))
   })
 
+  /** Whose no it was: an auditor reads the person, not the role of whoever made the call. */
+  const nameOf = (id: string | null) =>
+    Effect.map(Effect.option(principals.get(id ?? "")), (found) =>
+      found._tag === "Some" ? found.value.name : "nobody",
+    )
+
   const outcome = (row: CallRow, bound: Bound): Effect.Effect<unknown> => {
     if (bound.kind === "approval" && bound.verdict === "approve") return runApproved(row, bound)
     if (bound.kind === "elicitation") return answers.decided(row, bound)
@@ -108,14 +120,17 @@ export const makeEndings = Effect.fnUntraced(function* (
         error: { tag: "Canceled", message: "The question it waited for was withdrawn" },
       })
     if (bound.kind === "approval")
-      return settle(
-        row.id,
-        refused(
-          bound.state === "expired"
-            ? `"${row.tool}" needs approval, and nobody answered in time, which is a no`
-            : `"${row.tool}" needs approval and was not approved${said}`,
-        ),
-      )
+      return bound.state === "expired"
+        ? settle(
+            row.id,
+            refused(`"${row.tool}" needs approval, and nobody answered in time, which is a no`, "nobody answered"),
+          )
+        : Effect.flatMap(nameOf(bound.answeredBy), (name) =>
+            settle(
+              row.id,
+              refused(`"${row.tool}" needs approval and was not approved${said}`, `denied by ${name} in ${bound.id}`),
+            ),
+          )
     return bound.state === "expired"
       ? settle(row.id, {
           step: "expire",

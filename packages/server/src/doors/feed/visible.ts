@@ -44,6 +44,7 @@ export const leaveBy = ({ spaces, viewer }: Sight, event: Event): void => {
 const concerns = (event: Event, principal: PrincipalId): boolean =>
   ("principal" in event.body && event.body.principal === principal) ||
   ("approver" in event.body && event.body.approver === principal) ||
+  ("approvers" in event.body && (event.body.approvers ?? []).includes(principal)) ||
   // A record is seen by those who may read it.
   ("readers" in event.body && (event.body.public || event.body.readers.includes(principal)))
 

@@ -2,7 +2,7 @@
  * The page behind a signed link: it shows one decision and takes one answer, as the person the link was made for. Looking
  * changes nothing: mail programs open links by themselves.
  */
-import { Decision, issuesOf, NewAnswer, NoRoute, BadInput } from "@stoa/contract"
+import { BadInput, Decision, inputIn, issuesOf, NewAnswer, NoRoute, questionIn, WrongState } from "@stoa/contract"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Principals } from "../../access/identity/Principals.ts"
@@ -11,42 +11,56 @@ import { Decisions } from "../../decisions/Decisions.ts"
 import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { problemResponse } from "../Problems.ts"
+import { pagePolicy } from "./pagePolicy.ts"
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
-const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const style = `
+body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+pre,blockquote{background:#f4f4f4;padding:1rem;margin:.5rem 0;overflow:auto;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
+blockquote{border-left:.3rem solid #b45309}
+form{display:inline}button{font:inherit;padding:.5rem 1.2rem;margin-right:.5rem;border-radius:.4rem;border:1px solid #555;cursor:pointer}
+`
+const headers = {
+  "content-security-policy": pagePolicy({ styles: [style] }),
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+}
 
-const page = (title: string, body: string) =>
+const page = (title: string, body: string, status = 200) =>
   HttpServerResponse.html(`<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<title>${escape(title)}</title><style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-pre{background:#f4f4f4;padding:1rem;overflow:auto;border-radius:.4rem}
-form{display:inline}button{font:inherit;padding:.5rem 1.2rem;margin-right:.5rem;border-radius:.4rem;border:1px solid #555;cursor:pointer}
-</style></head><body><main><h1>${escape(title)}</h1>${body}</main></body></html>`).pipe(
-    HttpServerResponse.setHeaders({
-      "content-security-policy": policy,
-      "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
-    }),
+<title>${escape(title)}</title><style>${style}</style></head><body><main><h1>${escape(title)}</h1>${body}</main></body></html>`).pipe(
+    HttpServerResponse.setStatus(status),
+    HttpServerResponse.setHeaders(headers),
   )
 
+/** What others wrote stands in a frame of its own, under the house's word of whose it is. */
+const framed = (tag: "pre" | "blockquote", lines: ReadonlyArray<string>) =>
+  `<${tag}>${escape(lines.join("\n"))}</${tag}>`
+
 const asked = (decision: Decision, token: string) => {
-  const what =
-    decision.call === null
-      ? ""
-      : `<p>Tool: <b>${escape(decision.call.tool)}</b></p><pre>${escape(JSON.stringify(decision.call.input, null, 2))}</pre>`
+  const question = questionIn(decision)
+  const input = inputIn(decision)
   const button = (verdict: string, label: string) =>
     `<form method="post" action="/d/${token}/${verdict}"><button type="submit">${label}</button></form>`
-  const choices =
-    decision.state !== "open"
-      ? `<p>This decision is ${decision.state}${decision.verdict === null ? "" : `: ${decision.verdict}`}.</p>`
-      : decision.kind === "approval"
+  return page(
+    "A decision is asked of you",
+    [
+      question.heading === null
+        ? `<p>${escape(question.lines.join(" "))}</p>`
+        : `<p>${escape(question.heading)}</p>${framed("blockquote", question.lines)}`,
+      input === null ? "" : `<p>${escape(input.heading!)}</p>${framed("pre", input.lines)}`,
+      decision.kind === "approval"
         ? button("approve", "Approve") + button("deny", "Deny")
-        : `<p>This asks for a value; answer it in the space, or with "stoa decide".</p>${button("deny", "Decline")}`
-  return page("A decision is asked of you", `<p>${escape(decision.question)}</p>${what}${choices}`)
+        : `<p>This asks for a value; answer it in the space, or with "stoa decide".</p>${button("deny", "Decline")}`,
+    ].join(""),
+  )
 }
+
+/** The same for a link that was used, has ended, is no longer for its person, or never was one: it tells nothing. */
+const dead = (status: 404 | 409) => page("Nothing here", "<p>This link was used, or is no longer good.</p>", status)
+const over = new WrongState({ detail: "This link was used, or is no longer good." })
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Decision))
 const readAnswer = Schema.decodeUnknownEffect(NewAnswer, { errors: "all", onExcessProperty: "error" })
@@ -63,45 +77,61 @@ export const decisionPage = Layer.unwrap(
     const decisions = yield* Decisions
     const { transact } = yield* Journal
 
+    /** Whom the link acts as, on what, and whether it still can. */
     const bearer = Effect.gen(function* () {
       const { token = "", verdict } = yield* HttpRouter.params
       const known = links.read(token)
-      if (known === undefined) return yield* new NoRoute({ method: "GET", path: "/d/…" })
-      return { token, verdict, decision: known.decision, principal: yield* principals.get(known.principal) }
+      if (known === undefined) return undefined
+      const principal = yield* principals.get(known.principal)
+      return {
+        token,
+        verdict,
+        decision: known.decision,
+        principal,
+        is: yield* decisions.awaits(known.decision, principal),
+      }
     })
 
     const look = Effect.gen(function* () {
-      const { decision, principal, token } = yield* bearer
-      // Whoever may no longer see it sees it by an old link no more.
-      if (!(yield* decisions.seenBy(decision, principal))) return yield* new NoRoute({ method: "GET", path: "/d/…" })
-      return asked(yield* decisions.get(decision, { principal, all: true }), token)
+      const who = yield* bearer
+      if (who?.is !== "asked") return dead(404)
+      return asked(yield* decisions.get(who.decision, { principal: who.principal, all: true }), who.token)
     })
 
-    const answerAs = Effect.fnUntraced(function* (given: NewAnswer) {
-      const { decision, principal } = yield* bearer
+    const answerAs = Effect.fnUntraced(function* ({ decision, principal }: NonNullable<Bearer>, given: NewAnswer) {
       const { correlationId } = yield* currentCause
       return yield* causedBy(
         { correlationId, actor: principal.id, provenance: "person" },
-        transact(decisions.answer(decision, principal, given)),
-      )
+        transact(decisions.answer(decision, principal, given, { through: "link" })),
+      ).pipe(Effect.catchTag("WrongState", () => Effect.fail(over)))
     })
+    type Bearer = Effect.Success<typeof bearer>
 
     const press = Effect.gen(function* () {
-      const { verdict } = yield* bearer
-      if (verdict !== "approve" && verdict !== "deny") return yield* new NoRoute({ method: "POST", path: "/d/…" })
-      const done = yield* answerAs({ verdict })
-      const outcome = done.verdict === null ? ", and waits for a second person" : `: ${done.verdict}`
-      return page("Thank you", `<p>The decision is ${done.state}${outcome}.</p>`)
+      const who = yield* bearer
+      const verdict = who?.verdict
+      if (who === undefined || who.is === "none" || (verdict !== "approve" && verdict !== "deny")) return dead(404)
+      if (who.is === "over") return dead(409)
+      return yield* Effect.matchEffect(answerAs(who, { verdict }), {
+        onFailure: (error) => (error._tag === "WrongState" ? Effect.succeed(dead(409)) : Effect.fail(error)),
+        onSuccess: ({ state, verdict: final }) => {
+          const outcome = final === null ? ", and waits for a second person" : `: ${final}`
+          return Effect.succeed(page("Thank you", `<p>The decision is ${state}${outcome}.</p>`))
+        },
+      })
     })
 
     const submit = Effect.gen(function* () {
+      const who = yield* bearer
+      if (who === undefined || who.is === "none") return yield* new NoRoute({ method: "POST", path: "/d/…" })
+      if (who.is === "over") return yield* over
       const request = yield* HttpServerRequest.HttpServerRequest
       const body = yield* Effect.mapError(
         request.json,
         () => new BadInput({ issues: [{ path: "body", message: "is not JSON" }] }),
       )
       const given = yield* Effect.mapError(readAnswer(body), (error) => new BadInput({ issues: issuesOf(error) }))
-      return HttpServerResponse.jsonUnsafe(encode(yield* answerAs(given)))
+      return HttpServerResponse.jsonUnsafe(encode(yield* answerAs(who, given)))
     })
 
     return Layer.mergeAll(

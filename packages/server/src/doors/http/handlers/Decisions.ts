@@ -25,24 +25,27 @@ export const decisionsHandlers = HttpApiBuilder.group(
       list: ({ query }) => Effect.flatMap(reader, (who) => decisions.list(who, query)),
       get: ({ params }) => Effect.flatMap(reader, (who) => decisions.get(params.decision, who)),
       answer: Effect.fnUntraced(function* ({ params, payload }) {
-        const { principal } = yield* Caller
-        return yield* transact(decisions.answer(params.decision, principal, payload))
+        const { principal, token } = yield* Caller
+        return yield* transact(decisions.answer(params.decision, principal, payload, { token }))
       }),
       link: Effect.fnUntraced(function* ({ params, payload }) {
-        const who = yield* reader
-        const decision = yield* decisions.get(params.decision, who)
+        const { principal: me, token } = yield* Caller
+        const decision = yield* decisions.get(params.decision, yield* reader)
         if (decision.state !== "open") return yield* new WrongState({ detail: `This decision is ${decision.state}.` })
-        const whom = payload.principal === undefined ? who.principal : yield* principals.get(payload.principal)
-        // A link acts as whoever it is for: one may make one for oneself, and an admin for those who may answer.
-        if ((whom.id !== who.principal.id && !who.all) || !decision.mayAnswer.includes(whom.id))
-          return yield* new Forbidden({
-            action: "make a link to",
-            resource: `decisions/${decision.id}`,
-            rule: "those who may answer",
-            instead: "One makes a link for oneself, and an admin one for somebody in mayAnswer.",
-          })
-        const url = `${upkeep.address()}/d/${links.make(decision.id, whom.id)}`
-        return new DecisionLink({ url, principal: whom.id, expiresAt: decision.expiresAt })
+        const whom = payload.principal === undefined ? me : yield* principals.get(payload.principal)
+        const refused = (rule: string, instead: string) =>
+          new Forbidden({ action: "make a link to", resource: `decisions/${decision.id}`, rule, instead })
+        // A link answers as whoever it is for, so nobody else gets it.
+        if (whom.id !== me.id)
+          return yield* refused(
+            "only the person themselves",
+            `Only ${whom.name} can ask for this link, under their own token; or the house sends it to the notify address in their people entry of the configuration file.`,
+          )
+        if (me.kind !== "person" || !decision.mayAnswer.includes(me.id))
+          return yield* refused("those who may answer", "Who may answer is in mayAnswer of the decision.")
+        yield* decisions.mayLink(decision.id, me, token)
+        const url = `${upkeep.address()}/d/${links.make(decision.id, me.id)}`
+        return new DecisionLink({ url, principal: me.id, expiresAt: decision.expiresAt })
       }),
       approvals: ({ query }) => Effect.flatMap(reader, (who) => approvals.list(who, query)),
       revoke: ({ params }) => Effect.flatMap(reader, (who) => transact(approvals.revoke(params.approval, who))),

@@ -1,0 +1,45 @@
+/**
+ * A decision in words, the same on every face: CLI, link page, MCP. What a server, a tool's author or an agent wrote stands
+ * under a heading that says whose words they are, and nothing in them is invisible.
+ */
+import { quoted, visibleJson, visibleLines } from "./foreignText.ts"
+
+interface Framed {
+  /** Who speaks, in the house's words; nothing, where it is the house. */
+  readonly heading: string | null
+  readonly lines: ReadonlyArray<string>
+}
+
+/** As much of a decision as is read here, in the house and as it is sent. */
+interface Asked {
+  readonly kind: string
+  readonly question: string
+  readonly call: { readonly tool: string; readonly input: unknown } | null
+}
+interface Asking extends Pick<Asked, "call"> {
+  readonly asker: { readonly name: string; readonly kind: string }
+  readonly inputSize?: number
+  readonly inputDigest?: string
+}
+
+/** Whose words the question is made of. A tool of a server bears the server's name. */
+const speaker = ({ call, kind }: Asked): string | null => {
+  if (kind === "approval" || call === null) return null
+  const slash = call.tool.indexOf("/")
+  return slash > 0 ? `server ${quoted(call.tool.slice(0, slash))}` : `tool ${quoted(call.tool)}`
+}
+
+export const questionIn = (decision: Asked): Framed => {
+  const who = speaker(decision)
+  return { heading: who === null ? null : `${who} asks:`, lines: visibleLines(decision.question) }
+}
+
+/** The whole input, and how to tell that it is the whole. */
+export const inputIn = (decision: Asking): Framed | null => {
+  const { asker, call, inputDigest, inputSize } = decision
+  if (call === null) return null
+  return {
+    heading: `${asker.kind} ${quoted(asker.name)} calls ${quoted(call.tool)} with this input (${inputSize} bytes, sha256 ${inputDigest}):`,
+    lines: visibleJson(call.input, 2).split("\n"),
+  }
+}

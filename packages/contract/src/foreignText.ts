@@ -1,0 +1,36 @@
+/**
+ * Text that somebody else wrote, made safe to look at. Characters that a reader cannot see, and that change how the rest is
+ * read, are shown as what they are: `<U+202E>`. Every face that shows such text uses this file: CLI, pages, MCP.
+ */
+
+/**
+ * Control characters, format characters (bidi, zero width, tags), line separators, lone surrogates, and whatever Unicode
+ * says a font may leave out. The pattern stands inside the function: pages are sent its source.
+ */
+export const visible = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu,
+    (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`,
+  )
+
+/** The same line by line, where the face frames each line as foreign. No other sign breaks a line. */
+export const visibleLines = (text: string): ReadonlyArray<string> => text.split(/\r?\n/).map(visible)
+
+/** JSON of a value: the same value, but nothing in its text is invisible. */
+export const visibleJson = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? "null").replace(
+    /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u007F-\u009F]/gu,
+    (sign) => Array.from({ length: sign.length }, (_, at) => escaped(sign.charCodeAt(at))).join(""),
+  )
+const escaped = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`
+
+/** Every text of a value, names of fields too. For faces that hand the value on to a reader, as MCP does to a model. */
+export const visibleValue = (value: unknown): unknown => {
+  if (typeof value === "string") return visible(value)
+  if (Array.isArray(value)) return value.map(visibleValue)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visible(key), visibleValue(one)]))
+}
+
+/** A name in a sentence of the house: quoted, so that it cannot go on as the house. */
+export const quoted = (name: string): string => `\`${visible(name).replaceAll("`", "'")}\``

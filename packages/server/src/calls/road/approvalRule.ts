@@ -1,0 +1,55 @@
+/** Who answers for a call, and until when: as the tool says, and over that as the policies do that ask for it. */
+import type { ApprovalRule, Caller, PrincipalId, Role } from "@stoa/contract"
+import { Effect } from "effect"
+import { Principals } from "../../access/identity/Principals.ts"
+import { type ApprovalFor, Rules } from "../../access/rights/Rules.ts"
+import type { NewDecision } from "../../decisions/NewDecision.ts"
+import type { Listed } from "../catalogue/Traits.ts"
+
+export const makeApprovalRule = Effect.gen(function* () {
+  const rules = yield* Rules
+  const principals = yield* Principals
+
+  // Policies change with the epoch: while that stands, so do they.
+  let known: { readonly epoch: number; readonly approvalFor: ApprovalFor } | undefined
+  const rulesAt = (epoch: number): Effect.Effect<ApprovalFor> =>
+    known?.epoch === epoch
+      ? Effect.succeed(known.approvalFor)
+      : Effect.map(rules.approvals, (approvalFor) => {
+          known = { epoch, approvalFor }
+          return approvalFor
+        })
+
+  const of = Effect.fnUntraced(function* ({ approval, tool }: Listed, { epoch, principal }: Caller["Service"]) {
+    const stated = (yield* rulesAt(epoch))(principal, `tools/${tool.definition.name}`)
+    if (stated === undefined) return approval ?? {}
+    const { approver: _one, approvers: _several, ...rest } = approval ?? {}
+    const named = stated.approver !== undefined || stated.approvers !== undefined
+    return { ...(named ? rest : approval), ...stated }
+  })
+
+  /** Names as principals. One that is nobody's is left out: it lets nobody in. */
+  const principalsOf = (names: ReadonlyArray<string>) =>
+    Effect.map(
+      Effect.forEach(names, (name) => Effect.option(principals.get(name))),
+      (found) => found.flatMap((one) => (one._tag === "Some" ? [one.value.id] : [])),
+    )
+
+  /** What a question is asked with of such a rule. */
+  const asked = Effect.fnUntraced(function* (
+    rule: ApprovalRule,
+  ): Effect.fn.Return<Pick<NewDecision, "named" | "escalation">> {
+    const { approver, approvers, escalation } = rule
+    const names = [...(approver === undefined ? [] : [approver]), ...(approvers ?? [])]
+    const ids: ReadonlyArray<PrincipalId> = yield* principalsOf([...new Set(names)])
+    const named = names.length === 0 ? {} : { named: ids }
+    if (escalation === undefined) return named
+    const roles = escalation.to.filter((one): one is `role:${Role}` => one.startsWith("role:"))
+    const people: ReadonlyArray<PrincipalId> = yield* principalsOf(
+      escalation.to.filter((one) => !one.startsWith("role:")),
+    )
+    return { ...named, escalation: { milliseconds: escalation.afterSeconds * 1000, to: [...people, ...roles] } }
+  })
+
+  return { of, asked }
+})

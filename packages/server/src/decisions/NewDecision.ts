@@ -1,0 +1,35 @@
+/** What a question is asked with. */
+import type { CallId, DecisionKind, JsonSchema, Principal, PrincipalId, RiskLevel, Role, SpaceId } from "@stoa/contract"
+import type { DateTime, Schema } from "effect"
+
+export interface NewDecision {
+  readonly kind: DecisionKind
+  readonly question: string
+  readonly askedBy: Principal
+  readonly call: {
+    readonly id: CallId
+    readonly tool: string
+    readonly input: Schema.Json
+    readonly riskLevel?: RiskLevel
+  } | null
+  /** When the call was made: who came later has no say in an approval. */
+  readonly askedAt: DateTime.Utc
+  /** Of the exact thing asked about. */
+  readonly digest: string
+  /** Of the definition as it was shown, for an approval from now on. */
+  readonly fingerprint: string | null
+  /** The epoch of rights it was asked in. */
+  readonly policy: number
+  /** What an answer must fit. */
+  readonly schema?: JsonSchema
+  /** What a form is built from where nothing better is known (G-37). */
+  readonly form?: JsonSchema
+  readonly customUI?: string
+  /** Those who are named; none of them, where the names are nobody's. Absent: nobody is named. */
+  readonly named?: ReadonlyArray<PrincipalId>
+  readonly people?: 1 | 2
+  /** To whom it goes, and after how long, if nobody answers. */
+  readonly escalation?: { readonly milliseconds: number; readonly to: ReadonlyArray<PrincipalId | `role:${Role}`> }
+  readonly space: SpaceId | null
+  readonly milliseconds: number
+}

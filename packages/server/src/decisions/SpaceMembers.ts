@@ -1,0 +1,27 @@
+/**
+ * Who belongs to a space, as the room that knows it says. Decisions stand beside spaces, not above them, so the answer is
+ * wired in from above (House.ts).
+ */
+import type { PrincipalId, SpaceId } from "@stoa/contract"
+import { Context, type Effect } from "effect"
+
+/** A person in a space: since when, and who let them in (`house`: the configuration file; null: nobody knows). */
+interface SpacePerson {
+  readonly id: PrincipalId
+  readonly since: string
+  readonly letInBy: string | null
+}
+
+export interface SpacePeople {
+  readonly openedBy: string | null
+  readonly people: ReadonlyArray<SpacePerson>
+}
+
+export class SpaceMembers extends Context.Service<
+  SpaceMembers,
+  {
+    /** The people among its members. */
+    readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
+    readonly spacesOf: (principal: PrincipalId) => Effect.Effect<ReadonlyArray<SpaceId>>
+  }
+>()("server/decisions/SpaceMembers") {}

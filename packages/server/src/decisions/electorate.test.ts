@@ -1,0 +1,141 @@
+/** Random histories of memberships, roles, invitations and escalations: nobody outside the electorate ever may answer. */
+import { assert, describe, it } from "@effect/vitest"
+import type { PrincipalId, Role } from "@stoa/contract"
+import * as fc from "fast-check"
+import { electorate, type Question, type Standing, type Voter, voters } from "./electorate.ts"
+
+const people = ["ada", "ben", "cid", "dot", "eve"] as const
+type Who = (typeof people)[number]
+const id = (who: Who) => who as string as PrincipalId
+
+/** One thing that happens; the clock moves on with each. */
+type Step =
+  | { readonly do: "let in"; readonly who: Who; readonly by: Who }
+  | { readonly do: "put out" | "promote" | "demote" | "leave the house"; readonly who: Who }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant("let in" as const), who: fc.constantFrom(...people), by: fc.constantFrom(...people) }),
+  fc.record({
+    do: fc.constantFrom("put out" as const, "promote" as const, "demote" as const, "leave the house" as const),
+    who: fc.constantFrom(...people),
+  }),
+)
+
+/** The house as these steps leave it. Every membership and every stint as an admin has a number of its own. */
+class House {
+  clock = 0
+  readonly members = new Map<Who, { readonly since: number; readonly by: Who }>()
+  readonly admins = new Map<Who, number>()
+  readonly gone = new Set<Who>()
+  readonly opener: Who
+  constructor(opener: Who) {
+    this.opener = opener
+    this.members.set(opener, { since: 0, by: opener })
+  }
+  apply(one: Step): void {
+    this.clock++
+    if (this.gone.has(one.who)) return
+    if (one.do === "let in") {
+      if (!this.members.has(one.who)) this.members.set(one.who, { since: this.clock, by: one.by })
+    } else if (one.do === "put out") this.members.delete(one.who)
+    else if (one.do === "demote") this.admins.delete(one.who)
+    else if (one.do === "promote") {
+      if (!this.admins.has(one.who)) this.admins.set(one.who, this.clock)
+    } else {
+      this.gone.add(one.who)
+      this.members.delete(one.who)
+      this.admins.delete(one.who)
+    }
+  }
+  standing(inSpace: boolean): Standing {
+    const moment = (at: number) => at.toString().padStart(6, "0")
+    const admins = [...this.admins].map(([who, since]) => ({ id: id(who), since: moment(since) }))
+    return {
+      here: new Set(people.filter((who) => !this.gone.has(who)).map(id)),
+      admins,
+      holds: (role: Role) => new Set(role === "admin" ? admins.map((one) => one.id) : []),
+      space: inSpace
+        ? {
+            openedBy: this.opener,
+            people: [...this.members].map(([who, { by, since }]) => ({
+              id: id(who),
+              since: moment(since),
+              letInBy: by,
+            })),
+          }
+        : null,
+    }
+  }
+}
+
+const history = fc.record({
+  before: fc.array(step, { maxLength: 14 }),
+  after: fc.array(step, { maxLength: 14 }),
+  caller: fc.constantFrom(...people),
+  opener: fc.constantFrom(...people),
+  inSpace: fc.boolean(),
+  named: fc.option(fc.uniqueArray(fc.constantFrom(...people), { maxLength: 2 })),
+  target: fc.option(fc.constantFrom(...people)),
+  escalated: fc.boolean(),
+})
+
+describe("who may answer an approval", () => {
+  it("G-13 G-15 G-08 over random histories: fixed at asking, only those whose reason still holds, never the caller or whom it chose", () => {
+    fc.assert(
+      fc.property(history, ({ after, before, caller, escalated, inSpace, named, opener, target }) => {
+        const house = new House(opener)
+        before.forEach((one) => house.apply(one))
+        const question: Question = {
+          kind: "approval",
+          askedBy: id(caller),
+          askedAt: house.clock.toString().padStart(6, "0"),
+        }
+        const fixed: Array<Voter> = [...voters(question, named?.map(id) ?? null, house.standing(inSpace))]
+        if (target !== null) fixed.push({ principal: id(target), reason: "escalation" })
+        const [members, admins] = [new Map(house.members), new Map(house.admins)]
+        const atAsking = electorate({ ...question, escalated: true }, fixed, house.standing(inSpace))
+        after.forEach((one) => house.apply(one))
+        const may = new Set(electorate({ ...question, escalated }, fixed, house.standing(inSpace)))
+        const able = (named ?? []).filter((who) => who !== caller && fixed.some((one) => one.principal === id(who)))
+        for (const who of people) {
+          // Said in other words than the code has them: the same membership, the same stint, then and now.
+          const stillIn = members.has(who) && house.members.get(who) === members.get(who)
+          const asMember = inSpace && stillIn && opener !== caller && members.get(who)!.by !== caller
+          const asAdmin = admins.has(who) && house.admins.get(who) === admins.get(who)
+          const namedThen = fixed.some((one) => one.principal === id(who) && one.reason === "named")
+          const namedLeft = able.some(
+            (one) => fixed.some((it) => it.principal === id(one) && it.reason === "named") && !house.gone.has(one),
+          )
+          const expected =
+            who !== caller &&
+            !house.gone.has(who) &&
+            ((escalated && who === target) ||
+              (named === null ? asMember || asAdmin : namedThen || (!namedLeft && asAdmin)))
+          assert.strictEqual(may.has(id(who)), expected, who)
+        }
+        assert.isFalse(may.has(id(caller)))
+        // Nobody comes in who was not asked, but stand-ins for those who are named and gone.
+        const asked = new Set([...atAsking, ...fixed.map(({ principal }) => principal)])
+        for (const one of may) assert.isTrue(asked.has(one))
+      }),
+      { numRuns: 5000, seed: 20_261_116 },
+    )
+  })
+
+  it("an unknown host vouches for nobody; a form is for whoever is there now", () => {
+    const question: Question = { kind: "approval", askedBy: id("ada"), askedAt: "9" }
+    const member = { id: id("ben"), since: "1", letInBy: null }
+    const standing = (openedBy: string | null, letInBy: string | null): Standing => ({
+      here: new Set(),
+      admins: [],
+      holds: () => new Set(),
+      space: { openedBy, people: [{ ...member, letInBy }] },
+    })
+    assert.lengthOf(voters(question, null, standing(null, "cid")), 0)
+    assert.lengthOf(voters(question, null, standing("cid", null)), 0)
+    assert.lengthOf(voters(question, null, standing("ada", "cid")), 0)
+    assert.lengthOf(voters(question, null, standing("cid", "ada")), 0)
+    assert.lengthOf(voters(question, null, standing("house", "house")), 1)
+    assert.lengthOf(voters({ ...question, kind: "form", askedAt: "0" }, null, standing("ada", "ada")), 1)
+  })
+})

@@ -1,0 +1,42 @@
+/** Whether an answer fits its question, whoever gives it: pure, but for the schema. */
+import { BadInput, type JsonSchema, type NewAnswer } from "@stoa/contract"
+import { checkValue, saidOf } from "@stoa/tools"
+import { Effect } from "effect"
+import type { DecisionRow } from "./rows.ts"
+
+const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
+
+/** What is wrong with an answer before its value is looked at. */
+const fault = (one: DecisionRow, answer: NewAnswer, byLink: boolean): BadInput | undefined => {
+  const { input, reach, value, verdict } = answer
+  if (one.kind === "approval" && verdict === "submit")
+    return bad("verdict", "an approval is answered with approve or deny")
+  if (one.kind !== "approval" && verdict === "approve")
+    return bad("verdict", "a form is answered with submit and a value, or with deny")
+  if (verdict === "submit" && value === undefined) return bad("value", "is what fills the form; give it")
+  if (verdict !== "submit" && value !== undefined) return bad("value", "fills a form; an approval is edited with input")
+  if (input !== undefined && verdict !== "approve")
+    return bad("input", "edits what is approved; it goes with the verdict approve")
+  if (reach === "run") return bad("reach", "there are no runs yet; use once or always")
+  // Whoever finds a link must not be able to do more with it than say yes or no to this one call.
+  if (byLink && reach !== undefined && reach !== "once")
+    return bad("reach", "a link carries one verdict on one call; approve from now on under your own token")
+  if (byLink && input !== undefined)
+    return bad("input", "a link carries one verdict on one call, as it stands; edit it under your own token")
+  if (reach === "always" && (verdict !== "approve" || one.fingerprint === null))
+    return bad("reach", "only an approval of a tool reaches beyond one call")
+  if (reach === "always" && one.people > 1) return bad("reach", "what needs two people is approved call by call")
+  if (input !== undefined && one.people > 1)
+    return bad("input", "what needs two people is approved as it stands, or denied")
+  return undefined
+}
+
+export const fits = Effect.fnUntraced(function* (one: DecisionRow, answer: NewAnswer, byLink: boolean) {
+  const found = fault(one, answer, byLink)
+  if (found !== undefined) return yield* found
+  const given = answer.verdict === "submit" ? answer.value : answer.input
+  if (one.schema === null || given === undefined) return
+  const path = answer.verdict === "submit" ? "value" : "input"
+  const issue = yield* checkValue(JSON.parse(one.schema) as JsonSchema, given)
+  if (issue !== undefined) return yield* bad(issue.path === "" ? path : `${path}.${issue.path}`, saidOf(issue))
+})

@@ -1,0 +1,73 @@
+/** Questions as those see them who may. */
+import { type DecisionState, Missing, type PageQuery, type Principal } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Grants } from "../access/rights/Grants.ts"
+import type { Reader } from "../access/rights/Viewer.ts"
+import { pageFrom, pageOf } from "../store/Pages.ts"
+import type { makeEligibility } from "./eligibility.ts"
+import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
+
+export type DecisionQuery = PageQuery & { readonly state?: DecisionState }
+
+export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
+  const sql = yield* SqlClient.SqlClient
+  const grants = yield* Grants
+  const rows = yield* makeRows
+
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
+    const able = yield* eligibility.mayAnswer(page)
+    const askers = yield* rows.askers(page.map(({ askedBy }) => askedBy))
+    const approved = yield* rows.approvers(
+      page.filter(({ people, verdict }) => people > 1 || verdict === "approve").map(({ id }) => id),
+    )
+    return page.map((one) =>
+      decisionFrom(one, {
+        asker: askers.get(one.askedBy)!,
+        mayAnswer: able.get(one.id) ?? [],
+        approvals: (approved.get(one.id) ?? []).map(({ principal }) => principal),
+      }),
+    )
+  })
+  const show = (one: DecisionRow) => Effect.map(shown([one]), ([decision]) => decision!)
+
+  const readerOf = (principal: Principal): Effect.Effect<Reader> =>
+    Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
+      principal,
+      all: verdict === "allow",
+    }))
+
+  /** A question as far as a reader may see it. */
+  const find = Effect.fnUntraced(function* (id: string, { all, principal }: Reader) {
+    const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
+    return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id} AND ${may}`))[0]
+  })
+
+  const seenBy = Effect.fnUntraced(function* (id: string, principal: Principal) {
+    return (yield* find(id, yield* readerOf(principal))) !== undefined
+  })
+
+  const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader) {
+    const found = yield* find(id, reader)
+    return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : yield* show(found)
+  })
+
+  const list = Effect.fn("Decisions.list")(function* (reader: Reader, query: DecisionQuery) {
+    const { after, limit } = pageFrom(query)
+    const where = [sql`id > ${after}`]
+    if (query.state !== undefined) where.push(sql`state = ${query.state}`)
+    if (!reader.all) where.push(yield* eligibility.seen(reader.principal.id))
+    const found = yield* Effect.orDie(
+      sql<DecisionRow>`SELECT * FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
+    )
+    const page = pageOf(
+      found,
+      limit,
+      (one) => one,
+      (one) => one.id,
+    )
+    return { items: yield* shown(page.items), next: page.next }
+  })
+
+  return { show, readerOf, find, seenBy, get, list }
+})
