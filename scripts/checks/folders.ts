@@ -4,7 +4,8 @@ import { type Check, files, isSource, read } from "./kit.ts"
 
 const many = 5
 const most = 25
-const sources = /^packages\/[^/]+\/src(\/|$)/
+// Migrations are a list in order, and need no page.
+const sources = /^packages\/[^/]+\/src(\/(?!.*migrations$)|$)/
 
 export const folders: Check = async (root) => {
   const all = await files(root)
