@@ -162,6 +162,8 @@ export class Grants extends Context.Service<
         return yield* gatherFrom(principal, 0, DateTime.formatIso(yield* DateTime.now), new Map())
       }, Effect.orDie)
 
+      // wall clock: grants end at a moment.
+      const moment = () => DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
       type Who = { readonly principal: Principal; readonly epoch: number }
       const gatherAnew = Effect.fnUntraced(function* ({ epoch, principal }: Who) {
         const until = monotonicOf(clock) + Duration.toMillis(remembered)
@@ -185,9 +187,7 @@ export class Grants extends Context.Service<
         const key = `${action} ${resource}`
         const known = said?.get(key)
         if (known !== undefined) return known
-        // wall clock: grants end at a moment.
-        const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
-        const judged = Effect.succeed(new Judgement(judge(rules, action, resource, now)))
+        const judged = Effect.succeed(new Judgement(judge(rules, action, resource, moment())))
         if (said !== undefined && said.size < mostSaid) said.set(key, judged)
         return judged
       }
@@ -209,13 +209,11 @@ export class Grants extends Context.Service<
 
       const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>
         goOn(gatheredOf(who), (found) => {
-          // wall clock: grants end at a moment.
-          const now = () => DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
           return Effect.succeed<Viewer>({
             principal: who.principal,
-            all: judge(found.rules, "admin", `${things}/*`, now()).verdict === "allow",
-            judge: (action, resource) => judge(found.rules, action, resource, now()),
-            reach: (action, beginning) => reachOf(found.rules, action, beginning, now()),
+            all: judge(found.rules, "admin", `${things}/*`, moment()).verdict === "allow",
+            judge: (action, resource) => judge(found.rules, action, resource, moment()),
+            reach: (action, beginning) => reachOf(found.rules, action, beginning, moment()),
             lasting: found.said !== undefined,
           })
         })
@@ -236,12 +234,9 @@ export class Grants extends Context.Service<
           return yield* Effect.logDebug(`${principal.name} was refused ${action} on ${resource} again`)
         if (denials.size > 10_000) denials.clear()
         denials.set(principal.id, taken.emptyAt)
-        yield* whereRoom(
-          `that ${principal.name} was refused ${action} on ${resource}`,
-          journal.transact(
-            journal.append({ kind: "access.denied", body: { principal: principal.id, action, resource, rule } }),
-          ),
-        )
+        const body = { principal: principal.id, action, resource, rule }
+        const what = `that ${principal.name} was refused ${action} on ${resource}`
+        yield* whereRoom(what, journal.transact(journal.append({ kind: "access.denied", body })))
       })
 
       const add: Grants["Service"]["add"] = Effect.fn("Grants.add")(function* (wanted) {
