@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools spaces calls mcp journey]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools targets spaces calls mcp journey]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -14,6 +14,7 @@ import { mcp } from "./mcp.ts"
 import { load, machine } from "./measure.ts"
 import { spaces } from "./spaces.ts"
 import { start } from "./start.ts"
+import { targets } from "./targets.ts"
 import { tools } from "./tools.ts"
 
 const figures = {
@@ -23,6 +24,7 @@ const figures = {
   start: { title: "Start to ready", run: start },
   idle: { title: "Idle house", run: idle },
   tools: { title: "A governed tool call", run: tools },
+  targets: { title: "Limits of the tool library", run: targets },
   spaces: { title: "Talking in a space", run: spaces },
   calls: { title: "Calls and decisions", run: calls },
   mcp: { title: "MCP", run: mcp },
@@ -75,4 +77,8 @@ const run = async (asked: ReadonlyArray<string>): Promise<number> => {
 
 const [first, second] = process.argv.slice(2)
 if (first === "--child") await becomeChild(second!)
-else process.exitCode = await run(process.argv.slice(2))
+else {
+  const code = await run(process.argv.slice(2))
+  // A figure may have said that a limit is missed.
+  process.exitCode = code === 0 ? (process.exitCode ?? 0) : code
+}

@@ -1,22 +1,13 @@
 /**
  * Tools: what governing a call costs. A trivial function called through ToolService, against calling it directly and
- * against the tool execution of the AI SDK and of Mastra; and the seed's targets with a thousand tools.
+ * against the tool execution of the AI SDK and of Mastra. The library's own limits are in `targets.ts`.
  */
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
 import { Effect, Layer, ManagedRuntime } from "effect"
-import {
-  defaultToolsConfig,
-  identityStandard,
-  makeRecordMemory,
-  RecordPort,
-  Road,
-  ToolService,
-  ToolServiceLive,
-} from "../packages/tools/src/index.ts"
+import { makeRecordMemory, RecordPort, ToolService, ToolServiceLive } from "../packages/tools/src/index.ts"
 import { definition, input } from "../packages/tools/test/kit.ts"
-import { thousand, twentyArguments } from "../packages/tools/test/thousand.ts"
-import { middle, number, ratio, spread, table } from "./measure.ts"
+import { ratio, spread, table } from "./measure.ts"
 import { installPeers, peers } from "./peers.ts"
 
 type Way = () => Promise<unknown>
@@ -109,54 +100,7 @@ const perSecond = async (): Promise<string> => {
   return `${rounds} rounds of ${roundMillis} ms each in turn, one call at a time. Ours judges, validates, records, audits, tells, traces and counts; the peers validate.\n\n${table(["way", "calls/s", "ours to it"], rows)}`
 }
 
-/** The middle of many: these take microseconds, and one look at the clock is as long. */
-const micros = (run: () => void): number => {
-  const batches = Array.from({ length: 200 }, () => {
-    const started = performance.now()
-    for (let n = 0; n < 50; n++) run()
-    return ((performance.now() - started) / 50) * 1000
-  })
-  return middle(batches)
-}
-
-const targets = (): string => {
-  const before = memory()
-  const registry = thousand()
-  const bytes = memory() - before
-  const flat = registry.find("flat")!
-  const schema = registry.find("schema")!
-  const call = Effect.runSync(Road.begin(input({ toolName: "flat", arguments: twentyArguments })))
-  const authorized = Effect.suspend(() =>
-    Effect.flatMap(Road.authorize(identityStandard, call.principal, call.tool), (judgement) =>
-      Road.judge(defaultToolsConfig, call, judgement),
-    ),
-  )
-  const cold = () => {
-    registry.remove("flat")
-    Effect.runSync(registry.add(flat))
-    registry.formats()
-  }
-  const figures: ReadonlyArray<readonly [string, number, () => void]> = [
-    ["look-up", 1000, () => void registry.find("server-7__tool-997")],
-    ["validation of 20 parameters, flat list", 2000, () => void Effect.runSync(Road.validate(flat, call))],
-    ["validation of 20 parameters, JSON Schema", 2000, () => void Effect.runSync(Road.validate(schema, call))],
-    ["authorization", 5000, () => Effect.runSync(authorized)],
-    ["conversion of all, cached", 5000, () => void registry.formats()],
-    ["conversion of all, made anew", 5000, cold],
-  ]
-  const rows = figures.map(([name, target, run]) => {
-    const taken = micros(run)
-    return [name, number(taken), number(target), `${number(target / taken)} x better`]
-  })
-  return `With 1,000 tools, middle of 200 batches; ${number(bytes / 1000 / 1000)} kB of memory a registered tool.\n\n${table(["what", "us", "the seed's target, us", "against it"], rows)}`
-}
-
-const memory = (): number => {
-  globalThis.gc?.()
-  return process.memoryUsage().heapUsed
-}
-
 export const tools = async (): Promise<string> => {
   installPeers()
-  return `${await perSecond()}\n\n${targets()}`
+  return perSecond()
 }

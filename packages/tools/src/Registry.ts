@@ -7,7 +7,7 @@ import {
   ToolValidationError,
 } from "@stoa/contract"
 import { Effect, Schema } from "effect"
-import { toAnthropic, toOpenAI, type OpenAITool } from "./functionCalling.ts"
+import { functionForms, type OpenAITool } from "./functionCalling.ts"
 import type { CallContext, Tool } from "./Handler.ts"
 import { faultOf } from "./schema/validateInput.ts"
 import { nearest } from "./nearest.ts"
@@ -126,8 +126,12 @@ export class Registry<C = CallContext> {
   /** Derived once a change, not once a turn of a model. */
   readonly formats = () => {
     if (this.#formats?.version === this.#version) return this.#formats
-    const tools = [...this.#tools.values()]
-    this.#formats = { version: this.#version, anthropic: tools.map(toAnthropic), openai: tools.map(toOpenAI) }
+    const forms = Array.from(this.#tools.values(), functionForms)
+    this.#formats = {
+      version: this.#version,
+      anthropic: forms.map(({ anthropic }) => anthropic),
+      openai: forms.map(({ openai }) => openai),
+    }
     return this.#formats
   }
 

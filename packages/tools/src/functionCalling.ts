@@ -28,6 +28,21 @@ export const toOpenAI = ({ definition, wireName }: Named): OpenAITool => ({
   function: { name: wireName, description: definition.description, parameters: inputSchemaOf(definition) },
 })
 
+interface FunctionForms {
+  readonly anthropic: FunctionCallingTool
+  readonly openai: OpenAITool
+}
+
+const made = new WeakMap<Named, FunctionForms>()
+/** Made once for a tool: of a thousand, a change makes one anew (S4-110). */
+export const functionForms = (tool: Named): FunctionForms => {
+  const known = made.get(tool)
+  if (known !== undefined) return known
+  const forms = { anthropic: toAnthropic(tool), openai: toOpenAI(tool) }
+  made.set(tool, forms)
+  return forms
+}
+
 /** What `tools/list` says of a tool. */
 export interface MCPListedTool {
   readonly name: string
