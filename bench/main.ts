@@ -1,11 +1,12 @@
 /**
- * `npm run bench [-- append feed http start idle tools targets spaces calls mcp journey]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools targets spaces calls mcp journey fair]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { append } from "./append.ts"
 import { calls } from "./calls.ts"
 import { becomeChild } from "./children/names.ts"
+import { fair } from "./fair.ts"
 import { feed } from "./feed.ts"
 import { http } from "./http.ts"
 import { idle } from "./idle.ts"
@@ -29,6 +30,7 @@ const figures = {
   calls: { title: "Calls and decisions", run: calls },
   mcp: { title: "MCP", run: mcp },
   journey: { title: "How far a call travels", run: journey },
+  fair: { title: "Fairness", run: fair },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>

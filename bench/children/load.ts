@@ -15,6 +15,8 @@ export interface LoadQuestion {
   /** `#` in it becomes a number that never comes twice. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Others that are sent in turn with it. */
+  readonly more?: ReadonlyArray<Pick<LoadQuestion, "method" | "path" | "body">>
   /** An answer without this text is as good as refused. */
   readonly expect?: string
   readonly warmMillis: number
@@ -92,7 +94,11 @@ class Connection {
 
 const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
   const connections = Array.from({ length: question.connections }, () => new Connection(question.port))
-  const make = requestOf(question)
+  const makers = [question, ...(question.more ?? []).map((one) => ({ ...question, body: undefined, ...one }))].map(
+    (one) => requestOf(one as LoadQuestion),
+  )
+  let turn = 0
+  const make = () => makers[turn++ % makers.length]!()
   const took: Array<number> = []
   const warmUntil = performance.now() + question.warmMillis
   const end = warmUntil + question.millis

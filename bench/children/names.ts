@@ -2,6 +2,7 @@
 const children = {
   appender: () => import("./appender.ts"),
   approver: () => import("./approver.ts"),
+  attacker: () => import("./attacker.ts"),
   bare: () => import("./bare.ts"),
   load: () => import("./load.ts"),
   roads: () => import("./roads.ts"),

@@ -29,9 +29,9 @@ export class Api extends HttpApi.make("stoa")
   .add(ResultsApi)
   .middleware(Reading)
   .add(HealthApi)
-  // Whoever sends a body with three faults wants to hear of three, and a misspelt field is a fault.
   .annotate(OpenApi.Transform, withSummaries)
-  .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
+  // A misspelt field is a fault. The first one ends the reading: the door looks for the others, where the body is small.
+  .annotate(HttpApi.PayloadParseOptions, { errors: "first", onExcessProperty: "error" })
   .annotateMerge(
     OpenApi.annotations({ title: "Stoa", version: "1", description: "People, agents and tools in one place." }),
   ) {}

@@ -19,7 +19,7 @@ export type CallState = typeof CallState.Type
  * hundreds of thousands of keys to find that out would hold everybody else up.
  */
 const Parsed = Schema.Unknown as unknown as Schema.Codec<Schema.Json>
-const ParsedObject = Schema.Unknown.check(
+export const ParsedObject = Schema.Unknown.check(
   Schema.makeFilter((it) => (typeof it === "object" && it !== null && !Array.isArray(it)) || "an object"),
 ) as unknown as Schema.Codec<Readonly<Record<string, Schema.Json>>>
 

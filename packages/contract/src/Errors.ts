@@ -1,6 +1,6 @@
 /** Every failure a user can see: raised by a room, encoded by a door, explained at `docs/errors/<Tag>.md`. */
 import { Schema } from "effect"
-import { Issue } from "./Problem.ts"
+import { firstIssues, Issue } from "./Problem.ts"
 
 /** What could not be understood; nothing was changed. */
 export class BadInput extends Schema.TaggedError<BadInput>()(
@@ -9,7 +9,9 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
   { httpApiStatus: 400 },
 ) {
   override get message(): string {
-    const first = this.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
+    const first = firstIssues(this.issues)
+      .map((issue) => `${issue.path}: ${issue.message}`)
+      .join("; ")
     return `The request could not be read. ${first || "See the API at /docs"}.`
   }
 }
@@ -160,7 +162,9 @@ export class ConfigFaulty extends Schema.TaggedError<ConfigFaulty>()(
   { httpApiStatus: 409 },
 ) {
   override get message(): string {
-    const faults = this.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
+    const faults = firstIssues(this.issues)
+      .map((issue) => `${issue.path}: ${issue.message}`)
+      .join("; ")
     return `${this.file} was not applied, and nothing has changed. ${faults}.`
   }
 }

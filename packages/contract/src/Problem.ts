@@ -7,14 +7,50 @@ export const contentType = "application/problem+json"
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type Issue = typeof Issue.Type
 
+/** So many are told: enough to mend a body by, however many there are in it. */
+export const mostIssues = 50
+/** Paths and words may be the sender's own: of each so much. */
+const longestWords = 500
+
+const bounded = (text: string): string => (text.length > longestWords ? `${text.slice(0, longestWords)}…` : text)
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What a schema found wrong, as paths in words: `members.2.name`. */
+/** The first of its issues: the others are not even put into words. */
+const firstOf = (issue: SchemaIssue.Issue, room: { left: number }): SchemaIssue.Issue => {
+  if ("issues" in issue && issue.issues.length > 0) {
+    const issues: Array<SchemaIssue.Issue> = []
+    for (const one of issue.issues) {
+      if (room.left <= 0) break
+      issues.push(firstOf(one, room))
+    }
+    return changed(issue, { issues })
+  }
+  if ("issue" in issue) return changed(issue, { issue: firstOf(issue.issue, room) })
+  room.left--
+  return issue
+}
+const changed = <A extends object>(of: A, by: object): A =>
+  Object.assign(Object.create(Object.getPrototypeOf(of) as object) as A, of, by)
+
+/** What a schema found wrong, as paths in words: `members.2.name`. The first of it, where it is much. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
-  format(error.issue).issues.map((issue) => ({
-    path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
-    message: issue.message,
-  }))
+  firstIssues(
+    format(firstOf(error.issue, { left: mostIssues + 1 })).issues.map((issue) => ({
+      path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
+      message: issue.message,
+    })),
+  )
+
+/** As many as are told, in bounded words. */
+export const firstIssues = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
+  const first = issues
+    .slice(0, mostIssues)
+    .map(({ message, path }) => ({ path: bounded(path), message: bounded(message) }))
+  return issues.length > mostIssues
+    ? [...first, { path: "", message: `and more; these are the first ${mostIssues}` }]
+    : first
+}
 
 export interface ProblemBody {
   readonly type: string
@@ -80,7 +116,11 @@ const build = (self: ErrorClass): unknown => {
       SchemaTransformation.transform({
         decode: (body: ProblemBody) =>
           new self((message === undefined ? body : { ...body, message: body.detail }) as never) as unknown,
-        encode: (error: unknown) => ({ ...(error as object), ...bodyOf(tag, status, (error as Error).message) }),
+        encode: (error: unknown) => ({
+          ...(error as object),
+          ...("issues" in fields ? { issues: firstIssues((error as { issues: ReadonlyArray<Issue> }).issues) } : {}),
+          ...bodyOf(tag, status, (error as Error).message),
+        }),
       }) as never,
     ),
     HttpApiSchema.asJson({ contentType }),

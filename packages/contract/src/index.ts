@@ -68,7 +68,16 @@ export { MCPServerState } from "./MCPServerState.ts"
 export { MCPServerTool } from "./MCPServerTool.ts"
 export { NewPause, Pause } from "./Pause.ts"
 export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"
-export { bodyOf, contentType as problemType, type Issue, issuesOf, pageOf, problem, statusOf } from "./Problem.ts"
+export {
+  bodyOf,
+  contentType as problemType,
+  firstIssues,
+  type Issue,
+  issuesOf,
+  pageOf,
+  problem,
+  statusOf,
+} from "./Problem.ts"
 export { noPlaceholder, type Placeholder, placeholderAt, placeholdersIn, placeholderText } from "./Placeholder.ts"
 export { Secret, SecretName, shortestSecret } from "./Secret.ts"
 export { IssuedToken, NewToken, Token } from "./Token.ts"

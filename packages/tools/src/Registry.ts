@@ -13,7 +13,7 @@ import { faultOf } from "./schema/validateInput.ts"
 import { nearest } from "./nearest.ts"
 import { timeoutFault } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schema/guard.ts"
-import { prepareSchema } from "./schema/validateSchema.ts"
+import { admitSchema, type Asker, measureSchema } from "./schema/validateSchema.ts"
 import type { ToolsConfig } from "./ToolsConfig.ts"
 import { toWireName } from "./WireName.ts"
 
@@ -27,7 +27,7 @@ export interface RegisteredTool<C = CallContext> extends Tool<C> {
   readonly wireName: string
   /** Of the definition as shown: a call for another one is a call for a tool that has changed. */
   readonly fingerprint: string
-  /** Ours, or looked at by somebody: its schema is checked in place. Another's is checked under a deadline. */
+  /** Its schema is of our own code, and checked in place. Another's is checked under a deadline. */
   readonly reviewed: boolean
 }
 
@@ -65,10 +65,16 @@ export class Registry<C = CallContext> {
       readonly reviewed?: boolean
       /** Of what stands behind the definition, where that may change without it: a url, a server. */
       readonly behind?: string
+      /** Whose it is: schemas of one are compiled in turn with those of others. */
+      readonly by?: string
+      /** It was taken before: its schemas are measured, and compiled when they are first used. */
+      readonly known?: boolean
     } = {},
   ): Effect.Effect<void, ToolValidationError> =>
     Effect.gen({ self: this }, function* () {
-      const definition = yield* this.#check(tool.definition)
+      const reviewed = options.reviewed ?? tool.definition.source !== "mcp"
+      const schemas = options.known === true ? "known" : { by: options.by ?? "", reviewed }
+      const definition = yield* this.#check(tool.definition, schemas)
       const { name } = definition
       if (this.#tools.has(name) && !this.#config.allowDuplicateNames)
         return yield* refuse(name, "name", "a name no other tool has", `${name}, which is taken: the first one stays`)
@@ -80,7 +86,6 @@ export class Registry<C = CallContext> {
         this.#wire.get(wireName) ?? this.#wire.get(name) ?? (this.#tools.has(wireName) ? wireName : undefined)
       if (holder !== undefined && holder !== name)
         return yield* refuse(name, "name", "a wire name of its own", `${wireName}, which is ${holder}'s`)
-      const reviewed = options.reviewed ?? definition.source !== "mcp"
       this.#tools.set(name, {
         ...tool,
         definition,
@@ -136,7 +141,7 @@ export class Registry<C = CallContext> {
   }
 
   /** What a definition promises is checked when it is made, not when a model relies on it. */
-  #check(given: ToolDefinition): Effect.Effect<ToolDefinition, ToolValidationError> {
+  #check(given: ToolDefinition, schemas: Asker | "known"): Effect.Effect<ToolDefinition, ToolValidationError> {
     return Effect.gen({ self: this }, function* () {
       const name = typeof given.name === "string" ? given.name : "(no name)"
       const definition = yield* Effect.mapError(decode(given), (error) =>
@@ -159,11 +164,10 @@ export class Registry<C = CallContext> {
       }
       const unchecked = yield* Effect.forEach(["inputSchema", "outputSchema"] as const, (field) => {
         const schema = definition[field]
-        return schema === undefined
-          ? Effect.succeed([])
-          : Effect.map(prepareSchema(name, field, schema), ({ unchecked }) =>
-              unchecked.map((path) => `${field}${path}`),
-            )
+        if (schema === undefined) return Effect.succeed([])
+        return schemas === "known"
+          ? Effect.as(measureSchema(name, field, schema), [])
+          : Effect.map(admitSchema(name, field, schema, schemas), (paths) => paths.map((path) => `${field}${path}`))
       })
       if (unchecked.flat().length > 0)
         yield* Effect.logWarning(

@@ -21,7 +21,7 @@ import { saidOf } from "./schema/compile.ts"
 import { deepest, extentOf } from "./schema/extent.ts"
 import { digestOf } from "./schema/guard.ts"
 import { validateToolInput } from "./schema/validateInput.ts"
-import { checkAgainst, prepareSchema, validateWithSchema } from "./schema/validateSchema.ts"
+import { checkAgainst, measureSchema, validateWithSchema } from "./schema/validateSchema.ts"
 import type { Answer, Call, CallRecord, Decisions, Failure, Identity, Opened, Question, Settled } from "./Ports.ts"
 import { notFound, type RegisteredTool } from "./Registry.ts"
 import { crashed, inTime } from "./sandbox/Timeout.ts"
@@ -126,7 +126,7 @@ export const judge = (
 /** The arguments as the handler sees them: what comes out of here, and nothing else (S4-26). */
 export const validate = (
   tool: Pick<RegisteredTool, "definition" | "reviewed">,
-  call: Pick<Call, "input">,
+  call: Pick<Call, "input" | "principal">,
 ): Effect.Effect<Call["input"], ToolValidationError> => {
   const { definition } = tool
   const extent = extentOf(call.input)
@@ -140,7 +140,7 @@ export const validate = (
     })
   return definition.inputSchema === undefined
     ? validateToolInput(definition, call.input)
-    : validateWithSchema(definition, call.input, tool.reviewed, extent)
+    : validateWithSchema(definition, call.input, tool.reviewed, extent, call.principal)
 }
 
 /** Opens the call in the record. A record that cannot be written refuses the call: what is not written did not happen. */
@@ -221,7 +221,7 @@ export const refusalOf = (
  * Calls the handler, and gives what it does within its time and what comes of it, checked. Interrupting the effect interrupts
  * the handler.
  */
-export const execute = <C extends Pick<Call, "input">>(
+export const execute = <C extends Pick<Call, "input" | "principal">>(
   tool: RegisteredTool<C>,
   call: C,
 ): Effect.Effect<unknown, ToolExecutionError | ToolTimeoutError | ToolValidationError> => {
@@ -241,11 +241,11 @@ export const execute = <C extends Pick<Call, "input">>(
 
 const fitting = Effect.fnUntraced(function* (
   { definition, reviewed }: Pick<RegisteredTool, "definition" | "reviewed">,
-  { input }: Pick<Call, "input">,
+  { input, principal }: Pick<Call, "input" | "principal">,
   result: unknown,
 ) {
-  const schema = yield* prepareSchema(definition.name, "outputSchema", definition.outputSchema!)
-  const fault = yield* checkAgainst(schema, result, reviewed)
+  const schema = yield* measureSchema(definition.name, "outputSchema", definition.outputSchema!)
+  const fault = yield* checkAgainst(schema, result, { by: principal, reviewed })
   if (fault === undefined) return result
   return yield* new ToolExecutionError({
     message: `${definition.name} gave a result that does not fit its own schema: ${fault.path === "" ? "the result" : `"${fault.path}"`} ${saidOf(fault)}`,

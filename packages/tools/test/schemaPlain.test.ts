@@ -58,7 +58,7 @@ describe("plainlyFits", () => {
         schema as fc.Arbitrary<Record<string, unknown>>,
         fc.array(value, { maxLength: 8 }),
         (made, values) => {
-          const check = compileSchema(made)
+          const { check } = compileSchema(made)
           for (const one of values) {
             const fits = plainlyFits(made, one)
             if (fits) fitted++
@@ -123,6 +123,6 @@ describe("plainlyFits", () => {
         Array.from({ length: 4000 }, () => null),
       ),
     )
-    assert.isUndefined(compileSchema(wide)(Array.from({ length: 4000 }, () => null)))
+    assert.isUndefined(compileSchema(wide).check(Array.from({ length: 4000 }, () => null)))
   })
 })

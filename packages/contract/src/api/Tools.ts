@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { CallPreview, NewCall, OpenCall, SettledCall } from "../Call.ts"
+import { CallPreview, NewCall, OpenCall, ParsedObject, SettledCall } from "../Call.ts"
 import {
   Ambiguous,
   BadInput,
@@ -41,14 +41,14 @@ export class ToolView extends Schema.Class<ToolView>("ToolView")({
 }) {}
 
 /** Whatever was sent: it is read by the room, which names every fault by its path. */
-const AnyForm = Schema.Record(Schema.String, Schema.Json).annotate({ identifier: "ToolFormSent" })
+const AnyForm = ParsedObject.annotate({ identifier: "ToolFormSent" })
 
 /** By name or wire name; a `/` is percent-encoded. */
 const ref = { name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)) }
 
 const Import = Schema.Struct({
   /** An OpenAPI 3.0 or 3.1 document, as JSON. */
-  document: Schema.Record(Schema.String, Schema.Json),
+  document: ParsedObject,
   /** Where the API is, if the document does not say. */
   baseUrl: Schema.optionalKey(Schema.String),
   /** Put before every name. */

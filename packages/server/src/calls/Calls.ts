@@ -24,6 +24,7 @@ import {
 import { digestOf, isTooDeep, type Progress, Road } from "@stoa/tools"
 import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Limits } from "../access/limits/Limits.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
@@ -41,6 +42,7 @@ import { noTraces } from "./road/Handler.ts"
 import type { Ending } from "./road/outcome.ts"
 import { makePrepare } from "./road/prepare.ts"
 import { makeRecord } from "./road/record.ts"
+import { refusedInput } from "./road/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/rows.ts"
 import { makeEndings } from "./waiting/endings.ts"
 import { makeListeners } from "./waiting/listeners.ts"
@@ -72,7 +74,7 @@ export class Calls extends Context.Service<
       query: PageQuery & { readonly state?: CallState; readonly tool?: string },
     ) => Effect.Effect<Page<CallRow>>
     /** Returns when it has settled, or as it stands when the time is up. */
-    readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow>
+    readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
     readonly cancel: (id: string, reason: string) => Effect.Effect<CallRow, Missing | WrongState>
     /** `by` is a member, or nobody where the door has checked a signature. */
     readonly result: (
@@ -105,6 +107,7 @@ export class Calls extends Context.Service<
       const active = yield* ActiveSpaces
       const spaces = yield* Spaces
       const grants = yield* Grants
+      const limits = yield* Limits
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
       const record = yield* makeRecord
@@ -115,10 +118,21 @@ export class Calls extends Context.Service<
       const endings = yield* makeEndings(record, prepare, execute, listeners)
 
       /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
-      const stay = (row: CallRow, { stay: patient, wait = usualWait }: CallRequest): Effect.Effect<CallRow> =>
+      const stay = (
+        row: CallRow,
+        { stay: patient, wait = usualWait }: CallRequest,
+      ): Effect.Effect<CallRow, never, Caller> =>
         wait > 0 && (row.state === "running" || (row.state === "waiting" && (patient === true || isWithHost(row))))
-          ? listeners.settled(row.id, wait)
+          ? settled(row.id, wait)
           : Effect.succeed(row)
+
+      /** Whoever stays with too many calls already has this one as it stands: it goes on by itself. */
+      const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
+        Effect.flatMap(Caller, (caller) =>
+          Effect.catchTag(limits.within(caller, "waits", listeners.settled(id, milliseconds)), "TooManyRequests", () =>
+            listeners.now(id),
+          ),
+        )
 
       /** A retry finds the first call and its result, or the refusal it met. */
       const again = Effect.fnUntraced(function* (row: CallRow, digest: string, request: CallRequest) {
@@ -132,7 +146,7 @@ export class Calls extends Context.Service<
 
       /** Refused before anything ran: written down all the same. */
       const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: Refused) {
-        const row = rowOf(attempt, textOf(attempt.input))
+        const row = rowOf(attempt, refusedInput(attempt.input))
         const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
         yield* measure(yield* journal.transact(record.whole(row, ending, noTraces())))
         return yield* Effect.fail(refusal)
@@ -254,7 +268,7 @@ export class Calls extends Context.Service<
         )
       })
 
-      return Calls.of({ call, preview, get, list, settled: listeners.settled, ...endings })
+      return Calls.of({ call, preview, get, list, settled, ...endings })
     }),
   )
 }

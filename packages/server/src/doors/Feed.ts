@@ -8,7 +8,7 @@
 // edge: subscribers are node responses; nothing here must outlive the process.
 import type { ServerResponse } from "node:http"
 import type { Caller, Delta, Event, FaceName, PrincipalId } from "@stoa/contract"
-import { Clock, Context, DateTime, Duration, Effect, Layer, Semaphore } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { Deltas } from "../store/journal/Deltas.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Grants } from "../access/rights/Grants.ts"
@@ -16,13 +16,13 @@ import { Spaces } from "../spaces/Spaces.ts"
 import { Endings } from "./Endings.ts"
 import { NodeServer } from "./NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
+import { Past, pastPage, patience } from "./feed/past.ts"
 import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type Sight } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
 const heartbeatEvery = Duration.seconds(20)
 /** A reader that lets this much pile up is told to reload: one slow client must not cost the house its memory. */
 const mostUnsent = 1024 * 1024
-const page = 500
 /** With many subscribers a write each is the cost; a short gathering makes one write of many events. */
 const gathering = (subscribers: number) =>
   subscribers > 50 ? Duration.millis(Math.min(50, Math.ceil(subscribers / 20))) : Duration.zero
@@ -31,9 +31,6 @@ const gathering = (subscribers: number) =>
 const lastWords = 10_000
 const gone = "this token no longer works"
 const changed = "your rights have changed; connect again"
-
-/** One turn of the event loop: sockets are read and other fibers run. */
-const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 export interface Subscription {
   readonly caller: Caller["Service"]
@@ -92,8 +89,7 @@ export class Feed extends Context.Service<
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
-      // Reading the past costs; a few at a time, and others get their turn between two pages.
-      const past = yield* Semaphore.make(4)
+      const past = new Past()
 
       const leave = (one: Subscriber) => {
         live.delete(one)
@@ -253,14 +249,21 @@ export class Feed extends Context.Service<
         yield* renew([one])
         // Joining is synchronous with the comparison: the live reader cannot move in between.
         while (open.has(one) && one.cursor < following.cursor()) {
-          const upTo = following.cursor()
-          const events = yield* journal.read({ after: one.cursor, limit: page })
-          yield* renew([one])
-          const seen = events.filter((event) => belongs(one, event) && maySee(one.sight, event))
-          if (seen.length > 0 && open.has(one)) write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
-          one.cursor = events.at(-1)?.cursor ?? upTo
-          yield* drained(one.response)
-          yield* turn
+          yield* past.page(
+            one.principal,
+            Effect.gen(function* () {
+              const upTo = following.cursor()
+              const events = yield* journal.read({ after: one.cursor, limit: pastPage })
+              yield* renew([one])
+              const seen = events.filter((event) => belongs(one, event) && maySee(one.sight, event))
+              if (seen.length > 0 && open.has(one))
+                write(one, seen.map((event) => eventFrame(event, one.face)).join(""))
+              one.cursor = events.at(-1)?.cursor ?? upTo
+            }),
+          )
+          // Who does not read what it was sent keeps nothing but its place.
+          const read = yield* Effect.timeoutOption(drained(one.response), patience)
+          if (Option.isNone(read)) close(one, "you did not read what you were sent; connect again")
         }
         if (open.has(one)) live.add(one)
       })
@@ -306,7 +309,7 @@ export class Feed extends Context.Service<
             leave(one)
           })
           response.write(openFrame(one.cursor))
-          yield* past.withPermit(catchUp(one))
+          yield* catchUp(one)
         }),
       })
     }),

@@ -12,6 +12,7 @@ import {
   Multipart,
   UrlParams,
 } from "effect/http"
+import { bodyFault, hasNul } from "./body.ts"
 import { problemResponse } from "./Problems.ts"
 
 /** The largest body taken (house.md, section 4). */
@@ -81,13 +82,15 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   get text(): Effect.Effect<string, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.#body, (bytes) => {
       const text = bytes.toString("utf8")
-      return nul.test(text) ? noNul : Effect.succeed(text)
+      return hasNul(text) ? refused("has a NUL character (\\u0000); leave it out") : Effect.succeed(text)
     })
   }
   get json(): Effect.Effect<never, HttpServerError.HttpServerError> {
-    return Effect.flatMap(this.text, (text) =>
-      Effect.try({ try: () => JSON.parse(text) as never, catch: (cause) => this.#unreadable(cause) }),
-    )
+    return Effect.flatMap(this.text, (text) => {
+      const fault = bodyFault(text)
+      if (fault !== undefined) return refused(fault)
+      return Effect.try({ try: () => JSON.parse(text) as never, catch: (cause) => this.#unreadable(cause) })
+    })
   }
   get arrayBuffer(): Effect.Effect<ArrayBuffer, HttpServerError.HttpServerError> {
     return Effect.map(this.#body, (bytes) => new Uint8Array(bytes).buffer)
@@ -121,15 +124,9 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   }
 }
 
-/** A NUL, written out or escaped: Postgres cannot keep one, so neither database is given one. */
-const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/
-const noNul = Effect.suspend(() =>
-  Effect.die(
-    problemResponse(
-      new BadInput({ issues: [{ path: "body", message: "has a NUL character (\\u0000); leave it out" }] }),
-    ),
-  ),
-)
+/** A body that is refused before it is parsed, and why. */
+const refused = (message: string) =>
+  Effect.suspend(() => Effect.die(problemResponse(new BadInput({ issues: [{ path: "body", message }] }))))
 
 /** What is too large ends the request with its answer: no handler sees half a body. */
 const tooLarge = (size: number | null) =>

@@ -1,6 +1,7 @@
 /** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
 import { Caller, Decision, inputIn, type NewAnswer, questionIn, visibleValue, WrongState } from "@stoa/contract"
 import { Clock, Effect, Schema } from "effect"
+import { Limits } from "../access/limits/Limits.ts"
 import { monotonicMillis } from "../store/Monotonic.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
@@ -35,6 +36,7 @@ export const stoa = Effect.gen(function* () {
   const tokens = yield* Tokens
   const calls = yield* Calls
   const decisions = yield* Decisions
+  const limits = yield* Limits
   const journal = yield* Journal
   const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
 
@@ -219,13 +221,17 @@ export const stoa = Effect.gen(function* () {
         // wall clock: a token ends at a moment; from here on what is left is counted.
         const leftOfToken = (expiresAt?.epochMilliseconds ?? Infinity) - (yield* Clock.currentTimeMillis)
         const until = (yield* monotonicMillis) + Math.min((input.seconds ?? 25) * 1000, leftOfToken)
-        for (;;) {
-          const heard = journal.bell.rung
-          const messages = yield* unread(input.space, input.after, input.limit ?? 50)
-          const left = until - (yield* monotonicMillis)
-          if (messages.length > 0 || left <= 0) return { messages, timedOut: messages.length === 0 }
-          yield* Effect.timeoutOption(journal.bell.waitPast(heard), left)
-        }
+        const next = Effect.gen(function* () {
+          for (;;) {
+            const heard = journal.bell.rung
+            const messages = yield* unread(input.space, input.after, input.limit ?? 50)
+            const left = until - (yield* monotonicMillis)
+            if (messages.length > 0 || left <= 0) return { messages, timedOut: messages.length === 0 }
+            yield* Effect.timeoutOption(journal.bell.waitPast(heard), left)
+          }
+        })
+        // Each that waits looks again at every event: a few of one are enough.
+        return yield* limits.within(yield* Caller, "waits/messages", next)
       }),
     }),
     tool({

@@ -44,6 +44,8 @@ export interface SandboxCall {
   /** Whose failure it is. */
   readonly toolName: string
   readonly timeMs?: number
+  /** Who calls: one caller never has every worker. Nobody in particular, if not given. */
+  readonly by?: string
 }
 
 export interface SandboxService {
@@ -94,12 +96,15 @@ const resultOf = (outcome: Extract<Outcome, { done: true }>, { outputBytes }: Sa
 const make = (given: Partial<SandboxOptions>) => {
   const options = { ...defaultSandboxOptions, ...given }
   const pool = makePool(options)
-  const run = Effect.fn("Sandbox.run")(function* (code: string, { timeMs = options.timeMs, toolName }: SandboxCall) {
+  const run = Effect.fn("Sandbox.run")(function* (
+    code: string,
+    { by = "", timeMs = options.timeMs, toolName }: SandboxCall,
+  ) {
     const { outputBytes, stackBytes } = options
     const outcome: Outcome =
       Buffer.byteLength(code) > options.codeBytes
         ? { done: false, reason: "size", detail: "", logs: "" }
-        : yield* pool.run({ code, timeMs, outputBytes, stackBytes })
+        : yield* pool.run({ code, timeMs, outputBytes, stackBytes }, by)
     if (outcome.done) return resultOf(outcome, options)
     return yield* refuse(outcome, toolName, { ...options, timeMs })
   })

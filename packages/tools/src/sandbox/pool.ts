@@ -4,7 +4,8 @@
  * used again. Two walls hold the time: the interpreter's own, and the end of its thread.
  */
 import { Worker } from "node:worker_threads"
-import { Effect, Semaphore } from "effect"
+import { Effect } from "effect"
+import { Turns } from "./turns.ts"
 import type { Job, Outcome, Reason, Report } from "./job.ts"
 
 export interface PoolOptions {
@@ -30,8 +31,7 @@ const failure = (reason: Reason, detail: string): Outcome => ({ done: false, rea
 export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
   const idle: Array<Slot> = []
   const all = new Set<Slot>()
-  const free = Semaphore.makeUnsafe(size)
-  let waiting = 0
+  const turns = new Turns(size, queue)
   let closed = false
 
   const open = (): Slot => {
@@ -107,12 +107,12 @@ export const makePool = ({ memoryBytes, queue, size }: PoolOptions) => {
 
   return {
     warm,
-    run: (job: Job): Effect.Effect<Outcome> =>
+    /** `by`: who calls. Calls of one wait for each other before they wait for those of others. */
+    run: (job: Job, by: string): Effect.Effect<Outcome> =>
       Effect.suspend(() => {
         if (closed) return Effect.succeed(failure("busy", "the sandbox is closed"))
-        if (waiting >= size + queue) return Effect.succeed(failure("busy", `${size} calls run and ${queue} wait`))
-        waiting++
-        return free.withPermit(work(job)).pipe(Effect.ensuring(Effect.sync(() => void waiting--)))
+        const full = turns.full(by)
+        return full === undefined ? turns.within(by, work(job)) : Effect.succeed(failure("busy", full))
       }),
     close: Effect.promise(() => {
       closed = true

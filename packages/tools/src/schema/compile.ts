@@ -1,20 +1,22 @@
-/** Compiles a guarded schema with ajv (2020-12). Used here for what is ours and small, and in a worker for the rest. */
+/** Compiles a guarded schema with ajv (2020-12): on the event loop for schemas of our own code, in a worker for all others. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
-import { canonical, linear } from "./guard.ts"
+import { canonical } from "./guard.ts"
+import { makeLinear, withoutUnsafe } from "./pattern.ts"
 
 // Under NodeNext the default export of this CommonJS package is its module object.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
 
 /** The RE2JS itself, because ajv tells patterns apart by their toString. */
-const re2 = Object.assign(
-  (pattern: string) => {
-    const found = linear(pattern)
-    if (found === undefined) throw new Error(`RE2 refuses ${pattern}`)
-    return found as unknown as RegExp
-  },
-  { code: "RE2" },
-)
+const re2 = (linear: ReturnType<typeof makeLinear>) =>
+  Object.assign(
+    (pattern: string) => {
+      const found = linear(pattern)
+      if (found === undefined) throw new Error(`RE2 refuses ${pattern.slice(0, 100)}`)
+      return found as unknown as RegExp
+    },
+    { code: "RE2" },
+  )
 
 export interface SchemaFault {
   /** Where, in the arguments: `items.2.name`; empty for the whole. */
@@ -31,7 +33,9 @@ export const saidOf = ({ expected, received, says }: SchemaFault): string =>
 
 /** Nobody can fit a schema that cannot be read. */
 export const brokenSchema = (cause: unknown): SchemaFault => {
-  const received = String(cause).replace(/^Error: /, "")
+  const received = String(cause)
+    .replace(/^Error: /, "")
+    .slice(0, 500)
   return {
     path: "",
     expected: "a schema that can be checked",
@@ -42,7 +46,15 @@ export const brokenSchema = (cause: unknown): SchemaFault => {
 
 export type Checker = (value: unknown) => SchemaFault | undefined
 
-export const compileSchema = (schema: Readonly<Record<string, unknown>>): Checker => {
+export interface Compiled {
+  readonly check: Checker
+  /** What is not checked here, by path: the upstream has to. */
+  readonly unchecked: ReadonlyArray<string>
+}
+
+export const compileSchema = (given: Readonly<Record<string, unknown>>): Compiled => {
+  const linear = makeLinear()
+  const { schema, unchecked } = withoutUnsafe(given, linear)
   // An instance a schema: a shared one keeps every schema and throws on a repeated $id.
   const ajv = new Ajv2020({
     strict: false,
@@ -51,7 +63,7 @@ export const compileSchema = (schema: Readonly<Record<string, unknown>>): Checke
     // Errors then bring their schema along: "missing" can say what is missing.
     verbose: true,
     multipleOfPrecision: 9,
-    code: { regExp: re2 },
+    code: { regExp: re2(linear) },
   })
   addFormats(ajv, { mode: "fast" })
   // ajv compares every item with every other one; this is linear.
@@ -65,7 +77,7 @@ export const compileSchema = (schema: Readonly<Record<string, unknown>>): Checke
     error: { message: "items that are all different" },
   })
   const validate = ajv.compile(schema)
-  return (value) => run(validate, value)
+  return { check: (value) => run(validate, value), unchecked }
 }
 
 const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefined => {
@@ -85,7 +97,21 @@ const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefine
   return faultOf(validate.errors![0]!, value)
 }
 
+/** Names and words of a fault are its sender's or its author's: shown so far, and no further. */
+const longest = 1000
+const bounded = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text)
+
 const faultOf = (error: ErrorObject, root: unknown): SchemaFault => {
+  const { expected, path, received, says } = wholeFault(error, root)
+  return {
+    path: bounded(path),
+    expected: bounded(expected),
+    received,
+    ...(says === undefined ? {} : { says: bounded(says) }),
+  }
+}
+
+const wholeFault = (error: ErrorObject, root: unknown): SchemaFault => {
   const steps = error.instancePath
     .split("/")
     .slice(1)

@@ -4,8 +4,14 @@
  */
 
 type Node = Readonly<Record<string, unknown>>
+interface Steps {
+  left: number
+}
 /** True: it fits. It counts its steps, and gives up when they are too many. */
-type Fits = (value: unknown, steps: { left: number }) => boolean
+type Fits = (value: unknown, steps: Steps) => boolean
+
+/** What looks at several things at once pays for them before it does. */
+const pay = (steps: Steps, things: number): boolean => (steps.left -= things >> 3) > 0
 
 const mostSteps = 5000
 const mostWords = 100
@@ -40,22 +46,33 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /** Where a keyword speaks of one type, a value of another fits it. */
 const onObject =
-  (fits: (value: Node, steps: { left: number }) => boolean): Fits =>
+  (fits: (value: Node, steps: Steps) => boolean): Fits =>
   (value, steps) =>
     !isNode(value) || fits(value, steps)
+const onNames = (fits: (names: ReadonlyArray<string>, value: Node, steps: Steps) => boolean): Fits =>
+  onObject((value, steps) => {
+    const names = Object.keys(value)
+    return pay(steps, names.length) && fits(names, value, steps)
+  })
 const onArray =
-  (fits: (value: ReadonlyArray<unknown>, steps: { left: number }) => boolean): Fits =>
+  (fits: (value: ReadonlyArray<unknown>, steps: Steps) => boolean): Fits =>
   (value, steps) =>
     !Array.isArray(value) || fits(value, steps)
 const onNumber =
   (fits: (value: number) => boolean): Fits =>
   (value) =>
     typeof value !== "number" || fits(value)
-/** In characters as people count them. */
+/** In characters as people count them: half of a pair is no character. */
+const lengthOf = (text: string): number => {
+  let length = 0
+  for (let at = 0; at < text.length; at++)
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00 || at === 0 || (text.charCodeAt(at - 1) & 0xfc00) !== 0xd800) length++
+  return length
+}
 const onLength =
   (fits: (length: number) => boolean): Fits =>
-  (value) =>
-    typeof value !== "string" || fits([...value].length)
+  (value, steps) =>
+    typeof value !== "string" || (pay(steps, value.length) && fits(lengthOf(value)))
 
 type Keyword = (given: never, schema: Node) => Fits | undefined
 
@@ -76,7 +93,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   },
   enum: (given: unknown) =>
     Array.isArray(given) && given.length > 0 && given.length <= mostWords && given.every(isPrimitive)
-      ? (value) => given.includes(value)
+      ? (value, steps) => pay(steps, given.length) && given.includes(value)
       : undefined,
   const: (given: unknown) => (isPrimitive(given) ? (value) => value === given : undefined),
   minLength: limit(isCount, (least) => onLength((length) => length >= least)),
@@ -87,11 +104,14 @@ const keywords: Readonly<Record<string, Keyword>> = {
   exclusiveMaximum: limit(isNumber, (most) => onNumber((value) => value < most)),
   minItems: limit(isCount, (least) => onArray(({ length }) => length >= least)),
   maxItems: limit(isCount, (most) => onArray(({ length }) => length <= most)),
-  minProperties: limit(isCount, (least) => onObject((value) => Object.keys(value).length >= least)),
-  maxProperties: limit(isCount, (most) => onObject((value) => Object.keys(value).length <= most)),
+  minProperties: limit(isCount, (least) => onNames((names) => names.length >= least)),
+  maxProperties: limit(isCount, (most) => onNames((names) => names.length <= most)),
   required: (given: unknown) =>
     Array.isArray(given) && given.every((name) => typeof name === "string" && !isOdd(name))
-      ? onObject((value) => (given as ReadonlyArray<string>).every((name) => value[name] !== undefined))
+      ? onObject(
+          (value, steps) =>
+            pay(steps, given.length) && (given as ReadonlyArray<string>).every((name) => value[name] !== undefined),
+        )
       : undefined,
   properties: (given: unknown) => {
     if (!isNode(given)) return
@@ -99,15 +119,17 @@ const keywords: Readonly<Record<string, Keyword>> = {
       ([name, schema]) => [name, isOdd(name) ? undefined : fitsOf(schema)] as const,
     )
     if (named.some(([, fits]) => fits === undefined)) return
-    return onObject((value, steps) =>
-      named.every(([name, fits]) => value[name] === undefined || fits!(value[name], steps)),
+    return onObject(
+      (value, steps) =>
+        pay(steps, named.length) &&
+        named.every(([name, fits]) => value[name] === undefined || fits!(value[name], steps)),
     )
   },
   additionalProperties: (given: unknown, { properties = {} }: Node) => {
     const fits = fitsOf(given)
     if (fits === undefined || !isNode(properties)) return
-    return onObject((value, steps) =>
-      Object.keys(value).every((name) => Object.hasOwn(properties, name) || fits(value[name], steps)),
+    return onNames((names, value, steps) =>
+      names.every((name) => Object.hasOwn(properties, name) || fits(value[name], steps)),
     )
   },
   items: (given: unknown) => {
@@ -135,9 +157,17 @@ const fitsOf = (schema: unknown): Fits | undefined => {
 
 const known = new WeakMap<object, Fits | "not plain">()
 
-/** True: the value fits. False: it does not, or that is not for this place to say. */
-export const plainlyFits = (schema: Node, value: unknown): boolean => {
+const testOf = (schema: Node): Fits | "not plain" => {
   let fits = known.get(schema)
   if (fits === undefined) known.set(schema, (fits = fitsOf(schema) ?? "not plain"))
-  return fits !== "not plain" && fits(value, { left: mostSteps })
+  return fits
+}
+
+/** Nothing in it could take long. */
+export const isPlain = (schema: Node): boolean => testOf(schema) !== "not plain"
+
+/** True: the value fits. False: it does not, or that is not for this place to say. */
+export const plainlyFits = (schema: Node, value: unknown, steps: Steps = { left: mostSteps }): boolean => {
+  const fits = testOf(schema)
+  return fits !== "not plain" && fits(value, steps)
 }

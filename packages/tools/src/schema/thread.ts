@@ -1,51 +1,166 @@
-/** The other side of `schemaWorker.ts`: asks it, and replaces it when an answer does not come in time. */
-// edge: a worker thread and a timer; what is lost with them is a check, which is simply asked again.
+/**
+ * The other side of `worker.ts`. One question at a time, those who ask in turn, each with a share of the thread's time and
+ * each answer with a deadline: a thread that does not answer is replaced, and what it was asked is refused.
+ */
+// edge: a worker thread and timers; what is lost with them is a check, which is simply asked again.
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { brokenSchema, type SchemaFault } from "./compile.ts"
+import { Shares } from "./share.ts"
 import type { Answer, Question } from "./worker.ts"
 
-/** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
-const deadlineMillis = 1000
-/** A thread that starts on a busy machine has done no work yet: its time is counted from when it is ready. */
-const startMillis = 30_000
+export const threadLimits = {
+  /** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
+  deadlineMillis: 1000,
+  /** A thread that starts on a busy machine has done no work yet: its time is counted from when it is ready. */
+  startMillis: 30_000,
+  /** Questions that one may have waiting. */
+  queue: 64,
+  /** Longer than this nobody waits for a turn. */
+  turnMillis: 20_000,
+  /** Two seconds at once, and then a fifth of every second. */
+  share: { burstMillis: 2000, part: 0.2 },
+}
+type Limits = typeof threadLimits
+
+type Schema = Readonly<Record<string, unknown>>
+type Told = { readonly fault: SchemaFault | undefined } | { readonly unchecked: ReadonlyArray<string> }
 
 interface Asked {
-  readonly question: Question
-  readonly answer: (fault: SchemaFault | undefined) => void
-  timer: NodeJS.Timeout | undefined
+  readonly by: string
+  readonly digest: string
+  readonly schema: Schema
+  /** Absent where the schema alone is asked about. */
+  readonly given: { readonly value: unknown } | undefined
+  readonly until: number
+  readonly answer: (told: Told) => void
 }
 
-class SchemaThread {
+const fault = (expected: string, received: string, says: string): Told => ({
+  fault: { path: "", expected, received, says },
+})
+
+export class SchemaThread {
+  readonly #limits: Limits
+  readonly #shares: Shares
   #worker: Worker | undefined
   #ready = false
+  /** Schemas this thread has seen: they are not sent again. */
+  readonly #sent = new Set<string>()
+  /** Whose turn is next stands first. */
+  readonly #waiting = new Map<string, Array<Asked>>()
+  #current: { readonly id: number; readonly asked: Asked; readonly since: number; timer: NodeJS.Timeout } | undefined
+  #wake: NodeJS.Timeout | undefined
   #next = 0
-  readonly #asked = new Map<number, Asked>()
 
-  check(
-    digest: string,
-    schema: Readonly<Record<string, unknown>>,
-    value: unknown,
-  ): Effect.Effect<SchemaFault | undefined> {
+  constructor(limits: Limits = threadLimits) {
+    this.#limits = limits
+    this.#shares = new Shares(limits.share)
+  }
+
+  /** Whether a schema can be compiled in time: a fault, or what of it is left unchecked. */
+  prepare(by: string, digest: string, schema: Schema): Effect.Effect<Told> {
+    return this.#ask({ by, digest, schema, given: undefined })
+  }
+
+  check(by: string, digest: string, schema: Schema, value: unknown): Effect.Effect<SchemaFault | undefined> {
+    return Effect.map(this.#ask({ by, digest, schema, given: { value } }), (told) =>
+      "fault" in told ? told.fault : undefined,
+    )
+  }
+
+  #ask(question: Omit<Asked, "until" | "answer">): Effect.Effect<Told> {
     return Effect.callback((resume) => {
-      const question: Question = { id: this.#next++, digest, schema, value }
-      const asked: Asked = { question, answer: (fault) => resume(Effect.succeed(fault)), timer: undefined }
-      this.#asked.set(question.id, asked)
-      this.#send(asked)
-      return Effect.sync(() => this.#forget(question.id))
+      const { queue, turnMillis } = this.#limits
+      const line = this.#waiting.get(question.by) ?? []
+      if (line.length >= queue)
+        return resume(
+          Effect.succeed(
+            fault(
+              "at most as many checks at once",
+              `more than ${queue}`,
+              `cannot be checked now: ${queue} checks of yours wait already; call again when they are done`,
+            ),
+          ),
+        )
+      const asked: Asked = {
+        ...question,
+        until: performance.now() + turnMillis,
+        answer: (told) => resume(Effect.succeed(told)),
+      }
+      line.push(asked)
+      this.#waiting.set(question.by, line)
+      this.#turn()
+      return Effect.sync(() => this.#drop(asked))
     })
+  }
+
+  #drop(asked: Asked): void {
+    const line = this.#waiting.get(asked.by)
+    const at = line?.indexOf(asked) ?? -1
+    if (at >= 0) line!.splice(at, 1)
+    if (line?.length === 0) this.#waiting.delete(asked.by)
+  }
+
+  /** The next question, of whoever's turn it is and who has not used up its share. */
+  #turn(): void {
+    clearTimeout(this.#wake)
+    if (this.#current !== undefined || this.#waiting.size === 0) return
+    const now = performance.now()
+    let soonest = Infinity
+    for (const [by, line] of this.#waiting) {
+      while (line.length > 0 && line[0]!.until <= now) {
+        const { turnMillis } = this.#limits
+        line
+          .shift()!
+          .answer(
+            fault(
+              "a check that gets its turn",
+              "too many before it",
+              `cannot be checked now: it had no turn within ${turnMillis / 1000} s, because checks of yours take long; call again later`,
+            ),
+          )
+      }
+      if (line.length === 0) {
+        this.#waiting.delete(by)
+        continue
+      }
+      const wait = this.#shares.wait(by, now)
+      if (wait === 0) {
+        const asked = line.shift()!
+        this.#waiting.delete(by)
+        if (line.length > 0) this.#waiting.set(by, line)
+        return this.#send(asked)
+      }
+      soonest = Math.min(soonest, wait, line[0]!.until - now)
+    }
+    // The timer keeps the process alive until the answer is there, and no longer.
+    if (soonest < Infinity) this.#wake = setTimeout(() => this.#turn(), Math.ceil(soonest))
   }
 
   #send(asked: Asked): void {
     const thread = this.#thread()
-    this.#await(asked)
-    thread.postMessage(asked.question)
+    const id = this.#next++
+    const { digest, given, schema } = asked
+    this.#current = { id, asked, since: performance.now(), timer: this.#deadline() }
+    const question: Question = { id, digest, ...given, ...(this.#sent.has(digest) ? {} : { schema }) }
+    this.#sent.add(digest)
+    thread.postMessage(question)
   }
 
-  /** The timer keeps the process alive until the answer is there, and no longer. */
-  #await(asked: Asked): void {
-    clearTimeout(asked.timer)
-    asked.timer = setTimeout(() => this.#late(asked), this.#ready ? deadlineMillis : startMillis)
+  #deadline(): NodeJS.Timeout {
+    const { deadlineMillis, startMillis } = this.#limits
+    return setTimeout(
+      () =>
+        this.#end(
+          fault(
+            `a schema and a value that can be checked within ${deadlineMillis} ms`,
+            "more work than that",
+            `cannot be checked within ${deadlineMillis} ms`,
+          ),
+        ),
+      this.#ready ? deadlineMillis : startMillis,
+    )
   }
 
   #thread(): Worker {
@@ -55,58 +170,52 @@ class SchemaThread {
       resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 },
     })
     this.#ready = false
+    this.#sent.clear()
     worker.on("message", (answer: Answer | "ready") => {
-      if (worker !== this.#worker) return
-      if (answer === "ready") {
-        this.#ready = true
-        for (const one of this.#asked.values()) this.#await(one)
-        return
-      }
-      const asked = this.#forget(answer.id)
-      asked?.answer("broken" in answer ? brokenSchema(answer.broken) : answer.fault)
+      if (worker === this.#worker) this.#hear(answer)
     })
-    worker.on("error", (cause) =>
-      this.#replace({
-        path: "",
-        expected: "arguments that can be checked",
-        received: String(cause),
-        says: `cannot be checked: ${String(cause)}`,
-      }),
-    )
+    worker.on("error", (cause) => {
+      const told = String(cause).slice(0, 200)
+      if (worker === this.#worker) this.#end(fault("arguments that can be checked", told, `cannot be checked: ${told}`))
+    })
     // Listening would keep the process alive; only a question that waits for its answer may.
     worker.unref()
     this.#worker = worker
     return worker
   }
 
-  /** The one that took too long is refused; those that waited behind it are asked again of a new thread. */
-  #late(asked: Asked): void {
-    this.#forget(asked.question.id)
-    asked.answer({
-      path: "",
-      expected: `arguments that can be checked within ${deadlineMillis} ms`,
-      received: "more work than that",
-      says: `cannot be checked within ${deadlineMillis} ms`,
-    })
-    this.#replace(undefined)
+  #hear(answer: Answer | "ready"): void {
+    const current = this.#current
+    if (answer === "ready") {
+      this.#ready = true
+      if (current === undefined) return
+      clearTimeout(current.timer)
+      this.#current = { ...current, since: performance.now(), timer: this.#deadline() }
+    } else if (answer.id === current?.id) {
+      if ("lacks" in answer) {
+        const { digest, given, schema } = current.asked
+        this.#worker!.postMessage({ id: current.id, digest, ...given, schema } satisfies Question)
+      } else this.#settle("broken" in answer ? { fault: brokenSchema(answer.broken) } : answer)
+    }
   }
 
-  #replace(fault: SchemaFault | undefined): void {
+  /** It did not answer, or broke: the next question gets a new thread. */
+  #end(told: Told): void {
     void this.#worker?.terminate()
     this.#worker = undefined
-    for (const asked of this.#asked.values()) {
-      clearTimeout(asked.timer)
-      if (fault === undefined) this.#send(asked)
-      else asked.answer(fault)
-    }
-    if (fault !== undefined) this.#asked.clear()
+    this.#settle(told)
   }
 
-  #forget(id: number): Asked | undefined {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    clearTimeout(asked?.timer)
-    return asked
+  #settle(told: Told): void {
+    const current = this.#current
+    this.#current = undefined
+    if (current !== undefined) {
+      clearTimeout(current.timer)
+      const now = performance.now()
+      this.#shares.charge(current.asked.by, now - current.since, now)
+      current.asked.answer(told)
+    }
+    this.#turn()
   }
 }
 

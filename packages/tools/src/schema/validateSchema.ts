@@ -1,56 +1,86 @@
 /**
- * Arguments and results against a JSON Schema. What is ours and small is checked here and now; what is large, or comes
- * from a schema nobody has reviewed, on a thread with a deadline, unless it plainly fits.
+ * Arguments and results against a JSON Schema. Schemas of our own code are compiled and small values checked in place;
+ * all others on a thread with a deadline, unless the value plainly fits. A foreign schema is never compiled here.
  */
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
 import { brokenSchema, type Checker, compileSchema, saidOf, type SchemaFault } from "./compile.ts"
 import { type Extent, extentOf } from "./extent.ts"
-import { digestOf, type Guarded, guardSchema, inputFault } from "./guard.ts"
+import { type Guarded, guardSchema, inputFault } from "./guard.ts"
 import { Recent } from "../recent.ts"
-import { plainlyFits } from "./plain.ts"
+import { isPlain, plainlyFits } from "./plain.ts"
 import { schemaThread } from "./thread.ts"
 import { callAs } from "./signature.ts"
 
 const guarded = new Recent<string, Guarded>(1000)
 const seen = new WeakMap<object, Guarded>()
 const checkers = new Recent<string, Checker>(500)
+/** Schemas that were compiled in time, by digest, with what of them is left unchecked. */
+const passed = new Recent<string, ReadonlyArray<string>>(5000)
 
-/** Measures and tames a schema once; fails if it is too big, or cannot be compiled at all. */
-export const prepareSchema = (
+type Field = "inputSchema" | "outputSchema"
+
+/** Who asks: checks of one wait for each other, not for those of others. */
+export interface Asker {
+  /** The schema is of our own code: it is compiled and checked in place. */
+  readonly reviewed: boolean
+  readonly by: string
+}
+
+const refuse = (toolName: string, parameter: Field, expected: string, received: string, message: string) =>
+  new ToolValidationError({
+    message: `The ${parameter} of "${toolName}" was refused: ${message}`,
+    toolName,
+    parameter,
+    expected,
+    received,
+  })
+
+/** Measures a schema, once; fails if it is too big. Nothing is compiled. */
+export const measureSchema = (
   toolName: string,
-  field: "inputSchema" | "outputSchema",
+  field: Field,
   schema: JsonSchema,
 ): Effect.Effect<Guarded, ToolValidationError> =>
   Effect.suspend(() => {
+    const known = knownOf(schema)
     const nameless = field === "inputSchema" ? inputFault(schema) : undefined
-    const known = nameless === undefined ? knownOf(schema) : undefined
-    if (known !== undefined) return Effect.succeed(known)
-    const made = nameless ?? guardSchema(schema)
+    const made = nameless ?? known ?? guardSchema(schema)
     if ("refused" in made)
-      return new ToolValidationError({
-        message: `The ${field} of "${toolName}" was refused: it has ${made.refused}; ${made.expected} is taken`,
-        toolName,
-        parameter: field,
-        expected: made.expected,
-        received: made.refused,
-      })
-    guarded.set(made.digest, made)
-    return Effect.succeed(made)
+      return refuse(toolName, field, made.expected, made.refused, `it has ${made.refused}; ${made.expected} is taken`)
+    const alike = guarded.get(made.digest, () => made)
+    seen.set(schema, alike)
+    return Effect.succeed(alike)
   })
 
-/** A definition's schema is the same object at every call; only a new one has to be digested. */
-const knownOf = (schema: JsonSchema): Guarded | undefined => {
-  const before = seen.get(schema)
-  if (before !== undefined) return before
-  const alike = guarded.find(digestOf(schema))
-  if (alike !== undefined) seen.set(schema, alike)
-  return alike
-}
+/**
+ * Whether a schema can be used: within the caps, and compiled in time on the thread, unless it is plain. Asked when a
+ * definition is taken. Says what of it is left unchecked, by path.
+ */
+export const admitSchema = Effect.fnUntraced(function* (
+  toolName: string,
+  field: Field,
+  schema: JsonSchema,
+  { by, reviewed }: Asker,
+) {
+  const { digest, schema: measured } = yield* measureSchema(toolName, field, schema)
+  const known = reviewed || isPlain(measured) ? [] : passed.find(digest)
+  if (known !== undefined) return known
+  const told = yield* schemaThread.prepare(by, digest, measured)
+  if ("unchecked" in told) {
+    passed.set(digest, told.unchecked)
+    return told.unchecked
+  }
+  const { expected, received, says = "" } = told.fault!
+  return yield* refuse(toolName, field, expected, received, `it ${says}`)
+})
+
+/** A definition's schema is the same object at every call; only a new one has to be measured. */
+const knownOf = (schema: JsonSchema): Guarded | undefined => seen.get(schema)
 
 const here = (schema: Guarded, value: unknown): SchemaFault | undefined => {
   try {
-    return checkers.get(schema.digest, () => compileSchema(schema.schema))(value)
+    return checkers.get(schema.digest, () => compileSchema(schema.schema).check)(value)
   } catch (cause) {
     return brokenSchema(cause)
   }
@@ -59,20 +89,20 @@ const here = (schema: Guarded, value: unknown): SchemaFault | undefined => {
 export const checkAgainst = (
   schema: Guarded,
   value: unknown,
-  reviewed: boolean,
+  { by, reviewed }: Asker,
 ): Effect.Effect<SchemaFault | undefined> =>
   Effect.suspend(() => {
     const small = !extentOf(value).large
     if (small && reviewed) return Effect.succeed(here(schema, value))
     return small && plainlyFits(schema.schema, value)
       ? Effect.succeed(undefined)
-      : schemaThread.check(schema.digest, schema.schema, value)
+      : schemaThread.check(by, schema.digest, schema.schema, value)
   })
 
 /** Any value against any schema, under a deadline; a schema that cannot be used fits nothing. */
-export const checkValue = (schema: JsonSchema, value: unknown): Effect.Effect<SchemaFault | undefined> =>
-  prepareSchema("", "outputSchema", schema).pipe(
-    Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
+export const checkValue = (schema: JsonSchema, value: unknown, by = ""): Effect.Effect<SchemaFault | undefined> =>
+  measureSchema("", "outputSchema", schema).pipe(
+    Effect.flatMap((measured) => checkAgainst(measured, value, { by, reviewed: false })),
     Effect.catch((error) =>
       Effect.succeed({
         path: "",
@@ -89,6 +119,7 @@ export const validateWithSchema = (
   args: Arguments,
   reviewed: boolean,
   extent: Extent = extentOf(args),
+  by = "",
 ): Effect.Effect<Arguments, ToolValidationError> => {
   const judged = (fault: SchemaFault | undefined) =>
     fault === undefined ? Effect.succeed(args) : Effect.fail(misfit(definition, fault))
@@ -98,8 +129,8 @@ export const validateWithSchema = (
     if (reviewed) return judged(here(known, args))
     if (plainlyFits(known.schema, args)) return Effect.succeed(args)
   }
-  return prepareSchema(definition.name, "inputSchema", definition.inputSchema!).pipe(
-    Effect.flatMap((schema) => checkAgainst(schema, args, reviewed)),
+  return measureSchema(definition.name, "inputSchema", definition.inputSchema!).pipe(
+    Effect.flatMap((schema) => checkAgainst(schema, args, { by, reviewed })),
     Effect.flatMap(judged),
   )
 }

@@ -31,10 +31,10 @@ const definition: ToolDefinition = {
 
 export const codeExecute: Tool = {
   definition,
-  handler: Effect.fn("code-execute")(function* (args) {
+  handler: Effect.fn("code-execute")(function* (args, { principal }) {
     const code = yield* text(name, args, "code")
     yield* choice(name, args, "language", ["javascript"], "javascript")
-    const { logs, truncated, value } = yield* (yield* Sandbox).run(code, { toolName: name })
+    const { logs, truncated, value } = yield* (yield* Sandbox).run(code, { toolName: name, by: principal })
     return { result: value, logs, ...(truncated ? { truncated } : {}) }
   }),
 }

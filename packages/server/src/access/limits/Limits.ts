@@ -1,5 +1,5 @@
 /**
- * How often (G-10). Counted in memory on purpose: a limit protects a running process, and forgetting it at a restart harms
+ * How often (G-10), and how many at once. Counted in memory on purpose: a limit protects a running process, and forgetting it at a restart harms
  * nobody. Each process of a cluster counts for itself.
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
@@ -15,6 +15,10 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
   // How many at a time; the seconds say nothing here.
   new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
+  new Limit({ principal: "*", resource: "imports", count: 6, seconds: 60 }),
+  // At once: calls that one stays with, and waits to be spoken to.
+  new Limit({ principal: "*", resource: "waits", count: 64, seconds: 0 }),
+  new Limit({ principal: "*", resource: "waits/messages", count: 8, seconds: 0 }),
 ]
 
 /** Guessing at tokens: per address, whoever it claims to be. */
@@ -35,6 +39,14 @@ export class Limits extends Context.Service<
     readonly take: (who: Caller["Service"], resource: string) => Effect.Effect<void, TooManyRequests>
     /** How many of a thing a principal may have at a time: the `count` of the first limit that fits. */
     readonly most: (who: Pick<Caller["Service"], "principal" | "epoch">, resource: string) => Effect.Effect<number>
+    /** Takes one of the places that a principal has at once; what it gives back is called to leave it, once. */
+    readonly hold: (who: Caller["Service"], resource: string) => Effect.Effect<() => void, TooManyRequests>
+    /** Runs with such a place. */
+    readonly within: <A, E, R>(
+      who: Caller["Service"],
+      resource: string,
+      app: Effect.Effect<A, E, R>,
+    ) => Effect.Effect<A, E | TooManyRequests, R>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
   }
 >()("server/access/limits/Limits") {
@@ -51,17 +63,17 @@ export class Limits extends Context.Service<
       const limitsAt = (epoch: number) =>
         Effect.tap(list, (limits) => Effect.sync(() => void (known = { epoch, limits })))
 
+      const refused = (limit: Limit, resource: string, wait: number) =>
+        new TooManyRequests({
+          resource,
+          limit: limit.seconds === 0 ? `${limit.count} at once` : `${limit.count} in ${limit.seconds} s`,
+          retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+        })
+
       const count = (key: string, limit: Limit, resource: string): Effect.Effect<void, TooManyRequests> => {
         const now = monotonicOf(clock)
         const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now)
-        if (wait > 0)
-          return Effect.fail(
-            new TooManyRequests({
-              resource,
-              limit: `${limit.count} in ${limit.seconds} s`,
-              retryAfter: Math.max(1, Math.ceil(wait / 1000)),
-            }),
-          )
+        if (wait > 0) return Effect.fail(refused(limit, resource, wait))
         // Buckets that have run empty say nothing; they are dropped before they become many.
         if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
         buckets.set(key, emptyAt)
@@ -70,18 +82,58 @@ export class Limits extends Context.Service<
 
       // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
       const found = new WeakMap<Caller["Service"], Map<string, Counted>>()
-      const findFor = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string): Counted => {
+      const findFor = (
+        limits: ReadonlyArray<Limit>,
+        who: Caller["Service"],
+        resource: string,
+        atOnce: boolean,
+      ): Counted => {
         const { principal } = who
-        const limit = limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))
+        const limit = limits.find(
+          (one) => (one.seconds === 0) === atOnce && concerns(one.principal, principal) && fits(one.resource, resource),
+        )
         const counted = { limit, key: `${principal.id} ${resource}` }
         const kept = found.get(who) ?? new Map<string, Counted>()
-        if (kept.size < mostKept) found.set(who, kept.set(resource, counted))
+        if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
         return counted
       }
       const countOf = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string) => {
-        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource)
+        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false)
         return limit === undefined ? Effect.void : count(key, limit, resource)
       }
+
+      const held = new Map<string, number>()
+      const holdOf = (
+        limits: ReadonlyArray<Limit>,
+        who: Caller["Service"],
+        resource: string,
+      ): Effect.Effect<() => void, TooManyRequests> => {
+        const { key, limit } = found.get(who)?.get(`${resource} at once`) ?? findFor(limits, who, resource, true)
+        const now = held.get(key) ?? 0
+        if (limit !== undefined && now >= limit.count) return Effect.fail(refused(limit, resource, 0))
+        held.set(key, now + 1)
+        let there = true
+        return Effect.succeed(() => {
+          if (!there) return
+          there = false
+          const left = held.get(key)! - 1
+          if (left === 0) held.delete(key)
+          else held.set(key, left)
+        })
+      }
+
+      const withLimits = <A, E>(who: Caller["Service"], go: (limits: ReadonlyArray<Limit>) => Effect.Effect<A, E>) =>
+        known?.epoch === who.epoch ? go(known.limits) : Effect.flatMap(limitsAt(who.epoch), go)
+
+      const takeOne: Limits["Service"]["take"] = (who, resource) =>
+        withLimits(who, (limits) => countOf(limits, who, resource))
+      const hold: Limits["Service"]["hold"] = (who, resource) =>
+        withLimits(who, (limits) => holdOf(limits, who, resource))
+
+      const within: Limits["Service"]["within"] = (who, resource, app) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(hold(who, resource), (leave) => Effect.ensuring(restore(app), Effect.sync(leave))),
+        )
 
       return Limits.of({
         list,
@@ -92,10 +144,9 @@ export class Limits extends Context.Service<
               limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))?.count ?? 0,
           ),
         takeGuess: (address) => Effect.suspend(() => count(`guess ${address}`, guesses, "wrong tokens")),
-        take: (who, resource) =>
-          known?.epoch === who.epoch
-            ? countOf(known.limits, who, resource)
-            : Effect.flatMap(limitsAt(who.epoch), (limits) => countOf(limits, who, resource)),
+        take: takeOne,
+        hold,
+        within,
       })
     }),
   )

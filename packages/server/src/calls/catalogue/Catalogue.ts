@@ -52,7 +52,9 @@ interface Shelf {
 
 const optionsOf = ({ behind, reviewed }: Traits | { behind?: never; reviewed?: never } = {}) => ({
   ...(behind === undefined ? {} : { behind }),
-  ...(reviewed === undefined ? {} : { reviewed }),
+  reviewed: reviewed === true,
+  // Whoever brings tools has had their schemas compiled; at a start that is not done again.
+  known: true,
 })
 
 const isToolset = (set: SetName): set is ToolsetName => set in toolNames

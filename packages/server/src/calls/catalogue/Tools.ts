@@ -16,6 +16,7 @@ import { digestOf, Registry, CurrentToolsConfig } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Environment } from "../../access/secrets/Environment.ts"
+import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import { Catalogue } from "./Catalogue.ts"
@@ -76,13 +77,16 @@ export class Tools extends Context.Service<
           if (builtin.has(name))
             issues.push({ path: "name", message: `"${name}" is part of the house; choose another name` })
           const { tool } = kinds.make(it.tool)
-          const fault = yield* Effect.match(new Registry<HandlerCall>(config).add(tool), {
-            onSuccess: () => undefined,
-            onFailure: (error): Issue => ({
-              path: error.parameter === "definition" ? "" : error.parameter,
-              message: `should be ${error.expected}, and is ${error.received}`,
-            }),
-          })
+          const fault = yield* Effect.match(
+            new Registry<HandlerCall>(config).add(tool, { reviewed: false, by: (yield* currentCause).actor ?? "" }),
+            {
+              onSuccess: () => undefined,
+              onFailure: (error): Issue => ({
+                path: error.parameter === "definition" ? "" : error.parameter,
+                message: `should be ${error.expected}, and is ${error.received}`,
+              }),
+            },
+          )
           if (fault !== undefined) issues.push(fault)
           issues.push(...kinds.faults(it.tool), ...unlisted(it.tool, env ?? (yield* environment.names)))
           return issues.length > 0 ? ({ ok: false, issues } as const) : it

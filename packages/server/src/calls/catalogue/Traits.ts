@@ -25,7 +25,7 @@ export interface Traits {
   readonly owner?: PrincipalId
   /** Digest of what the tool does beyond its definition: an approval of it is an approval of that. */
   readonly behind?: string
-  /** Reviewed definitions are checked in place; a stranger's under a deadline. */
+  /** Its schema is of our own code, and checked in place; any other is compiled and checked under a deadline, elsewhere. */
   readonly reviewed?: boolean
 }
 

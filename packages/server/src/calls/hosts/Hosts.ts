@@ -131,7 +131,7 @@ export class Hosts extends Context.Service<
               message: `"${one.name}" is part of the house; choose another name`,
             })
           const { tool } = hostedTool(row, one, () => false)
-          const fault = yield* Effect.flip(registry.add(tool, { reviewed: false })).pipe(Effect.option)
+          const fault = yield* Effect.flip(registry.add(tool, { reviewed: false, by: row.owner })).pipe(Effect.option)
           if (fault._tag === "Some") {
             const { expected, parameter, received } = fault.value
             const path = parameter === "definition" ? `tools.${at}` : `tools.${at}.${parameter}`

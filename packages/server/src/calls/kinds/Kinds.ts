@@ -53,7 +53,6 @@ export class Kinds extends Context.Service<
               effects: kind.effects,
               preview: (input) => kind.preview(tool, input),
               interactive: configured.kind === "ui",
-              reviewed: true,
               behind: digestOf([configured.form.execution ?? null, approval ?? null]),
               ...(approval === undefined ? {} : { approval }),
               ...(visibilityFor === undefined ? {} : { visibilityFor }),

@@ -54,6 +54,7 @@ export interface Attempt extends HandlerCall {
   kept: boolean
 }
 
+const longestName = 256
 const silent: Progress = () => Effect.void
 const nothingKept: McpCall["keep"] = () => Effect.void
 
@@ -66,7 +67,8 @@ export const begin = (
   const id = request.id ?? newId<CallId>("call")
   return {
     id,
-    tool: request.tool,
+    // No tool has a longer name; what is looked for in vain is not kept whole.
+    tool: request.tool.slice(0, longestName),
     input: request.input,
     caller,
     principal: caller.principal.id,

@@ -1,20 +1,58 @@
 /** What could not be read becomes a BadInput that names the path. What could not be written is a fault of ours. */
 import { BadInput, issuesOf, Reading } from "@stoa/contract"
-import { Effect } from "effect"
-import { HttpApiMiddleware } from "effect/http-api"
+import { Effect, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 
 const slots: Record<string, string> = { Payload: "body", Params: "path", Query: "query", Headers: "headers" }
 
-export const layerReading = HttpApiMiddleware.layerSchemaErrorTransform(Reading, (error) => {
+/**
+ * Whoever sends a body with three faults wants to hear of three. Finding all of them costs by the value, so that a larger
+ * body is told its first.
+ */
+const largestRead = 64 * 1024
+
+type Decode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+const decoders = new WeakMap<Schema.Top, Decode>()
+const decoderOf = (schema: Schema.Top): Decode => {
+  const known = decoders.get(schema)
+  if (known !== undefined) return known
+  const made: Decode = Schema.decodeUnknownEffect(Schema.toCodecJson(schema as Schema.Codec<unknown, unknown>), {
+    errors: "all",
+    onExcessProperty: "error",
+  })
+  decoders.set(schema, made)
+  return made
+}
+
+/** All that is wrong with a small body; what is known of a large one. */
+const wholeOf = Effect.fnUntraced(function* (first: Schema.SchemaError, endpoint: HttpApiEndpoint.Top) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const [only, ...others] = [...endpoint.payload.values()].flatMap(
+    ({ schemas }) => schemas as ReadonlyArray<Schema.Top>,
+  )
+  const text = yield* Effect.orDie(request.text)
+  if (only === undefined || others.length > 0 || text.length > largestRead) return first
+  return yield* Effect.match(Effect.flatMap(request.json, decoderOf(only)), {
+    onSuccess: () => first,
+    // What is no JSON at all has said so before.
+    onFailure: (all) => (Schema.isSchemaError(all) ? all : first),
+  })
+})
+
+export const layerReading = HttpApiMiddleware.layerSchemaErrorTransform(Reading, (error, { endpoint }) => {
   const slot = slots[error.kind]
   if (slot === undefined) return Effect.die(error.cause)
-  return Effect.fail(
-    new BadInput({
-      issues: issuesOf(error.cause).map(({ message, path }) => ({
-        // A body's own paths need no prefix; a wrong query or path says where it stands.
-        path: slot === "body" ? path || "body" : [slot, path].filter((part) => part !== "").join("."),
-        message,
-      })),
-    }),
+  const cause = slot === "body" ? wholeOf(error.cause, endpoint) : Effect.succeed(error.cause)
+  return Effect.flatMap(cause, (found) =>
+    Effect.fail(
+      new BadInput({
+        issues: issuesOf(found).map(({ message, path }) => ({
+          // A body's own paths need no prefix; a wrong query or path says where it stands.
+          path: slot === "body" ? path || "body" : [slot, path].filter((part) => part !== "").join("."),
+          message,
+        })),
+      }),
+    ),
   )
 })

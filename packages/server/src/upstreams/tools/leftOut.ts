@@ -14,7 +14,9 @@ export const refusedOf = Effect.fnUntraced(
     const refused = new Map<string, string>()
     for (const tool of listed) {
       const definition = mcpToolDefinition(server, tool)
-      const taken = yield* Effect.result(registry.add({ definition, handler: () => Effect.void }))
+      const taken = yield* Effect.result(
+        registry.add({ definition, handler: () => Effect.void }, { by: `servers/${server}` }),
+      )
       if (taken._tag === "Success") continue
       const { expected, parameter, received } = taken.failure
       refused.set(tool.name, `${parameter} should be ${expected}, and is ${received}`)

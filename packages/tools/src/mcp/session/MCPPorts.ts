@@ -17,7 +17,7 @@ import type {
 import type { JsonSchema, MCPServer } from "@stoa/contract"
 import { Context, Effect } from "effect"
 import { saidOf } from "../../schema/compile.ts"
-import { checkAgainst, prepareSchema } from "../../schema/validateSchema.ts"
+import { checkAgainst, measureSchema } from "../../schema/validateSchema.ts"
 import type { Redactor } from "../../secrets/Redactor.ts"
 import { type EraMemory, eraMemory } from "./eras.ts"
 import type { MCPServerConfig } from "../MCPServerConfig.ts"
@@ -69,8 +69,8 @@ export interface MCPPorts {
 
 /** The schema is the server's, and nobody has reviewed it. */
 const validate: MCPPorts["validate"] = (toolName, schema, value) =>
-  prepareSchema(toolName, "outputSchema", schema).pipe(
-    Effect.flatMap((prepared) => checkAgainst(prepared, value, false)),
+  measureSchema(toolName, "outputSchema", schema).pipe(
+    Effect.flatMap((schema) => checkAgainst(schema, value, { by: toolName, reviewed: false })),
     Effect.map((fault) =>
       fault === undefined ? undefined : `${fault.path === "" ? "it" : `"${fault.path}"`} ${saidOf(fault)}`,
     ),

@@ -1,8 +1,9 @@
-import { Api, Caller, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
+import { Api, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
 import { importOpenApi } from "@stoa/importers"
 import { inputSchemaOf } from "@stoa/tools"
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Limits } from "../../../access/limits/Limits.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
 import { Catalogue, everything, type Face } from "../../../calls/catalogue/Catalogue.ts"
@@ -10,6 +11,7 @@ import type { Listed } from "../../../calls/catalogue/Traits.ts"
 import { makeCallbackKey } from "../../../calls/waiting/Callbacks.ts"
 import { Tools } from "../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../store/Pages.ts"
+import { turn } from "../../../store/Turn.ts"
 
 const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean }): ToolView =>
   new ToolView({
@@ -37,6 +39,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const catalogue = yield* Catalogue
     const tools = yield* Tools
     const calls = yield* Calls
+    const limits = yield* Limits
     const keyOfTool = yield* makeCallbackKey
 
     const configured: Face = { kind: "set", set: "configured" }
@@ -84,15 +87,19 @@ export const toolsHandlers = HttpApiBuilder.group(
       }),
       import: Effect.fnUntraced(function* ({ payload: { document, ...options }, query }) {
         yield* require("admin", "tools/*")
+        yield* limits.take(yield* Caller, "imports")
         const dryRun = query.dryRun === "true"
         const report = importOpenApi(document, options)
         const issues = [...report.issues]
-        for (const form of report.tools)
+        for (const form of report.tools) {
           for (const { message, path } of yield* tools.faults(form))
             issues.push({ path: `${form.name}.${path}`, message })
+          // Hundreds of tools are read one by one; others get their turn in between.
+          yield* turn
+        }
         // All or nothing: half an API is worse than none.
         if (!dryRun && issues.length === 0) yield* tools.addAll(report.tools)
-        return new ImportReport({ ...report, issues, dryRun: dryRun || issues.length > 0 })
+        return new ImportReport({ ...report, issues: firstIssues(issues), dryRun: dryRun || issues.length > 0 })
       }),
       change: Effect.fnUntraced(function* ({ params: { name }, payload }) {
         yield* require("admin", `tools/${name}`)

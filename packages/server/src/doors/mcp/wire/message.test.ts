@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { deepest, mostInBatch, readBody } from "./message.ts"
+import { deepest } from "../../body.ts"
+import { mostInBatch, readBody } from "./message.ts"
 
 const read = (value: unknown) => readBody(typeof value === "string" ? value : JSON.stringify(value))
 const faultOf = (value: unknown) => {

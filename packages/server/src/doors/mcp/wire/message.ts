@@ -1,4 +1,5 @@
 /** Reads a body as JSON-RPC, once. What is not a message becomes the fault that answers it. */
+import { bodyFault, hasNul } from "../../body.ts"
 import type { JsonObject } from "../desk/Desk.ts"
 import { codes, Fault } from "./Fault.ts"
 
@@ -12,32 +13,8 @@ export type Message =
 
 export type Request = Extract<Message, { readonly kind: "request" }>
 
-/** Deeper than any tool's arguments; what is deeper could break whoever walks it (JSON.stringify does). */
-export const deepest = 200
 /** A batch is one request for the limits of time; this many messages are enough for any client we know. */
 export const mostInBatch = 100
-
-/** A NUL, written out or escaped: Postgres cannot keep one, so neither database is given one. */
-const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/
-
-const hasNul = (text: string): boolean => (text.includes("\\u0000") || text.includes("\0")) && nul.test(text)
-
-const tooDeep = (text: string): boolean => {
-  if (text.length <= deepest * 2) return false
-  let depth = 0
-  let inString = false
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at)
-    if (inString) {
-      if (char === 92) at++
-      else if (char === 34) inString = false
-    } else if (char === 34) inString = true
-    else if (char === 91 || char === 123) {
-      if (++depth > deepest) return true
-    } else if (char === 93 || char === 125) depth--
-  }
-  return false
-}
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -76,7 +53,8 @@ export const readMessage = (value: unknown): Message => {
 
 /** The whole body: one message, several, or the fault of something that is neither. */
 export const readBody = (text: string): Message | ReadonlyArray<Message> => {
-  if (tooDeep(text)) return invalid(undefined, `The message is nested more than ${deepest} deep`)
+  const fault = bodyFault(text)
+  if (fault !== undefined) return invalid(undefined, `The message ${fault}`)
   if (hasNul(text)) return invalid(undefined, "The message has a NUL character (\\u0000); leave it out")
   let value: unknown
   try {

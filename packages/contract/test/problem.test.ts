@@ -1,0 +1,57 @@
+/** However much is wrong with a body, what is said of it is bounded. */
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import fc from "fast-check"
+import { BadInput, issuesOf } from "../src/index.ts"
+
+const Deep = Schema.Struct({
+  name: Schema.String,
+  members: Schema.Array(Schema.Union([Schema.Int, Schema.Struct({ a: Schema.String, b: Schema.Boolean })])),
+  more: Schema.optionalKey(Schema.Record(Schema.String, Schema.Finite)),
+})
+const read = Schema.decodeUnknownResult(Deep, { errors: "all", onExcessProperty: "error" })
+
+describe("issues", () => {
+  it("the first fifty of any number are told, in bounded words, and that there are more", () => {
+    const wrong = fc.record({
+      name: fc.constantFrom(1, "x"),
+      members: fc.array(fc.constantFrom("x", { a: 1 }, { a: "x", b: true, c: 1 }, 1), {
+        minLength: 20,
+        maxLength: 400,
+        size: "max",
+      }),
+      more: fc.dictionary(fc.string({ maxLength: 3000 }), fc.constantFrom("x", 1), { maxKeys: 200 }),
+      ["k".repeat(5000)]: fc.constant(1),
+    })
+    let many = 0
+    fc.assert(
+      fc.property(wrong, (body) => {
+        const found = read(body)
+        assert.isTrue(Result.isFailure(found))
+        if (!Result.isFailure(found)) return
+        const issues = issuesOf(found.failure)
+        assert.isAtMost(issues.length, 51)
+        if (issues.length === 51) {
+          many++
+          assert.match(issues.at(-1)!.message, /and more; these are the first 50/)
+        }
+        for (const { message, path } of issues) assert.isAtMost(message.length + path.length, 1002)
+        const told = JSON.stringify(new BadInput({ issues: [...issues, ...issues, ...issues] }).message)
+        assert.isAtMost(told.length, 120_000)
+      }),
+      { numRuns: 100, seed: 5 },
+    )
+    assert.isAbove(many, 20)
+  })
+
+  it("a few are told as they are, each by its path", () => {
+    const found = read({ name: 1, members: [1, "x"], misspelt: 1 })
+    assert.isTrue(Result.isFailure(found))
+    if (Result.isFailure(found))
+      assert.deepStrictEqual([...new Set(issuesOf(found.failure).map(({ path }) => path))].toSorted(), [
+        "members.1",
+        "misspelt",
+        "name",
+      ])
+  })
+})

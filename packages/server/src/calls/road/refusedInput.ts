@@ -1,0 +1,19 @@
+/**
+ * What is kept of the input of a call that was refused: all of a small one; of a large one its size, its digest and how it
+ * begins. Whoever may do nothing here must not fill the disk with it.
+ */
+import { createHash } from "node:crypto"
+import { isTooDeep } from "@stoa/tools"
+
+/** In characters: as much as somebody who looks into it reads. */
+export const mostKept = 4096
+
+export const refusedInput = (input: Readonly<Record<string, unknown>>): string => {
+  // What is nested too deep cannot even be written out.
+  if (isTooDeep(input)) return "{}"
+  const text = JSON.stringify(input)
+  if (text.length <= mostKept) return text
+  const digest = createHash("sha256").update(text).digest("hex")
+  const start = text.slice(0, mostKept).toWellFormed()
+  return JSON.stringify({ cut: { bytes: Buffer.byteLength(text), sha256: digest, start } })
+}

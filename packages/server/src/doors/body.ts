@@ -1,0 +1,52 @@
+/**
+ * What a body may be before it is parsed: so deep, of so many values. Parsing costs by the value, not by the byte: 4 MiB of
+ * keys hold everybody for half a second. One pass over the text, which jumps over strings.
+ */
+
+/** Deeper than any tool's arguments; what is deeper could break whoever walks it (JSON.stringify does). */
+export const deepest = 200
+/** Items of lists and members of objects, all together. A table of 2,000 rows with nine columns fits. */
+export const mostValues = 20_000
+
+const tooDeep = `is nested more than ${deepest} deep; send it flatter`
+const tooMany = `has more than ${mostValues} values; send it in parts, or some of it as text`
+
+/** Where the string that begins at `from` ends, or the end of the text. */
+const endOfString = (text: string, from: number): number => {
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === 92) slashes++
+    if (slashes % 2 === 0) return at
+  }
+  return text.length
+}
+
+/** What is wrong with it, behind the word for it. */
+export const bodyFault = (text: string): string | undefined => {
+  if (text.length <= deepest * 2) return undefined
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 34:
+        at = endOfString(text, at)
+        break
+      case 44:
+        if (++values > mostValues) return tooMany
+        break
+      case 91:
+      case 123:
+        if (++depth > deepest) return tooDeep
+        if (++values > mostValues) return tooMany
+        break
+      case 93:
+      case 125:
+        depth--
+    }
+  }
+  return undefined
+}
+
+/** A NUL, written out or escaped: Postgres cannot keep one, so neither database is given one. */
+const nul = /\0|(?<!\\)(?:\\\\)*\\u0000/
+export const hasNul = (text: string): boolean => (text.includes("\\u0000") || text.includes("\0")) && nul.test(text)

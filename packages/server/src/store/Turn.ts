@@ -1,0 +1,5 @@
+/** One turn of the event loop: sockets are read and other fibers run. For work in many small pieces. */
+// edge: setImmediate is the turn.
+import { Effect } from "effect"
+
+export const turn: Effect.Effect<void> = Effect.callback((resume) => void setImmediate(() => resume(Effect.void)))

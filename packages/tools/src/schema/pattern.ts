@@ -1,0 +1,111 @@
+/**
+ * Patterns are run by RE2 alone, in time that grows with the text; what they cost to compile is counted beforehand. One
+ * that RE2 refuses, or that is too much, is left out and reported, and left to whoever wrote it: it is never run natively.
+ */
+import { RE2JS } from "re2js"
+
+/** One pattern, with its repeats written out: `a{1000}` is a thousand. */
+export const mostSteps = 2000
+
+/** A class is one step, with its ranges; those of Unicode have hundreds. */
+const classCost = 2
+const unicodeCost = 10
+const repeat = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/
+
+interface Group {
+  /** Of what was read in it so far, the last atom apart: a repeat multiplies that. */
+  before: number
+  last: number
+}
+
+/**
+ * How many steps a pattern has once its repeats are written out. Reads each character once, and stops where it is more
+ * than `most`: it must cost less than what it guards against.
+ */
+export const patternCost = (pattern: string, most: number): number => {
+  if (pattern.length > most) return pattern.length
+  const open: Array<Group> = []
+  let group: Group = { before: 0, last: 0 }
+  const atom = (cost: number) => {
+    group.before += group.last
+    group.last = cost
+  }
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at]!
+    if (char === "\\") {
+      atom(/[pP]/.test(pattern[at + 1] ?? "") ? unicodeCost : classCost)
+      at++
+    } else if (char === "[") {
+      const from = at
+      for (at++; at < pattern.length && (pattern[at] !== "]" || at === from + 1); at++) if (pattern[at] === "\\") at++
+      atom(classCost + ((at - from) >> 4) + (pattern.slice(from, at).match(/\\[pP]/g)?.length ?? 0) * unicodeCost)
+    } else if (char === "(") {
+      open.push(group)
+      group = { before: 0, last: 1 }
+    } else if (char === ")") {
+      const inner = group.before + group.last + 1
+      group = open.pop() ?? { before: 0, last: 0 }
+      atom(inner)
+    } else if (char === "{") {
+      const found = repeat.exec(pattern.slice(at, at + 24))
+      if (found === null) atom(1)
+      else {
+        const [whole, least, , highest] = found
+        group.last *= Math.max(1, Number(highest ?? least) + (found[2] === "," && highest === undefined ? 1 : 0))
+        at += whole.length - 1
+      }
+    } else if (char === "*" || char === "+" || char === "?") group.last += 1
+    else atom(1)
+    if (group.before + group.last > most) return group.before + group.last
+  }
+  return [...open, group].reduce((sum, { before, last }) => sum + before + last, 0)
+}
+
+/** A pattern as RE2 understands it, or nothing where it needs more than linear time, or is too much. */
+export const linear = (pattern: string): RE2JS | undefined => {
+  if (patternCost(pattern, mostSteps) > mostSteps) return undefined
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern))
+  } catch {
+    return undefined
+  }
+}
+
+/** The same without compiling it a second time in one pass over a schema. */
+export const makeLinear = () => {
+  const known = new Map<string, RE2JS | undefined>()
+  return (pattern: string): RE2JS | undefined => {
+    if (!known.has(pattern)) known.set(pattern, linear(pattern))
+    return known.get(pattern)
+  }
+}
+type Linear = ReturnType<typeof makeLinear>
+
+/** Takes out what cannot be checked safely: patterns RE2 refuses. Says which by path: the upstream has to check them. */
+export const withoutUnsafe = (
+  schema: Readonly<Record<string, unknown>>,
+  linearOf: Linear,
+): { readonly schema: Record<string, unknown>; readonly unchecked: ReadonlyArray<string> } => {
+  const unchecked: Array<string> = []
+  const walk = (value: unknown, path: string): unknown => {
+    if (Array.isArray(value)) return value.map((inner, at) => walk(inner, `${path}/${at}`))
+    if (typeof value !== "object" || value === null) return value
+    const out: Record<string, unknown> = {}
+    const set = (key: string, inner: unknown) =>
+      Object.defineProperty(out, key, { value: inner, enumerable: true, writable: true, configurable: true })
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === "pattern" && typeof inner === "string" && linearOf(inner) === undefined)
+        unchecked.push(`${path}/pattern`)
+      else if (key === "patternProperties" && typeof inner === "object" && inner !== null) {
+        const kept = Object.entries(inner).filter(([pattern]) => {
+          const fine = linearOf(pattern) !== undefined
+          if (!fine) unchecked.push(`${path}/patternProperties/${pattern}`)
+          return fine
+        })
+        set(key, Object.fromEntries(kept.map(([pattern, sub]) => [pattern, walk(sub, `${path}/${key}/${pattern}`)])))
+      } else set(key, walk(inner, `${path}/${key}`))
+    }
+    return out
+  }
+  return { schema: walk(schema, "") as Record<string, unknown>, unchecked }
+}

@@ -1,0 +1,29 @@
+/** How much of a thread's time each may use: a little at once, and then a part of every second. Monotonic time. */
+
+export interface ShareOptions {
+  readonly burstMillis: number
+  /** Of one, for each second. */
+  readonly part: number
+}
+
+/** Whoever has used nothing for as long as it takes to be forgiven is forgotten. */
+const mostKnown = 1000
+
+export class Shares {
+  /** When each will have been forgiven everything. */
+  readonly #freeAt = new Map<string, number>()
+  readonly #options: ShareOptions
+  constructor(options: ShareOptions) {
+    this.#options = options
+  }
+
+  /** Milliseconds until this one may begin something more. */
+  wait(who: string, now: number): number {
+    return Math.max(0, (this.#freeAt.get(who) ?? 0) - now - this.#options.burstMillis / this.#options.part)
+  }
+
+  charge(who: string, millis: number, now: number): void {
+    if (this.#freeAt.size > mostKnown) for (const [one, at] of this.#freeAt) if (at <= now) this.#freeAt.delete(one)
+    this.#freeAt.set(who, Math.max(now, this.#freeAt.get(who) ?? 0) + millis / this.#options.part)
+  }
+}
