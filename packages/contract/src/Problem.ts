@@ -8,7 +8,7 @@ export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String
 export type Issue = typeof Issue.Type
 
 /** So many are told: enough to mend a body by, however many there are in it. */
-export const mostIssues = 50
+const mostIssues = 50
 /** Paths and words may be the sender's own: of each so much. */
 const longestWords = 500
 

@@ -12,7 +12,7 @@ import {
   Multipart,
   UrlParams,
 } from "effect/http"
-import { bodyFault, hasNul } from "./body.ts"
+import { bodyFault, hasNul } from "./Body.ts"
 import { problemResponse } from "./Problems.ts"
 
 /** The largest body taken (house.md, section 4). */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { bodyFault, deepest, hasNul, mostValues } from "./body.ts"
+import { bodyFault, deepest, hasNul, mostValues } from "./Body.ts"
 
 /** As they really are, counted in the value itself. */
 const sizeOf = (value: unknown): { readonly values: number; readonly depth: number } => {
