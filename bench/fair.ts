@@ -10,7 +10,7 @@ import type { LoadAnswer, LoadQuestion } from "./children/load.ts"
 import { middle, number, table } from "./measure.ts"
 import { type Child, environment, type House, sleep, startChild, startHouse, temporaryFolder } from "./processes.ts"
 
-const rounds = 1
+const rounds = 3
 const millis = 3000
 const pace = 100
 const codePace = 8
