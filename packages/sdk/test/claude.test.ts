@@ -96,7 +96,14 @@ it("a tool's JSON Schema is kept as it is, and every input gets as far as the ho
 
 it("an admin gets an agent's set by its name: it acts as the agent, and goes on when its token was revoked", async () => {
   const tools = await getTools("Pam", { ...options(house.token), toolset: "office" })
-  expect(tools.map(({ name }) => name).toSorted()).toEqual(["do_nothing", "react_to_message", "send_message"])
+  expect(tools.map(({ name }) => name).toSorted()).toEqual([
+    "do_nothing",
+    "react_to_message",
+    "search_memory",
+    "send_message",
+    "store_memory",
+    "update_memory",
+  ])
   const say = async (text: string) => {
     expect((await toolOf(tools, "send_message").handler({ channelId: "general", text }, {})).isError).toBeUndefined()
     const { items } = await house.admin.spaces.messages("general", { limit: 1 })

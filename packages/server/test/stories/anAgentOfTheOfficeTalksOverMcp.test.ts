@@ -26,7 +26,10 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.deepStrictEqual(tools.map(({ name }) => name).toSorted(), [
             "do_nothing",
             "react_to_message",
+            "search_memory",
             "send_message",
+            "store_memory",
+            "update_memory",
           ])
           // Who calls is never an argument, and where to is always one.
           for (const { inputSchema } of tools) assert.notMatch(JSON.stringify(inputSchema), /agent|user_?id/i)

@@ -302,7 +302,14 @@ for (const store of ["sqlite", "postgres"] as const)
           const names = Effect.map(request(office, "GET", "/tools?set=office"), ({ body }) =>
             (body["items"] as Array<{ name: string }>).map(({ name }) => name),
           )
-          assert.deepStrictEqual(yield* names, ["do_nothing", "react_to_message", "send_message"])
+          assert.deepStrictEqual(yield* names, [
+            "do_nothing",
+            "react_to_message",
+            "search_memory",
+            "send_message",
+            "store_memory",
+            "update_memory",
+          ])
           const list = (tools: ReadonlyArray<string>) => request(admin, "PUT", "/allow-lists/office/agent", { tools })
           assert.strictEqual((yield* list(["send_message"])).status, 200)
           assert.deepStrictEqual(yield* names, ["send_message"])
