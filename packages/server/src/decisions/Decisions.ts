@@ -185,7 +185,7 @@ export class Decisions extends Context.Service<
             ...(named === undefined || named.length < 2 ? {} : { approvers: named }),
           },
         })
-        yield* notifications.queue(id, able)
+        yield* notifications.queue(id, able, wanted.policy)
         return id
       })
 

@@ -4,7 +4,6 @@
  */
 import type { DecisionId, PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
-import { rightsEpoch } from "../access/rights/Rights.ts"
 import { Rules } from "../access/rights/Rules.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { Timers } from "../store/journal/Timers.ts"
@@ -29,10 +28,11 @@ export class Notifications extends Context.Service<
   Notifications,
   {
     readonly addressOf: (principal: PrincipalId) => Effect.Effect<string | undefined>
-    /** Those of them who have an address will be told. */
+    /** Those of them who have an address will be told. `epoch`: of rights, where the asker knows it. */
     readonly queue: (
       decision: DecisionId,
       people: ReadonlyArray<PrincipalId>,
+      epoch?: number,
     ) => Effect.Effect<void, never, Transaction>
     readonly send: (notification: Notification, at: DateTime.Utc) => Effect.Effect<void, never, Transaction>
   }
@@ -43,17 +43,13 @@ export class Notifications extends Context.Service<
       const rules = yield* Rules
       const timers = yield* Timers
 
-      const epochNow = yield* rightsEpoch
-      // Rules change with the epoch: while that stands, so do they.
+      // Rules change with the epoch: while that stands, so do they. Asked inside a transaction, so the epoch is given.
       let known: { readonly epoch: number; readonly all: ReadonlyMap<PrincipalId, string> } | undefined
-      const addresses = Effect.flatMap(Effect.suspend(epochNow), (epoch) =>
+      const stated = Effect.map(rules.notify, (all) => new Map(all.map(({ address, person }) => [person, address])))
+      const addressesAt = (epoch: number) =>
         known?.epoch === epoch
           ? Effect.succeed(known.all)
-          : Effect.map(rules.notify, (stated) => {
-              known = { epoch, all: new Map(stated.map(({ address, person }) => [person, address])) }
-              return known.all
-            }),
-      )
+          : Effect.tap(stated, (all) => Effect.sync(() => void (known = { epoch, all })))
 
       const send: Notifications["Service"]["send"] = Effect.fnUntraced(function* (notification, dueAt) {
         yield* timers.set({
@@ -65,11 +61,11 @@ export class Notifications extends Context.Service<
       })
 
       return Notifications.of({
-        addressOf: (principal) => Effect.map(addresses, (all) => all.get(principal)),
-        queue: Effect.fn("Notifications.queue")(function* (decision, people) {
+        addressOf: (principal) => Effect.map(stated, (all) => all.get(principal)),
+        queue: Effect.fn("Notifications.queue")(function* (decision, people, epoch) {
           if (people.length === 0) return
-          const known = yield* addresses
-          const told = people.filter((one) => known.has(one)).slice(0, mostTold)
+          const addresses: ReadonlyMap<PrincipalId, string> = yield* epoch === undefined ? stated : addressesAt(epoch)
+          const told = people.filter((one) => addresses.has(one)).slice(0, mostTold)
           const now = yield* DateTime.now
           for (const principal of told) yield* send({ decision, principal, failures: 0 }, now)
         }),
