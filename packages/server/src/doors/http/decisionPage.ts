@@ -11,28 +11,17 @@ import { Decisions } from "../../decisions/Decisions.ts"
 import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { problemResponse } from "../Problems.ts"
-import { pagePolicy } from "./pagePolicy.ts"
+import { htmlPage } from "./html.ts"
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
-const style = `
-body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-pre,blockquote{background:#f4f4f4;padding:1rem;margin:.5rem 0;overflow:auto;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
-blockquote{border-left:.3rem solid #b45309}
-form{display:inline}button{font:inherit;padding:.5rem 1.2rem;margin-right:.5rem;border-radius:.4rem;border:1px solid #555;cursor:pointer}
-`
-const headers = {
-  "content-security-policy": pagePolicy({ styles: [style] }),
-  "cache-control": "no-store",
-  "referrer-policy": "no-referrer",
-}
-
 const page = (title: string, body: string, status = 200) =>
-  HttpServerResponse.html(`<!doctype html><html lang="en"><head><meta charset="utf-8">
+  HttpServerResponse.setStatus(
+    htmlPage(`<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<title>${escape(title)}</title><style>${style}</style></head><body><main><h1>${escape(title)}</h1>${body}</main></body></html>`).pipe(
-    HttpServerResponse.setStatus(status),
-    HttpServerResponse.setHeaders(headers),
+<title>${escape(title)}</title><link rel="stylesheet" href="/assets/decision.css"></head>
+<body><main><h1>${escape(title)}</h1>${body}</main></body></html>`),
+    status,
   )
 
 /** What others wrote stands in a frame of its own, under the house's word of whose it is. */

@@ -5,6 +5,7 @@ import { configurationSchema, NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { problemResponse } from "../Problems.ts"
+import { htmlPage } from "./html.ts"
 
 /** In a checkout the pages lie where they are written; a published package carries them. */
 const carried = new URL("../../../pages/", import.meta.url)
@@ -14,22 +15,31 @@ const errorPages = packed ? new URL("errors/", carried) : new URL("../../../../.
 
 const file = (folder: URL, name: string): string => readFileSync(new URL(name, folder), "utf8")
 
-/** Scripts and styles of our own only; nothing is loaded from anywhere else. */
-const policy =
-  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
-const html = (text: string) =>
-  HttpServerResponse.html(text).pipe(HttpServerResponse.setHeader("content-security-policy", policy))
-
 const front = HttpRouter.add(
   "GET",
   "/",
-  Effect.sync(() => html(file(web, "index.html"))),
+  Effect.sync(() => htmlPage(file(web, "index.html"))),
 )
 const docs = HttpRouter.add(
   "GET",
   "/docs",
-  Effect.sync(() => html(file(web, "docs.html"))),
+  Effect.sync(() => htmlPage(file(web, "docs.html"))),
+)
+
+const types: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" }
+
+/** What pages are made of: scripts and styles are files, so that no page needs one inline. */
+const assets = HttpRouter.add(
+  "GET",
+  "/assets/:file",
+  Effect.gen(function* () {
+    const name = (yield* HttpRouter.params)["file"] ?? ""
+    const type = types[/^[A-Za-z]+\.(js|css)$/.exec(name)?.[1] ?? ""]
+    const found = type === undefined ? undefined : yield* Effect.option(Effect.try(() => file(web, name)))
+    return found?._tag === "Some"
+      ? HttpServerResponse.text(found.value, { contentType: `${type}; charset=utf-8` })
+      : problemResponse(new NoRoute({ method: "GET", path: `/assets/${name}` }))
+  }),
 )
 
 const errors = HttpRouter.add(
@@ -54,4 +64,4 @@ const schema = HttpRouter.add(
   Effect.sync(() => HttpServerResponse.jsonUnsafe(configurationSchema(), { contentType: "application/schema+json" })),
 )
 
-export const pages = Layer.mergeAll(front, docs, errors, schema)
+export const pages = Layer.mergeAll(front, docs, assets, errors, schema)
