@@ -1,4 +1,5 @@
 // The checks in the order they are shown. Slow ones are started first, two at a time (CI has two cores).
+import { authorization } from "./authorization.ts"
 import { docs } from "./docs.ts"
 import { floors } from "./floors.ts"
 import { folders } from "./folders.ts"
@@ -23,6 +24,7 @@ export const checks: Readonly<Record<string, Check>> = {
   folders,
   names,
   docs,
+  authorization,
   secrets,
   licences,
   ledger,

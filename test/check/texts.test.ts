@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { judge } from "../../scripts/checks/all.ts"
+import { authorization } from "../../scripts/checks/authorization.ts"
 import { docs } from "../../scripts/checks/docs.ts"
 import { folders } from "../../scripts/checks/folders.ts"
 import { format } from "../../scripts/checks/format.ts"
@@ -253,5 +254,30 @@ it.skip("S0-01 not run", () => {})
     const { faults } = await docs(root)
     expect(faults).toEqual([expect.stringContaining("docs/behaviours.md: not what")])
     expect(await describeBehaviours(root)).toContain("- **X-07** Replies are. [a](../packages/server/test/a.test.ts)\n")
+  })
+})
+
+describe("authorization", () => {
+  const api = `export class A extends HttpApiGroup.make("things")
+  .add(
+    HttpApiEndpoint.get("list", "/things", {}),
+    HttpApiEndpoint.post(
+      "add", "/things", {}),
+  ) {}`
+  const files = {
+    "packages/contract/src/api/Things.ts": api,
+    [`${server}/doors/mcp/eras/methods.ts`]: `const shared = [\n  ["tools/list", toolsList],\n  ["ping", ping],\n]\n`,
+  }
+
+  it("a route or a method that has no row", async () => {
+    const row = (name: string) => `| \`${name}\` | 200 |\n`
+    const page = (...rows: Array<string>) => ({ "docs/operations/authorization.md": rows.map(row).join("") })
+    const whole = await authorization(house({ ...files, ...page("things.list", "things.add", "tools/list", "ping") }))
+    expect(whole).toMatchObject({ looked: 4, faults: [] })
+    const { faults } = await authorization(house({ ...files, ...page("things.list", "tools/list") }))
+    expect(faults).toEqual([
+      expect.stringContaining("no row for things.add"),
+      expect.stringContaining("no row for ping"),
+    ])
   })
 })

@@ -14,6 +14,9 @@ export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
   result: AuditResult,
   rule: Schema.optionalKey(Schema.String),
   call: Schema.optionalKey(Schema.String),
+  /** Of a call: the space it was made in, and how long it took. */
+  space: Schema.optionalKey(Schema.String),
+  durationMs: Schema.optionalKey(Schema.Int),
   correlationId: CorrelationId,
   hash: Schema.String,
 }) {}

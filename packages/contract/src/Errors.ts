@@ -291,6 +291,8 @@ export class ToolAuthorizationError extends Schema.TaggedError<ToolAuthorization
     agentId: Schema.String,
     /** The question that must be answered first, where the call waits for a person rather than being refused. */
     decision: Schema.optionalKey(Schema.String),
+    /** What refused it, where that is not the rule that was judged by before it ran. */
+    rule: Schema.optionalKey(Schema.String),
   },
   { httpApiStatus: 403 },
 ) {}

@@ -161,6 +161,8 @@ export const kinds = {
     error: Schema.NullOr(CallError),
     rule: Schema.NullOr(Schema.String),
     durationMs: Schema.Int,
+    /** Where it was made; absent in events of older houses. */
+    space: Schema.optionalKey(Schema.NullOr(SpaceId)),
   }),
   // Seen in the call's space, and by those who may answer: the room that delivers asks which they are.
   "decision.asked": kind("space", 365, {

@@ -1,5 +1,6 @@
 /** What a principal may do, beyond its roles: grants by an admin, delegations by a peer (S4-98, S4-101). */
 import { Schema } from "effect"
+import { AccessContext } from "./AllowList.ts"
 import { DelegationId, GrantId, Moment, PrincipalId } from "./Ids.ts"
 import { PrincipalRef, Source } from "./Principal.ts"
 
@@ -47,6 +48,8 @@ export class Delegation extends Schema.Class<Delegation>("Delegation")({
   reason: Schema.String,
   /** 1 when the giver had it of its own, 2 when the giver itself had it by delegation, at most 3. */
   depth: Schema.Int,
+  /** Where the giver's token stood: no token that stands further in has what was lent. */
+  context: AccessContext,
   expiresAt: Moment,
   revokedAt: Schema.NullOr(Moment),
   createdAt: Moment,

@@ -45,3 +45,9 @@ export type Cursor = typeof Cursor.Type
 
 /** A moment on the wire: RFC 3339, UTC. */
 export const Moment = Schema.DateTimeUtcFromString
+
+/** Whoever sends a request again with the same key means the same request. Of the header, and of `_meta` over MCP. */
+export const IdempotencyKey = Schema.String.check(
+  Schema.isPattern(/\S/, { message: "a key that is not blank" }),
+  Schema.isMaxLength(200),
+)

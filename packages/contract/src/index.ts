@@ -40,6 +40,7 @@ export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceK
 export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
 export { Acceptable, type Finding, Report } from "./Report.ts"
+export { WaitingChange } from "./WaitingChange.ts"
 export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./Host.ts"
 export {
   ApprovalId,
@@ -51,13 +52,14 @@ export {
   FileId,
   GrantId,
   HostId,
+  IdempotencyKey,
   MemoryId,
+  MessageId,
   Moment,
   PrincipalId,
+  SpaceId,
   TimerId,
   TokenId,
-  MessageId,
-  SpaceId,
 } from "./Ids.ts"
 export * from "./Memory.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
@@ -86,4 +88,5 @@ export * from "./Tool.ts"
 export * from "./ToolConfiguration.ts"
 export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./toolDefinition.ts"
 export { Authentication, Idempotency, Reading, Submitter, Submitting } from "./api/guards.ts"
+export { PrincipalChange } from "./api/Principals.ts"
 export { ImportReport, ToolView } from "./api/Tools.ts"

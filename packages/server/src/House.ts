@@ -11,9 +11,12 @@ import { Audit } from "./access/audit/Audit.ts"
 import { Confidential } from "./access/secrets/Confidential.ts"
 import { EgressRules } from "./access/secrets/EgressRules.ts"
 import { Environment } from "./access/secrets/Environment.ts"
+import { Authority } from "./access/rights/Authority.ts"
+import { Delegations } from "./access/rights/Delegations.ts"
 import { Grants } from "./access/rights/Grants.ts"
 import { Limits } from "./access/limits/Limits.ts"
 import { Pauses } from "./access/limits/Pauses.ts"
+import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
 import { Principals } from "./access/identity/Principals.ts"
 import { layerRetention } from "./access/audit/Retention.ts"
 import { Rules } from "./access/rights/Rules.ts"
@@ -36,13 +39,14 @@ import { layerDecisionTimers } from "./decisions/DecisionTimers.ts"
 import { Notifications } from "./decisions/Notifications.ts"
 import { layerNotificationSender, LinkAddress } from "./decisions/NotificationSender.ts"
 import { SpaceMembers } from "./decisions/SpaceMembers.ts"
+import { RightsChanges } from "./decisions/RightsChanges.ts"
 import { acceptFinding, doctorReport } from "./Doctor.ts"
+import { Acting } from "./doors/Acting.ts"
 import { Endings } from "./doors/Endings.ts"
 import { Feed } from "./doors/Feed.ts"
 import { layerAuthentication } from "./doors/http/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
 import { routes } from "./doors/http/Routes.ts"
-import { makeIdentify } from "./doors/Identify.ts"
 import { layerHouseDesk } from "./doors/mcp/desk/houseDesk.ts"
 import { McpDoor } from "./doors/mcp/McpDoor.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
@@ -149,10 +153,11 @@ const foundations = Layer.mergeAll(
 ).pipe(Layer.provideMerge(Journal.layer), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
-  Layer.mergeAll(Audit.reader, layerRetention).pipe(
+  Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Tokens.layer,
+        IdempotencyKeys.layer,
         Grants.layer,
         Limits.layer,
         Audit.layer,
@@ -182,7 +187,8 @@ const spaceMembers = Layer.effect(
 
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
-  layerDecisionTimers.pipe(
+  Layer.mergeAll(layerDecisionTimers, RightsChanges.reader).pipe(
+    Layer.provideMerge(RightsChanges.layer),
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, Notifications.layer, spaceMembers)),
     Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer)),
@@ -277,13 +283,18 @@ const guarding = Effect.gen(function* () {
 const mcp = (keys: Keys) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const identify = yield* makeIdentify((yield* Settings).anonymous)
-      return McpDoor.layer({ guard: yield* guarding, identify, version, key: keys.secret })
+      return McpDoor.layer({ guard: yield* guarding, version, key: keys.secret })
     }),
   ).pipe(Layer.provide(layerHouseDesk))
 
-/** A signed link is longer than what a path's part may be by default, and so is a name in another script. */
-const layerRouter = Layer.provide(HttpRouter.layer, Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: 2000 }))
+/**
+ * A signed link is longer than what a path's part may be by default, and so is a name in another script. A path has one
+ * spelling: neither its case nor its slashes are folded.
+ */
+const layerRouter = Layer.provide(
+  HttpRouter.layer,
+  Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: 2000, caseSensitive: true, ignoreDuplicateSlashes: false }),
+)
 
 const serving = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -298,9 +309,9 @@ const doors = (keys: Keys) =>
     Effect.map(Settings, (settings) =>
       serving.pipe(
         Layer.provide(routes.pipe(Layer.provideMerge(layerRouter))),
-        Layer.provide(layerAuthentication(settings.anonymous)),
+        Layer.provide(layerAuthentication),
         Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
-        Layer.provideMerge(Endings.layer),
+        Layer.provideMerge(Layer.mergeAll(Endings.layer, Acting.layer(settings.anonymous))),
         Layer.provide(HttpServer.layerServices),
         Layer.provideMerge(server),
       ),

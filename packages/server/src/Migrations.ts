@@ -1,5 +1,7 @@
 /** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
 import access from "./access/migrations/0002_access.ts"
+import auditCalls from "./access/migrations/0018_audit_calls.ts"
+import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
 import auditHead from "./access/migrations/0040_audit_head.ts"
@@ -7,6 +9,7 @@ import calls from "./calls/migrations/0006_calls.ts"
 import hosts from "./calls/migrations/0008_hosts.ts"
 import callRuns from "./calls/migrations/0021_call_runs.ts"
 import questions from "./calls/migrations/0011_questions.ts"
+import rightsChanges from "./decisions/migrations/0017_changes.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import voters from "./decisions/migrations/0052_voters.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
@@ -37,6 +40,9 @@ export const migrations: Migrations = {
   "0010_declared_spaces": declaredSpaces,
   "0011_questions": questions,
   "0012_journal_space": journalSpace,
+  "0016_loans": loans,
+  "0017_changes": rightsChanges,
+  "0018_audit_calls": auditCalls,
   "0020_holders": holders,
   "0021_call_runs": callRuns,
   "0030_search": search,

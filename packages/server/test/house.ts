@@ -73,3 +73,9 @@ export const house = (options: HouseOptions) =>
 
 export const ask = <A>(question: () => Promise<A>) =>
   Effect.tryPromise({ try: question, catch: (cause) => cause as never })
+
+/** A change of rights that was made at once: no policy wants a second person here. */
+export const made = <A extends object>(answer: A): Exclude<A, { readonly state: "waiting" }> => {
+  if ("state" in answer) throw new Error("the change waits for a second person")
+  return answer as Exclude<A, { readonly state: "waiting" }>
+}

@@ -3,6 +3,7 @@ import { Action, Verdict } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { nameOf, knownNames } from "../names.ts"
+import { change } from "../change.ts"
 import { all, ask, client, list, root, show, talk } from "../root.ts"
 
 const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
@@ -52,7 +53,7 @@ const add = Command.make(
     ),
   },
   Effect.fn(function* ({ action, effect, expires, principal, resource }) {
-    const made = yield* ask((stoa) =>
+    const made = yield* change((stoa) =>
       stoa.grants.add({
         principal,
         resource,
@@ -75,7 +76,7 @@ const rm = Command.make(
   "rm",
   { id: Argument.String("id").pipe(Argument.withDescription("The grant's id, gnt_…")) },
   Effect.fn(function* ({ id }) {
-    yield* ask((stoa) => stoa.grants.revoke(id))
+    yield* change((stoa) => stoa.grants.revoke(id))
     yield* talk(`${id} no longer holds`)
   }),
 ).pipe(Command.withDescription("Revoke a grant, at once"))

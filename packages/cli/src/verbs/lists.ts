@@ -2,6 +2,7 @@
 import { AccessContext, ListedSet } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
+import { change } from "../change.ts"
 import { ask, list, show, talk } from "../root.ts"
 
 const set = Argument.Literals("set", ListedSet.literals).pipe(
@@ -35,7 +36,7 @@ const one = Command.make(
   }),
 ).pipe(Command.withDescription("One list, a tool a line"))
 
-const change = Command.make(
+const replace = Command.make(
   "set",
   {
     set,
@@ -46,7 +47,7 @@ const change = Command.make(
     ),
   },
   Effect.fn(function* ({ context, set, tools }) {
-    const made = yield* ask((stoa) => stoa.allowLists.set(set, context, { tools }))
+    const made = yield* change((stoa) => stoa.allowLists.set(set, context, { tools }))
     yield* show(made, words(made))
     yield* noted(made)
   }),
@@ -64,12 +65,12 @@ const reset = Command.make(
   "reset",
   { set, context },
   Effect.fn(function* ({ context, set }) {
-    const made = yield* ask((stoa) => stoa.allowLists.reset(set, context))
+    const made = yield* change((stoa) => stoa.allowLists.reset(set, context))
     yield* show(made, words(made))
   }),
 ).pipe(Command.withDescription("Give a list back to its default"))
 
 export const lists = Command.make("lists").pipe(
   Command.withDescription("Allow lists: which tools a context sees and calls"),
-  Command.withSubcommands([ls, one, change, reset]),
+  Command.withSubcommands([ls, one, replace, reset]),
 )

@@ -2,6 +2,7 @@ import { Role, ToolsetName } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../Failure.ts"
+import { change } from "../change.ts"
 import { all, ask, client, list, show, talk } from "../root.ts"
 
 const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(
@@ -72,7 +73,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       if (Object.keys(changes).length === 0)
         return yield* refused("Nothing to change. Give --role, --toolset or --rename.")
       const { id } = yield* found(name)
-      const made = yield* ask((stoa) => stoa.principals.change(id, changes))
+      const made = yield* change((stoa) => stoa.principals.change(id, changes))
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
     }),
   ).pipe(

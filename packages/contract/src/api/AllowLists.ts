@@ -4,6 +4,7 @@ import { BadInput, OwnedByFile } from "../Errors.ts"
 import { pageOfMany } from "../Page.ts"
 import { problem } from "../Problem.ts"
 import { ListedSet } from "../Toolset.ts"
+import { waiting } from "./guards.ts"
 
 const list = { toolset: ListedSet, context: AccessContext }
 
@@ -14,12 +15,12 @@ export class AllowListsApi extends HttpApiGroup.make("allowLists")
     HttpApiEndpoint.put("set", "/allow-lists/:toolset/:context", {
       params: list,
       payload: AllowListChange,
-      success: AllowList,
+      success: [AllowList, waiting],
       error: [problem(BadInput), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.delete("reset", "/allow-lists/:toolset/:context", {
       params: list,
-      success: AllowList,
+      success: [AllowList, waiting],
       error: problem(OwnedByFile),
     }),
   )

@@ -6,7 +6,7 @@ import { DelegationId, GrantId } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
 import { problem } from "../Problem.ts"
-import { Idempotency, made } from "./guards.ts"
+import { Idempotency, made, waiting } from "./guards.ts"
 
 export class GrantsApi extends HttpApiGroup.make("grants")
   .add(
@@ -17,12 +17,12 @@ export class GrantsApi extends HttpApiGroup.make("grants")
     }),
     HttpApiEndpoint.post("add", "/grants", {
       payload: NewGrant,
-      success: made(Grant),
+      success: [...made(Grant), waiting],
       error: [problem(Missing), problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/grants/:id", {
       params: { id: GrantId },
-      success: HttpApiSchema.NoContent,
+      success: [HttpApiSchema.NoContent, waiting],
       error: [problem(Missing), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.get("judge", "/judge", {

@@ -5,9 +5,9 @@ import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role } from
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
 import { ToolsetName } from "../Toolset.ts"
-import { Idempotency, made } from "./guards.ts"
+import { Idempotency, made, waiting } from "./guards.ts"
 
-const PrincipalChange = Schema.Struct({
+export const PrincipalChange = Schema.Struct({
   name: Schema.optionalKey(Name),
   roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
   toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
@@ -36,7 +36,7 @@ export class PrincipalsApi extends HttpApiGroup.make("principals")
     HttpApiEndpoint.patch("change", "/principals/:principal", {
       params: ref,
       payload: PrincipalChange,
-      success: Principal,
+      success: [Principal, waiting],
       error: [problem(Missing), problem(NameTaken), problem(OwnedByFile), problem(WrongState)],
     }),
     HttpApiEndpoint.delete("retire", "/principals/:principal", {

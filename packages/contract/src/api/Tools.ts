@@ -13,6 +13,7 @@ import {
   TooManyRequests,
   WrongState,
 } from "../Errors.ts"
+import { IdempotencyKey } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { Issue, problem } from "../Problem.ts"
 import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, ToolSource, Visibility } from "../Tool.ts"
@@ -117,7 +118,7 @@ export class ToolsApi extends HttpApiGroup.make("tools")
     HttpApiEndpoint.post("call", "/tools/:name/call", {
       params: ref,
       headers: {
-        "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))),
+        "idempotency-key": Schema.optionalKey(IdempotencyKey),
       },
       payload: NewCall,
       success: [SettledCall, OpenCall.pipe(HttpApiSchema.status(202)), CallPreview],

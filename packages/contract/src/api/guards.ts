@@ -14,6 +14,7 @@ import {
 } from "../Errors.ts"
 import type { Principal } from "../Principal.ts"
 import { problem } from "../Problem.ts"
+import { WaitingChange } from "../WaitingChange.ts"
 
 /** Turns the bearer token into a caller. */
 export class Authentication extends HttpApiMiddleware.Service<Authentication, { provides: Caller }>()(
@@ -48,3 +49,6 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
 
 /** What a create answers: 201, or 200 with the first object when its key was repeated. A handler's answer is the former. */
 export const made = <S extends Schema.Top>(schema: S) => [schema.pipe(HttpApiSchema.status(201)), schema] as const
+
+/** What a change of rights answers, where a policy wants a second person to agree first. */
+export const waiting = WaitingChange.pipe(HttpApiSchema.status(202))

@@ -24,6 +24,7 @@ import {
 import { digestOf, isTooDeep, type Progress, Road } from "@stoa/tools"
 import { Cause as Failure, Clock, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { otherRequest } from "../access/identity/IdempotencyKeys.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
@@ -136,10 +137,7 @@ export class Calls extends Context.Service<
 
       /** A retry finds the first call and its result, or the refusal it met. */
       const again = Effect.fnUntraced(function* (row: CallRow, digest: string, request: CallRequest) {
-        if (row.digest !== digest)
-          return yield* new WrongState({
-            detail: "This idempotency key was used for another call. Take a new key for a new call.",
-          })
+        if (row.digest !== digest) return yield* otherRequest()
         if (row.state === "refused" && row.onKind === null) return yield* Effect.fail(refusalFrom(row))
         return yield* stay(row, request)
       })

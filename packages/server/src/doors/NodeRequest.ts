@@ -14,6 +14,7 @@ import {
 } from "effect/http"
 import { bodyFault, hasNul } from "./Body.ts"
 import { problemResponse } from "./Problems.ts"
+import type { Target } from "./Target.ts"
 
 /** The largest body taken (house.md, section 4). */
 export const largestBody = 4 * 1024 * 1024
@@ -23,6 +24,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   readonly source: IncomingMessage
   readonly response: ServerResponse
+  readonly target: Target
   readonly url: string
   readonly protocol = "http" as const
   #headers: Headers.Headers | undefined
@@ -33,6 +35,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   constructor(
     source: IncomingMessage,
     response: ServerResponse,
+    target: Target,
     url = source.url ?? "/",
     remote?: Option.Option<string>,
     headers?: Headers.Headers,
@@ -40,6 +43,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     super()
     this.source = source
     this.response = response
+    this.target = target
     this.url = url
     this.#remote = remote
     this.#headers = headers
@@ -69,6 +73,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return new NodeRequest(
       this.source,
       this.response,
+      this.target,
       options.url ?? this.url,
       options.remoteAddress ?? this.#remote,
       options.headers ?? this.#headers,
@@ -120,7 +125,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     })
   }
   toJSON(): unknown {
-    return { _id: "HttpServerRequest", method: this.method, path: this.url.split("?")[0] }
+    return { _id: "HttpServerRequest", method: this.method, path: this.target.path }
   }
 }
 

@@ -12,6 +12,7 @@ import { Crowd } from "./Crowd.ts"
 import { refuse, StartError } from "../store/StartError.ts"
 import { NodeRequest } from "./NodeRequest.ts"
 import { sendResponse } from "./Response.ts"
+import { type Target, targetOf } from "./Target.ts"
 
 /** How long running requests may take to finish once the house is closing. */
 const drainLimit = "10 seconds"
@@ -23,7 +24,7 @@ const lingerMs = 250
 /** So many may stand before the door, connected and not let in: node's own figure. */
 const backlog = 511
 
-export type Door = (request: http.IncomingMessage, response: http.ServerResponse) => void
+export type Door = (request: http.IncomingMessage, response: http.ServerResponse, target: Target) => void
 
 export class NodeServer extends Context.Service<
   NodeServer,
@@ -145,14 +146,14 @@ export class NodeServer extends Context.Service<
             const context = yield* Effect.context<never>()
             const handled = HttpEffect.toHandled(app, sendResponse, middleware)
             const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
-              const { url = "/" } = request
+              const target = targetOf(request.url ?? "/")
               for (const { door, path } of taken) {
-                if (!url.startsWith(path) || !["", "/", "?"].includes(url.charAt(path.length))) continue
+                if (target.path !== path && !target.path.startsWith(`${path}/`)) continue
                 begun(request.socket, response)
-                return door(request, response)
+                return door(request, response, target)
               }
               const finished = begun(request.socket, response)
-              const asked = new NodeRequest(request, response)
+              const asked = new NodeRequest(request, response, target)
               const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
                 handled,
               )

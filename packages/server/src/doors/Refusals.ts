@@ -6,6 +6,7 @@ import { BadInput, CorrelationId, ForeignOrigin, Unavailable, UnsupportedBody } 
 import { Schema } from "effect"
 import { HttpMethod } from "effect/http"
 import { newCorrelation } from "../store/journal/Correlation.ts"
+import type { Target } from "./Target.ts"
 
 export interface RefusalOptions {
   readonly port: number
@@ -33,7 +34,7 @@ export const hostsOf = ({ host, port, publicUrl }: RefusalOptions): ReadonlySet<
 /** What of a request the refusals look at. */
 interface Asked {
   readonly method: string
-  readonly url: string
+  readonly target: Target
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
@@ -48,16 +49,15 @@ export const refusals = (options: RefusalOptions) => {
   const anyHost = options.host === "0.0.0.0" || options.host === "::"
 
   const refusal = (request: Asked) => {
-    const { headers } = request
-    const path = request.url.split("?")[0]!
+    const { headers, target } = request
+    const { fault, path } = target
     if (options.draining() && path !== "/healthz" && path !== "/readyz")
       return new Unavailable({ reason: "it is closing" })
     const host = headers["host"] ?? ""
     if (!anyHost && !hosts.has(host.toLowerCase())) return new ForeignOrigin({ header: "Host", value: host })
     const origin = headers["origin"]
     if (origin !== undefined && !isOwn(origin, host)) return new ForeignOrigin({ header: "Origin", value: origin })
-    if (/%00/.test(request.url))
-      return new BadInput({ issues: [{ path: "path", message: "has a NUL character (%00); leave it out" }] })
+    if (fault !== undefined) return new BadInput({ issues: [{ path: "path", message: fault }] })
     const type = headers["content-type"]
     if (hasBody(request) && type !== undefined && !/^application\/([a-z.+-]+\+)?json\b/i.test(type))
       return new UnsupportedBody({ contentType: type })

@@ -4,7 +4,9 @@
  */
 import {
   Caller,
+  Forbidden,
   type ToolAnnotations,
+  ToolAuthorizationError,
   type ToolDefinition,
   ToolExecutionError,
   type ToolsetName,
@@ -80,6 +82,12 @@ export const builtIn = (
   }
 }
 
+/** What a room refuses is a refusal of the call, and booked as one; whatever else fails is a failure. */
+const failureOf = (error: { readonly message: string }, toolName: string, { principal }: Caller["Service"]) =>
+  error instanceof Forbidden
+    ? new ToolAuthorizationError({ message: error.message, toolName, agentId: principal.id, rule: error.rule })
+    : new ToolExecutionError({ message: error.message, toolName })
+
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
   const { annotations, description, effects, input, name, timeoutMs } = face
@@ -104,7 +112,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
         : face.run(args as A, call)
     return Effect.mapError(
       Effect.provideService(work, Caller, call.caller),
-      (error) => new ToolExecutionError({ message: error.message, toolName: name }),
+      (error) => failureOf(error, name, call.caller) as ToolExecutionError,
     )
   }
   return { tool: { definition, handler }, traits: { effects, reviewed: true } }

@@ -1,5 +1,4 @@
 /** The MCP servers the house is a client of: who they are, whether they are there, and which of their tools may be called. */
-import { createHash } from "node:crypto"
 import {
   type MCPServerSpec,
   type MCPServerState,
@@ -15,6 +14,7 @@ import {
 import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeReveal } from "../access/secrets/Reveal.ts"
+import { IdempotencyKeys, type Keyed } from "../access/identity/IdempotencyKeys.ts"
 import { nameKey } from "../access/identity/Principals.ts"
 import { Secrets } from "../access/secrets/Secrets.ts"
 import { newId } from "../store/journal/Correlation.ts"
@@ -37,19 +37,13 @@ export type { UpstreamTool } from "./connections/kept.ts"
 const patience = "10 seconds"
 const channel = "mcp_servers"
 
-/** An Idempotency-Key, and the request it came with. */
-export interface Requested {
-  readonly key: string
-  readonly digest: string
-}
-
 export class Upstreams extends Context.Service<
   Upstreams,
   {
     /** Keeps it, and waits a while for its connection. `first` is false for a request that was answered before. */
     readonly add: (
       wanted: NewMCPServer,
-      request?: Requested,
+      request?: Keyed,
     ) => Effect.Effect<{ readonly server: MCPServerState; readonly first: boolean }, NameTaken | WrongState>
     /** Ends the connection and the program behind it; its tools and what was pinned of them are gone. */
     readonly remove: (ref: string) => Effect.Effect<void, Missing | OwnedByFile>
@@ -98,6 +92,7 @@ export class Upstreams extends Context.Service<
         const journal = yield* Journal
         const notices = yield* Notices
         const secrets = yield* Secrets
+        const keys = yield* IdempotencyKeys
         const rows = makeRows(sql, secrets)
         const pool = yield* makePool(rows, yield* makeReveal)
         yield* notices.listen(channel, pool.nudge)
@@ -109,39 +104,23 @@ export class Upstreams extends Context.Service<
           return all.some((one) => nameKey(one.name) === nameKey(name))
         })
 
-        const insert = Effect.fnUntraced(function* ({ name, ...spec }: NewMCPServer, request: Requested | undefined) {
-          const before = request === undefined ? undefined : yield* rows.requested(request.key)
-          if (before !== undefined)
-            return before.requestDigest === request?.digest
-              ? { id: before.id, first: false }
-              : yield* new WrongState({
-                  detail: "This Idempotency-Key was used for another request. Take a new key for a new request.",
-                })
+        const insert = Effect.fnUntraced(function* ({ name, ...spec }: NewMCPServer, request: Keyed | undefined) {
+          const before = request === undefined ? undefined : yield* keys.claim(request)
+          if (before !== undefined) return { id: Buffer.from(before).toString("utf8"), first: false }
           if (yield* taken(name)) return yield* new NameTaken({ noun: "MCP server", name })
           const id = newId<string>("srv")
           const row = { id, name, spec: spec satisfies MCPServerSpec, source: "house" as const, owner: null }
-          yield* Effect.catchReason(rows.insert(row, request), "SqlError", "UniqueViolation", () =>
+          yield* Effect.catchReason(rows.insert(row), "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "MCP server", name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
           yield* journal.append({ kind: "server.added", body: { server: name, owner: null } })
+          if (request !== undefined) yield* keys.keep(request, Buffer.from(id, "utf8"))
           yield* noticed
           return { id, first: true }
         })
 
-        const add: Upstreams["Service"]["add"] = Effect.fn("Upstreams.add")(function* (wanted, given) {
-          const request = given && { ...given, key: createHash("sha256").update(given.key).digest("hex") }
-          const { first, id } = yield* journal.transact(insert(wanted, request)).pipe(
-            // Two at once with one key: the second is told of a taken name, and is answered like the first.
-            Effect.catchTag("NameTaken", (error) =>
-              request === undefined
-                ? Effect.fail(error)
-                : Effect.flatMap(rows.requested(request.key), (it) =>
-                    it?.requestDigest === request.digest
-                      ? Effect.succeed({ id: it.id, first: false })
-                      : Effect.fail(error),
-                  ),
-            ),
-          )
+        const add: Upstreams["Service"]["add"] = Effect.fn("Upstreams.add")(function* (wanted, request) {
+          const { first, id } = yield* journal.transact(insert(wanted, request))
           yield* pool.follow
           const kept = pool.entries.get(id)
           if (kept === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })

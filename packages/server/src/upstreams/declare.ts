@@ -47,7 +47,7 @@ export const declareServers = Effect.fnUntraced(function* (
       })
     const before = all.find((one) => one.source === "file" && keyOf(one) === serverKey(name, owner))
     if (before === undefined) {
-      yield* Effect.orDie(rows.insert({ id: newId<string>("srv"), name, spec, source: "file", owner }, undefined))
+      yield* Effect.orDie(rows.insert({ id: newId<string>("srv"), name, spec, source: "file", owner }))
       yield* journal.append({ kind: "server.added", body: { server: name, owner } })
       done.added.push(`mcpServers.${name}`)
     } else if (before.spec === undefined || before.name !== name || !sameSpec(before.spec, spec)) {

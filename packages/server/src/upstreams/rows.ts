@@ -73,7 +73,6 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
 
   const insert = Effect.fnUntraced(function* (
     server: Pick<Server, "id" | "name" | "source" | "owner"> & { readonly spec: MCPServerSpec },
-    request: { readonly key: string; readonly digest: string } | undefined,
   ) {
     const { id, name, owner, source, spec } = server
     const row = {
@@ -84,8 +83,6 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
       spec: sealed(id, spec),
       source,
       owner,
-      requestKey: request?.key ?? null,
-      requestDigest: request?.digest ?? null,
       revision: 1,
       createdAt: DateTime.formatIso(yield* DateTime.now),
     }
@@ -102,13 +99,6 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   const remove = Effect.fnUntraced(function* (id: string) {
     yield* sql`DELETE FROM mcp_tools WHERE server = ${id}`
     yield* sql`DELETE FROM mcp_servers WHERE id = ${id}`
-  }, Effect.orDie)
-
-  /** The server an Idempotency-Key has made, and for which request. */
-  const requested = Effect.fnUntraced(function* (key: string) {
-    const rows = yield* sql<{ id: string; requestDigest: string }>`SELECT id, request_digest FROM mcp_servers
-      WHERE request_key = ${key}`
-    return rows[0]
   }, Effect.orDie)
 
   const pins = Effect.gen(function* () {
@@ -147,5 +137,5 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
     return rows[0]?.digest
   }, Effect.orDie)
 
-  return { all, insert, update, remove, requested, pins, tools, write, accept }
+  return { all, insert, update, remove, pins, tools, write, accept }
 }

@@ -14,7 +14,7 @@ import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { rightsChanged } from "../../src/access/rights/Rights.ts"
-import { ask, Guest, house } from "../house.ts"
+import { ask, Guest, house, made } from "../house.ts"
 
 const refused = <A>(question: () => Promise<A>) =>
   Effect.flip(ask(question) as Effect.Effect<A, StoaError>).pipe(Effect.orDie)
@@ -295,8 +295,8 @@ for (const store of ["sqlite", "postgres"] as const)
         const sql = yield* SqlClient.SqlClient
         const pam = yield* someone("service")
         const judge = ask(() => pam.client.grants.judge({ action: "execute", resource: "tools/x" }))
-        const grant = yield* ask(() =>
-          admin.grants.add({ principal: pam.name, resource: "tools/x", actions: ["execute"] }),
+        const grant = made(
+          yield* ask(() => admin.grants.add({ principal: pam.name, resource: "tools/x", actions: ["execute"] })),
         )
         assert.deepStrictEqual(yield* judge, { verdict: "allow", rule: `grant:${grant.id}` })
         // Remembered: a row that vanishes without a change of rights is not noticed …
@@ -482,7 +482,9 @@ for (const store of ["sqlite", "postgres"] as const)
         )
         assert.deepStrictEqual([error.status, error.issues[0]!.path], [400, "tools.1"])
         assert.strictEqual((yield* ask(() => admin.allowLists.get("engrams", "agent"))).tools.length, 6)
-        const kept = yield* ask(() => admin.allowLists.set("upstream", "agent", { tools: ["github/create_issue"] }))
+        const kept = made(
+          yield* ask(() => admin.allowLists.set("upstream", "agent", { tools: ["github/create_issue"] })),
+        )
         assert.deepStrictEqual(kept.tools, ["github/create_issue"])
       }),
     )

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Fixtures, joined, behind } from "./gatewayKit.ts"
-import { ask, Guest, house, roomy } from "../house.ts"
+import { ask, Guest, made, house, roomy } from "../house.ts"
 import { newRequest, oldRequest, initialized } from "../mcp/mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }] }
@@ -73,10 +73,10 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("rights to servers",
         ask(() => admin.grants.add({ principal: "ada", resource, actions: ["execute"], effect: "deny" }))
       const all = yield* deny(`tools/${name}/*`)
       assert.deepStrictEqual(yield* seen, { tools: 0, ...beside(false) })
-      yield* ask(() => admin.grants.revoke(all.id))
+      yield* ask(() => admin.grants.revoke(made(all).id))
       const one = yield* deny(`tools/${name}/test_simple_text`)
       assert.deepInclude(yield* seen, beside(true))
-      yield* ask(() => admin.grants.revoke(one.id))
+      yield* ask(() => admin.grants.revoke(made(one).id))
     }),
   )
 
@@ -106,7 +106,9 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("rights to servers",
     Effect.gen(function* () {
       const { admin } = yield* Guest
       const { lists, name } = yield* scene
-      const kept = yield* lists(["*", `${name}/test_simple_text`, `${name}/*`, "gone/tool", "nh/*", `${name}/none`])
+      const kept = made(
+        yield* lists(["*", `${name}/test_simple_text`, `${name}/*`, "gone/tool", "nh/*", `${name}/none`]),
+      )
       assert.deepStrictEqual(kept.unknown, ["gone/tool", "nh/*", `${name}/none`])
       const again = yield* ask(() => admin.allowLists.get("upstream", "agent"))
       assert.deepStrictEqual(again.unknown, kept.unknown)
@@ -121,7 +123,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("rights to servers",
         /: upstream\/agent: gone\/tool, upstream\/agent: nh\/\*, upstream\/agent: it-\w+\/none$/,
       )
       const own = yield* ask(() => admin.allowLists.set("configured", "crossroads", { tools: ["nothing-here"] }))
-      assert.deepStrictEqual(own.unknown, ["nothing-here"])
+      assert.deepStrictEqual(made(own).unknown, ["nothing-here"])
     }),
   )
 })

@@ -5,7 +5,7 @@ import type { StoaError } from "@stoa/sdk"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect } from "effect"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { ask, Guest, house, roomy } from "../house.ts"
+import { ask, Guest, house, made, roomy } from "../house.ts"
 
 const write = Effect.fnUntraced(function* (content: unknown) {
   const { configFile } = yield* Guest
@@ -134,7 +134,7 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* write({})
           yield* reload
           assert.deepStrictEqual(yield* list, narrow)
-          const reset = yield* ask(() => admin.allowLists.reset("office", "agent"))
+          const reset = made(yield* ask(() => admin.allowLists.reset("office", "agent")))
           assert.deepStrictEqual([reset.tools, reset.source], [["*"], "default"])
         }),
     )

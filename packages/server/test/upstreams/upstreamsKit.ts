@@ -9,6 +9,7 @@ import type { Event, ToolExecutionError, ToolTimeoutError } from "@stoa/contract
 import { Effect, Layer, Redacted } from "effect"
 import { Environment } from "../../src/access/secrets/Environment.ts"
 import { Rules } from "../../src/access/rights/Rules.ts"
+import { IdempotencyKeys } from "../../src/access/identity/IdempotencyKeys.ts"
 import { Secrets } from "../../src/access/secrets/Secrets.ts"
 import { Settings } from "../../src/Settings.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -215,6 +216,7 @@ export const stub = (redirect?: (url: string) => string | undefined) =>
 export const room = (store: Stored, key = "the key of this house") =>
   Layer.effectDiscard(Effect.flatMap(Upstreams, ({ open }) => open)).pipe(
     Layer.provideMerge(Upstreams.layer("stoa.config.json")),
+    Layer.provideMerge(IdempotencyKeys.layer),
     Layer.provideMerge(Environment.layer),
     Layer.provideMerge(Layer.mergeAll(Rules.layer, Secrets.layer(Redacted.make(key)))),
     Layer.provideMerge(ground(store)),

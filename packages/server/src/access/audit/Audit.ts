@@ -26,11 +26,16 @@ interface Row extends ChainRow {
 
 const decode = Schema.decodeUnknownSync(AuditEntry)
 const fromRow = (row: Row): AuditEntry => {
-  const { call, rule, ...rest } = row as Row & { call: string | null; rule: string | null }
-  return decode({ ...rest, ...(call === null ? {} : { call }), ...(rule === null ? {} : { rule }) })
+  // What a row does not have is not said of it.
+  return decode(
+    Object.fromEntries(Object.entries(row).filter(([name, value]) => value !== null || name === "principal")),
+  )
 }
 
-type Stored = Omit<Row, "rule" | "call"> & { readonly rule: string | null; readonly call: string | null }
+const nothing = { rule: null, call: null, space: null, durationMs: null }
+type Stored = Omit<Row, keyof typeof nothing> & {
+  readonly [Name in keyof typeof nothing]: NonNullable<Row[Name]> | null
+}
 const columns = [
   "seq",
   "at",
@@ -42,6 +47,8 @@ const columns = [
   "call",
   "correlationId",
   "hash",
+  "space",
+  "durationMs",
 ] as const
 const inserts = new WeakMap<SqlClient.SqlClient, Insert<Stored>>()
 const insertInto = (sql: SqlClient.SqlClient): Insert<Stored> => {
@@ -133,7 +140,7 @@ export class Audit extends Context.Service<
         const at = isoMoment(DateTime.toEpochMillis(event.at))
         const row = { ...audited, seq: ++seq, at, correlationId: event.correlationId }
         hash = hashOfRow(hash, row)
-        rows.push({ rule: null, call: null, ...row, hash })
+        rows.push({ ...nothing, ...row, hash })
       }
       if (anew !== undefined) add(anew, events[0]!)
       for (const event of events) {

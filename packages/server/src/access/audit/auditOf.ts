@@ -9,6 +9,8 @@ export interface Audited {
   readonly result: AuditResult
   readonly rule?: string
   readonly call?: string
+  readonly space?: string
+  readonly durationMs?: number
 }
 
 /** How the trail says that an operator has looked into what it says of itself. */
@@ -28,6 +30,9 @@ const passedOver = [
   "decision.asked",
   "timer.fired",
 ] as const satisfies ReadonlyArray<EventKind>
+
+/** A tool that is hidden answers like one that is not there: to call either is to be refused. */
+const refusals: ReadonlyArray<string> = ["ToolAuthorizationError", "ToolNotFoundError"]
 
 /** The kinds the audit reads. */
 export const auditedKinds = (Object.keys(kinds) as ReadonlyArray<EventKind>).filter(
@@ -115,8 +120,8 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("remove", `tools/${event.body.tool}`)
     // One row a call (X-44): how it ended, whichever way it ended (S4-28).
     case "call.settled": {
-      const { call, error, principal, rule, state, tool } = event.body
-      const denied = error?.tag === "ToolAuthorizationError"
+      const { call, durationMs, error, principal, rule, space = null, state, tool } = event.body
+      const denied = error !== null && refusals.includes(error.tag)
       const result = state === "done" ? "success" : denied ? "denied" : "failure"
       return {
         principal,
@@ -124,7 +129,9 @@ export const auditOf = (event: Event): Audited | undefined => {
         resource: `tools/${tool}`,
         result,
         call,
+        durationMs,
         ...(rule === null ? {} : { rule }),
+        ...(space === null ? {} : { space }),
       }
     }
     case "call.received":
@@ -208,6 +215,8 @@ export const hashOfRow = (before: string, row: ChainRow): string =>
       row.rule ?? null,
       row.call ?? null,
       row.correlationId,
+      // Rows from before there were these have hashes without them.
+      ...(row.space == null && row.durationMs == null ? [] : [row.space ?? null, row.durationMs ?? null]),
     ]),
     "hex",
   )

@@ -27,6 +27,7 @@ import { monotonicOf } from "../../store/Monotonic.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
+import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
@@ -40,16 +41,16 @@ const certificateLife = { days: 7 }
 /** Last use is shown to the minute: more would make every read a write. */
 const useNotedEvery = 60_000
 
-/** Which context a new token stands in, unless an admin says otherwise (X-53). */
-const contextOf = (principal: Principal): AccessContext =>
-  principal.roles.includes("admin") ? "internal" : principal.kind === "service" ? "crossroads" : "agent"
-
 export class Tokens extends Context.Service<
   Tokens,
   {
     readonly issue: (wanted: NewToken) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
     /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
-    readonly rotate: (id: TokenId) => Effect.Effect<IssuedToken, Missing, Transaction>
+    readonly rotate: (
+      id: TokenId,
+      /** When the new one ends at the latest, whatever it is. */
+      latest?: DateTime.Utc | null,
+    ) => Effect.Effect<IssuedToken, Missing, Transaction>
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
     /** Who made a token, if that was somebody else than its bearer, and after a moment. */
@@ -121,7 +122,7 @@ export class Tokens extends Context.Service<
         return yield* insert({
           principal,
           label: wanted.label ?? null,
-          context: wanted.context ?? contextOf(principal),
+          context: wanted.context ?? usualContext(principal),
           expiresAt,
           createdAt: now,
           certificate: wanted.certificate ?? false,
@@ -151,7 +152,7 @@ export class Tokens extends Context.Service<
         yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
       })
 
-      const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id) {
+      const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         yield* revoke(id)
@@ -159,11 +160,12 @@ export class Tokens extends Context.Service<
         const renewable = decodeFlag((rows[0] as { certificate: unknown }).certificate)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
+        const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
         return yield* insert({
           principal: yield* principals.get(old.principal),
           label: old.label,
           context: old.context,
-          expiresAt: life === null ? old.expiresAt : DateTime.addDuration(now, life),
+          expiresAt: latest === null || renewed === null ? renewed : DateTime.min(renewed, latest),
           createdAt: now,
           certificate: life !== null,
         })
@@ -268,7 +270,7 @@ export class Tokens extends Context.Service<
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: name })
         const rows = yield* Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`)
         // Whatever its roles: a caller without a credential never stands inside (S2-06).
-        const context = contextOf(principal) === "internal" ? "agent" : contextOf(principal)
+        const context = outer(usualContext(principal), "agent")
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 

@@ -6,6 +6,7 @@ import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { take } from "./gcra.ts"
+import { networkOf } from "./network.ts"
 import { concerns, fits } from "../rights/policy.ts"
 import { Rules } from "../rights/Rules.ts"
 
@@ -21,7 +22,7 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "waits/messages", count: 8, seconds: 0 }),
 ]
 
-/** Guessing at tokens: per address, whoever it claims to be. */
+/** Guessing at tokens: per network, whoever it claims to be and whichever of its addresses it uses. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
 
 /** Which limit counts for a resource, if any, and in which bucket. */
@@ -143,7 +144,7 @@ export class Limits extends Context.Service<
             (limits) =>
               limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))?.count ?? 0,
           ),
-        takeGuess: (address) => Effect.suspend(() => count(`guess ${address}`, guesses, "wrong tokens")),
+        takeGuess: (address) => Effect.suspend(() => count(`guess ${networkOf(address)}`, guesses, "wrong tokens")),
         take: takeOne,
         hold,
         within,

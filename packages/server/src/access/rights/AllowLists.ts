@@ -21,7 +21,7 @@ const contexts: ReadonlyArray<AccessContext> = ["agent", "crossroads", "internal
 
 /** The six of S2-03; otherwise everything for agents and the inside, nothing for the crossroads (X-53). */
 const engramsForAgents = toolNames.engrams.filter((name) => name.startsWith("engram_"))
-const defaultList = (toolset: ListedSet, context: AccessContext): ReadonlyArray<string> =>
+export const defaultTools = (toolset: ListedSet, context: AccessContext): ReadonlyArray<string> =>
   context === "crossroads" ? [] : toolset === "engrams" && context === "agent" ? engramsForAgents : ["*"]
 
 /** Names that are in no built-in set: a mistake (S2-07). Configured and upstream tools come and go, so theirs are only noted. */
@@ -79,7 +79,7 @@ export class AllowLists extends Context.Service<
             const row = decode(rows[0])
             return new AllowList({ ...row, unknown: unknownNames(toolset, row.tools) })
           }
-          const tools = defaultList(toolset, context)
+          const tools = defaultTools(toolset, context)
           return new AllowList({
             toolset,
             context,
@@ -149,7 +149,7 @@ export class AllowLists extends Context.Service<
           if (before.source === "default") return before
           if (before.source === "file" && by !== "file") return yield* owned(before)
           yield* Effect.orDie(sql`DELETE FROM allow_lists WHERE toolset = ${toolset} AND context = ${context}`)
-          yield* record(before, defaultList(toolset, context))
+          yield* record(before, defaultTools(toolset, context))
           return yield* get(toolset, context)
         })
 

@@ -1,17 +1,15 @@
 /** May they? Gathers a principal's rules (roles, policies, grants, delegations) and asks the pure judgement. */
 import {
+  type AccessContext,
   type Action,
   BadInput,
   Caller,
-  Delegation,
-  type DelegationId,
   Forbidden,
   Grant,
   type GrantId,
   Judgement,
   Limit,
   Missing,
-  type NewDelegation,
   type NewGrant,
   OwnedByFile,
   type Page,
@@ -28,41 +26,19 @@ import { json } from "../../store/database/Columns.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
-import { rightsChanged } from "./Rights.ts"
-import {
-  deepestDelegation,
-  judge,
-  longestDelegation,
-  mayDelegate,
-  reachOf,
-  type Rule,
-  rulesOfPolicies,
-  rulesOfRoles,
-  mostDelegations,
-} from "./policy.ts"
-import { take } from "../limits/gcra.ts"
+import { usualContext } from "../identity/contexts.ts"
 import { Principals } from "../identity/Principals.ts"
+import { take } from "../limits/gcra.ts"
+import { delegationFrom } from "./delegationRows.ts"
+import { deepestDelegation, judge, reachOf, type Rule, rulesOfPolicies, rulesOfRoles } from "./policy.ts"
+import { rightsChanged } from "./Rights.ts"
 import { Rules } from "./Rules.ts"
 import type { Viewer } from "./Viewer.ts"
 
 const GrantRow = Schema.Struct({ ...Grant.fields, actions: json(Grant.fields.actions) })
-const { from: _from, to: _to, ...delegationFields } = Delegation.fields
-const DelegationRow = Schema.Struct({
-  ...delegationFields,
-  giver: Delegation.fields.from,
-  receiver: Delegation.fields.to,
-  parent: Schema.NullOr(Schema.String),
-  actions: json(Delegation.fields.actions),
-})
 const decodeGrant = Schema.decodeUnknownSync(GrantRow)
 const encodeGrant = Schema.encodeSync(GrantRow)
-const decodeDelegation = Schema.decodeUnknownSync(DelegationRow)
-const encodeDelegation = Schema.encodeSync(DelegationRow)
 const grantFromRow = (row: unknown): Grant => new Grant(decodeGrant(row))
-const delegationFromRow = (row: unknown): Delegation => {
-  const { giver, receiver, ...rest } = decodeDelegation(row)
-  return new Delegation({ ...rest, from: giver, to: receiver })
-}
 
 /** Judgements rest on rules gathered at most this long ago, and never on rules of another epoch (S4-104). */
 const remembered = Duration.minutes(5)
@@ -87,11 +63,19 @@ export class Grants extends Context.Service<
     readonly judge: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<Judgement>
     /** Whether what is judged of the caller stands for as long as the epoch of rights does: nothing in it ends by itself. */
     readonly last: (who: Caller["Service"]) => Effect.Effect<boolean>
-    /** The same question about somebody else, by an admin. */
-    readonly judgeOf: (principal: Principal, action: Action, resource: string) => Effect.Effect<Judgement>
+    /** The same question about somebody else, where their tokens stand as a rule, or where one of them does. */
+    readonly judgeOf: (
+      principal: Principal,
+      action: Action,
+      resource: string,
+      context?: AccessContext,
+    ) => Effect.Effect<Judgement>
     /** Who looks at things of a kind, such as `calls`, and whether they may look at everybody's. */
     readonly viewer: (things: string) => Effect.Effect<Viewer, never, Caller>
-    readonly viewerOf: (who: Pick<Caller["Service"], "principal" | "epoch">, things: string) => Effect.Effect<Viewer>
+    readonly viewerOf: (
+      who: Pick<Caller["Service"], "principal" | "epoch"> & Partial<Pick<Caller["Service"], "context">>,
+      things: string,
+    ) => Effect.Effect<Viewer>
     /** As its rights stand now, for what has been open or waiting for a while. Inside a transaction it sees that one's changes. */
     readonly viewerNow: (principal: PrincipalId, things: string) => Effect.Effect<Viewer, Missing>
     /** Goes on only if the caller may. */
@@ -101,14 +85,11 @@ export class Grants extends Context.Service<
     readonly add: (wanted: NewGrant) => Effect.Effect<Grant, Missing | BadInput, Transaction>
     readonly revoke: (id: GrantId) => Effect.Effect<void, Missing | OwnedByFile, Transaction>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Grant>, Missing>
-    readonly delegate: (
-      wanted: NewDelegation,
-    ) => Effect.Effect<Delegation, Missing | BadInput | Forbidden, Transaction | Caller>
-    readonly getDelegation: (id: DelegationId) => Effect.Effect<Delegation, Missing>
-    /** Takes back a delegation, and everything that was handed on from it. */
-    readonly undelegate: (id: DelegationId) => Effect.Effect<void, Missing, Transaction>
-    /** Given or received by the principal. */
-    readonly delegations: (of: Principal, query: PageQuery) => Effect.Effect<Page<Delegation>>
+    readonly get: (id: GrantId) => Effect.Effect<Grant, Missing>
+    /** All rules that speak of the caller, for whoever hands some of it on. */
+    readonly rulesOf: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<Rule>>
+    /** Those of anybody, or of what somebody would be under other roles or another name. */
+    readonly rulesOfPrincipal: (principal: Principal) => Effect.Effect<ReadonlyArray<Rule>>
   }
 >()("server/access/rights/Grants") {
   static readonly layer = Layer.effect(
@@ -143,7 +124,7 @@ export class Grants extends Context.Service<
               : yield* sql`SELECT * FROM delegations
                   WHERE receiver = ${principal.id} AND revoked_at IS NULL AND expires_at > ${now}`
           const lent: Array<Rule> = []
-          for (const one of received.map(delegationFromRow)) {
+          for (const one of received.map(delegationFrom)) {
             const giver = yield* Effect.orDie(principals.get(one.from))
             const lentBy = yield* gatherFrom(giver, depth + 1, now, known)
             lent.push({ ...one, name: `delegation:${one.id}`, effect: "allow", lentBy })
@@ -181,26 +162,35 @@ export class Grants extends Context.Service<
           ? Effect.succeed(known)
           : gatherAnew(who)
       }
-      const rulesOf = (who: Who) => Effect.map(gatheredOf(who), ({ rules }) => rules)
+      const rulesOf: Grants["Service"]["rulesOf"] = (who) => Effect.map(gatheredOf(who), ({ rules }) => rules)
+      const rulesOfPrincipal: Grants["Service"]["rulesOfPrincipal"] = gather
 
-      const judgeBy = ({ rules, said }: Gathered, action: Action, resource: string): Effect.Effect<Judgement> => {
+      const judgeBy = (
+        { rules, said }: Gathered,
+        action: Action,
+        resource: string,
+        context: AccessContext,
+      ): Effect.Effect<Judgement> => {
         const key = `${action} ${resource}`
         const known = said?.get(key)
         if (known !== undefined) return known
-        const judged = Effect.succeed(new Judgement(judge(rules, action, resource, moment())))
+        const judged = Effect.succeed(new Judgement(judge(rules, action, resource, moment(), context)))
         if (said !== undefined && said.size < mostSaid) said.set(key, judged)
         return judged
       }
 
       // Asked of every call: what is at hand is answered without a fiber.
       const judgeIt: Grants["Service"]["judge"] = (who, action, resource) =>
-        goOn(gatheredOf(who), (rules) => judgeBy(rules, action, resource))
+        goOn(gatheredOf(who), (rules) => judgeBy(rules, action, resource, who.context))
 
-      const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(
-        function* (principal, action, resource) {
-          return new Judgement(judge(yield* gather(principal), action, resource, yield* DateTime.now))
-        },
-      )
+      const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(function* (
+        principal,
+        action,
+        resource,
+        context = usualContext(principal),
+      ) {
+        return new Judgement(judge(yield* gather(principal), action, resource, yield* DateTime.now, context))
+      })
 
       const require: Grants["Service"]["require"] = Effect.fn("Grants.require")(function* (action, resource) {
         const { rule, verdict } = yield* judgeIt(yield* Caller, action, resource)
@@ -209,10 +199,11 @@ export class Grants extends Context.Service<
 
       const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>
         goOn(gatheredOf(who), (found) => {
+          const { context = usualContext(who.principal) } = who
           return Effect.succeed<Viewer>({
             principal: who.principal,
-            all: judge(found.rules, "admin", `${things}/*`, moment()).verdict === "allow",
-            judge: (action, resource) => judge(found.rules, action, resource, moment()),
+            all: judge(found.rules, "admin", `${things}/*`, moment(), context).verdict === "allow",
+            judge: (action, resource) => judge(found.rules, action, resource, moment(), context),
             reach: (action, beginning) => reachOf(found.rules, action, beginning, moment()),
             lasting: found.said !== undefined,
           })
@@ -276,6 +267,11 @@ export class Grants extends Context.Service<
         yield* changed
       })
 
+      const get: Grants["Service"]["get"] = Effect.fnUntraced(function* (id) {
+        const rows = yield* Effect.orDie(sql`SELECT * FROM grants WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* new Missing({ noun: "grant", ref: id }) : grantFromRow(rows[0])
+      })
+
       const list: Grants["Service"]["list"] = Effect.fn("Grants.list")(function* (query) {
         const { after, limit } = pageFrom(query)
         const whose =
@@ -284,98 +280,6 @@ export class Grants extends Context.Service<
           sql`SELECT * FROM grants WHERE ${whose} AND id > ${after} ORDER BY id LIMIT ${limit + 1}`,
         )
         return pageOf(rows, limit, grantFromRow, (grant) => grant.id)
-      })
-
-      const getDelegation: Grants["Service"]["getDelegation"] = Effect.fnUntraced(function* (id) {
-        const rows = yield* Effect.orDie(sql`SELECT * FROM delegations WHERE id = ${id}`)
-        return rows[0] === undefined ? yield* new Missing({ noun: "delegation", ref: id }) : delegationFromRow(rows[0])
-      })
-
-      /** Every loan is asked about at every judgement of its receiver, so there is an end to them. */
-      const room = Effect.fnUntraced(function* (giver: string, receiver: string, now: string) {
-        const live = sql`revoked_at IS NULL AND expires_at > ${now}`
-        const [counts] = yield* Effect.orDie(
-          sql<{ given: number; received: number }>`SELECT
-            (SELECT count(*) FROM delegations WHERE giver = ${giver} AND ${live}) AS given,
-            (SELECT count(*) FROM delegations WHERE receiver = ${receiver} AND ${live}) AS received`,
-        )
-        if (counts!.given >= mostDelegations || counts!.received >= mostDelegations)
-          return yield* new BadInput({
-            issues: [
-              { path: "to", message: `at most ${mostDelegations} loans may be open at a time; take one back first` },
-            ],
-          })
-      })
-
-      const delegate: Grants["Service"]["delegate"] = Effect.fn("Grants.delegate")(function* (wanted) {
-        const caller = yield* Caller
-        const receiver = yield* principals.get(wanted.to)
-        const now = yield* DateTime.now
-        const latest = DateTime.add(now, longestDelegation)
-        const expiresAt = wanted.expiresAt ?? latest
-        if (DateTime.isGreaterThan(expiresAt, latest) || DateTime.isLessThanOrEqualTo(expiresAt, now))
-          return yield* new BadInput({
-            issues: [
-              { path: "expiresAt", message: "a delegation lasts at most 24 hours, and ends in the time to come" },
-            ],
-          })
-        if (receiver.id === caller.principal.id)
-          return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
-        yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))
-        const source = mayDelegate(yield* rulesOf(caller), wanted, now)
-        if (source === undefined)
-          return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "only what you have" })
-        const parent = source.name.startsWith("delegation:") ? source.name.slice("delegation:".length) : null
-        const before = parent === null ? undefined : yield* getDelegation(parent as DelegationId)
-        const depth = (before?.depth ?? 0) + 1
-        if (depth > deepestDelegation)
-          return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "at most three deep" })
-        const delegation = new Delegation({
-          id: newId("dlg"),
-          from: caller.principal.id,
-          to: receiver.id,
-          resource: wanted.resource,
-          actions: wanted.actions,
-          reason: wanted.reason,
-          depth,
-          // What is handed on never outlives what it was handed on from.
-          expiresAt: before === undefined ? expiresAt : DateTime.min(expiresAt, before.expiresAt),
-          revokedAt: null,
-          createdAt: now,
-        })
-        const { from, to, ...rest } = delegation
-        const row = encodeDelegation({ ...rest, giver: from, receiver: to, parent })
-        yield* Effect.orDie(sql`INSERT INTO delegations ${sql.insert(row)}`)
-        const { actions, reason, resource } = delegation
-        yield* journal.append({
-          kind: "delegation.added",
-          body: { delegation: delegation.id, principal: receiver.id, resource, actions, reason, depth },
-        })
-        yield* changed
-        return delegation
-      })
-
-      const undelegate: Grants["Service"]["undelegate"] = Effect.fn("Grants.undelegate")(function* (id) {
-        yield* getDelegation(id)
-        const now = DateTime.formatIso(yield* DateTime.now)
-        const rows = yield* Effect.orDie(
-          sql`WITH RECURSIVE chain (id) AS (
-            SELECT id FROM delegations WHERE id = ${id}
-            UNION SELECT d.id FROM delegations d JOIN chain ON d.parent = chain.id
-          ) UPDATE delegations SET revoked_at = ${now} WHERE id IN (SELECT id FROM chain) AND revoked_at IS NULL RETURNING *`,
-        )
-        for (const row of rows.map(delegationFromRow))
-          yield* journal.append({ kind: "delegation.revoked", body: { delegation: row.id, principal: row.to } })
-        yield* changed
-      })
-
-      const delegations: Grants["Service"]["delegations"] = Effect.fn("Grants.delegations")(function* (of, query) {
-        const { after, limit } = pageFrom(query)
-        const rows = yield* Effect.orDie(
-          sql`SELECT * FROM delegations WHERE (giver = ${of.id} OR receiver = ${of.id}) AND id > ${after}
-            ORDER BY id LIMIT ${limit + 1}`,
-        )
-        return pageOf(rows, limit, delegationFromRow, (one) => one.id)
       })
 
       return Grants.of({
@@ -390,10 +294,9 @@ export class Grants extends Context.Service<
         add,
         revoke,
         list,
-        delegate,
-        getDelegation,
-        undelegate,
-        delegations,
+        get,
+        rulesOf,
+        rulesOfPrincipal,
       })
     }),
   )

@@ -2,7 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Action, Role } from "@stoa/contract"
 import { DateTime } from "effect"
 import fc from "fast-check"
-import { covers, defaultRoles, fits, judge, mayDelegate, type Rule, rulesOfPolicies, rulesOfRoles } from "./policy.ts"
+import {
+  covers,
+  defaultRoles,
+  fits,
+  judge,
+  mayDelegate,
+  reachesBeyond,
+  type Rule,
+  rulesOfPolicies,
+  rulesOfRoles,
+} from "./policy.ts"
 
 const now = DateTime.makeUnsafe("2026-11-15T12:00:00Z")
 const later = DateTime.add(now, { hours: 1 })
@@ -23,14 +33,14 @@ describe("judge", () => {
       for (const asked of actions) {
         const expected = held === asked || held === "admin" ? "allow" : "deny"
         assert.strictEqual(
-          judge([rule({ actions: [held] })], asked, "tools/x", now).verdict,
+          judge([rule({ actions: [held] })], asked, "tools/x", now, "agent").verdict,
           expected,
           `${held} ${asked}`,
         )
       }
-    assert.strictEqual(judge([rule({ expiresAt: later })], "execute", "tools/x", now).verdict, "allow")
-    assert.strictEqual(judge([rule({ expiresAt: now })], "execute", "tools/x", now).verdict, "deny")
-    assert.strictEqual(judge([rule({ expiresAt: earlier })], "execute", "tools/x", now).verdict, "deny")
+    assert.strictEqual(judge([rule({ expiresAt: later })], "execute", "tools/x", now, "agent").verdict, "allow")
+    assert.strictEqual(judge([rule({ expiresAt: now })], "execute", "tools/x", now, "agent").verdict, "deny")
+    assert.strictEqual(judge([rule({ expiresAt: earlier })], "execute", "tools/x", now, "agent").verdict, "deny")
     const table: ReadonlyArray<readonly [pattern: string, resource: string, fits: boolean]> = [
       ["tools/*", "tools/web-search", true],
       ["tools/*", "tools/a/b", true],
@@ -50,28 +60,38 @@ describe("judge", () => {
 
   it("says which rule decided: deny over ask over allow, silence denies", () => {
     const rules = [rule({ name: "a" }), rule({ name: "b", effect: "ask" }), rule({ name: "c", effect: "deny" })]
-    assert.deepStrictEqual(judge(rules, "execute", "tools/x", now), { verdict: "deny", rule: "c" })
-    assert.deepStrictEqual(judge(rules.slice(0, 2), "execute", "tools/x", now), { verdict: "ask", rule: "b" })
-    assert.deepStrictEqual(judge(rules.slice(0, 1), "execute", "tools/x", now), { verdict: "allow", rule: "a" })
-    assert.deepStrictEqual(judge([], "execute", "tools/x", now), { verdict: "deny", rule: "silence" })
+    assert.deepStrictEqual(judge(rules, "execute", "tools/x", now, "agent"), { verdict: "deny", rule: "c" })
+    assert.deepStrictEqual(judge(rules.slice(0, 2), "execute", "tools/x", now, "agent"), { verdict: "ask", rule: "b" })
+    assert.deepStrictEqual(judge(rules.slice(0, 1), "execute", "tools/x", now, "agent"), {
+      verdict: "allow",
+      rule: "a",
+    })
+    assert.deepStrictEqual(judge([], "execute", "tools/x", now, "agent"), { verdict: "deny", rule: "silence" })
   })
 
   it("S4-99 agent-basic may run basic tools and not web-search; agent-standard may run both", () => {
-    const may = (role: Role, tool: string) => judge(rulesOfRoles([role]), "execute", `tools/${tool}`, now).verdict
+    const may = (role: Role, tool: string) =>
+      judge(rulesOfRoles([role]), "execute", `tools/${tool}`, now, "agent").verdict
     assert.strictEqual(may("agent-basic", "basic/echo"), "allow")
     assert.strictEqual(may("agent-basic", "web-search"), "deny")
     for (const role of ["agent-standard", "agent-privileged", "orchestrator"] as const)
       assert.strictEqual(may(role, "web-search"), "allow", role)
     for (const role of ["guest"] as const) assert.strictEqual(may(role, "basic/echo"), "deny", role)
-    const orchestrates = (role: Role) => judge(rulesOfRoles([role]), "execute", "agents/pam", now).verdict
+    const orchestrates = (role: Role) => judge(rulesOfRoles([role]), "execute", "agents/pam", now, "agent").verdict
     assert.strictEqual(orchestrates("orchestrator"), "allow")
     assert.strictEqual(orchestrates("agent-privileged"), "deny")
   })
 
   it("S4-100 a new agent has a role by which it can run a low-risk tool; a new service can do nothing but be itself", () => {
-    assert.strictEqual(judge(rulesOfRoles(defaultRoles.agent), "execute", "tools/web-search", now).verdict, "allow")
-    assert.strictEqual(judge(rulesOfRoles(defaultRoles.service), "execute", "tools/web-search", now).verdict, "deny")
-    assert.strictEqual(judge(rulesOfRoles(defaultRoles.service), "read", "self/tokens", now).verdict, "allow")
+    assert.strictEqual(
+      judge(rulesOfRoles(defaultRoles.agent), "execute", "tools/web-search", now, "agent").verdict,
+      "allow",
+    )
+    assert.strictEqual(
+      judge(rulesOfRoles(defaultRoles.service), "execute", "tools/web-search", now, "agent").verdict,
+      "deny",
+    )
+    assert.strictEqual(judge(rulesOfRoles(defaultRoles.service), "read", "self/tokens", now, "agent").verdict, "allow")
   })
 
   it("no role but admin reaches the house's own affairs", () => {
@@ -87,7 +107,7 @@ describe("judge", () => {
       ])
         for (const action of Action.literals)
           assert.strictEqual(
-            judge(rulesOfRoles([role]), action, resource, now).verdict,
+            judge(rulesOfRoles([role]), action, resource, now, "agent").verdict,
             "deny",
             `${role} ${action} ${resource}`,
           )
@@ -113,20 +133,21 @@ describe("judge", () => {
   it("S4-101 only what the giver has can be handed on, in whole", () => {
     const rules = [rule({ resource: "tools/search/*", actions: ["read", "execute"] })]
     const may = (resource: string, ...actions: ReadonlyArray<Action>) =>
-      mayDelegate(rules, { resource, actions }, now) !== undefined
+      mayDelegate(rules, { resource, actions }, now, "agent") !== undefined
     assert.isTrue(may("tools/search/web", "execute"))
     assert.isTrue(may("tools/search/*", "read", "execute"))
     assert.isFalse(may("tools/*", "execute"))
     assert.isFalse(may("tools/search/web", "execute", "delete"))
     assert.isFalse(
-      mayDelegate([rule({ effect: "ask" })], { resource: "tools/x", actions: ["execute"] }, now) !== undefined,
+      mayDelegate([rule({ effect: "ask" })], { resource: "tools/x", actions: ["execute"] }, now, "agent") !== undefined,
     )
     assert.isFalse(
-      mayDelegate([rule({}), rule({ effect: "deny" })], { resource: "tools/x", actions: ["execute"] }, now) !==
+      mayDelegate([rule({}), rule({ effect: "deny" })], { resource: "tools/x", actions: ["execute"] }, now, "agent") !==
         undefined,
     )
     assert.isFalse(
-      mayDelegate([rule({ expiresAt: earlier })], { resource: "tools/x", actions: ["execute"] }, now) !== undefined,
+      mayDelegate([rule({ expiresAt: earlier })], { resource: "tools/x", actions: ["execute"] }, now, "agent") !==
+        undefined,
     )
   })
 
@@ -183,14 +204,97 @@ describe("judge", () => {
         fc.constantFrom(...Action.literals),
         fc.stringMatching(/^[a-c/]{0,6}$/),
         (rules, extra, action, text) => {
-          const before = rank[judge(rules, action, text, now).verdict]
-          const withDeny = rank[judge([...rules, { ...extra, effect: "deny" }], action, text, now).verdict]
+          const before = rank[judge(rules, action, text, now, "agent").verdict]
+          const withDeny = rank[judge([...rules, { ...extra, effect: "deny" }], action, text, now, "agent").verdict]
           assert.isAtMost(withDeny, before)
-          const judged = judge(rules, action, text, now)
-          const withAllow = judge([...rules, { ...extra, effect: "allow" }], action, text, now)
+          const judged = judge(rules, action, text, now, "agent")
+          const withAllow = judge([...rules, { ...extra, effect: "allow" }], action, text, now, "agent")
           if (judged.rule !== "silence") assert.strictEqual(withAllow.verdict, judged.verdict)
         },
       ),
     )
+  })
+
+  const context = fc.constantFrom("crossroads" as const, "agent" as const, "internal" as const)
+  const ownRule = fc.record({
+    name: fc.constant("own"),
+    resource: fc.constantFrom("*", "tools/*", "tools/a", "tools/b/*", "tools/*/c", "spaces/*"),
+    actions: fc.subarray([...Action.literals], { minLength: 1 }),
+    effect: fc.constantFrom("allow" as const, "allow" as const, "ask" as const, "deny" as const),
+    expiresAt: fc.constantFrom(null, null, earlier, later),
+  })
+  const lentRule = fc.record({
+    name: fc.constant("lent"),
+    resource: fc.constantFrom("*", "tools/*", "tools/a", "spaces/*"),
+    actions: fc.subarray([...Action.literals], { minLength: 1 }),
+    effect: fc.constant("allow" as const),
+    expiresAt: fc.constantFrom(later, earlier),
+    lentBy: fc.array(ownRule, { maxLength: 4 }),
+    context,
+  })
+  const resources = ["tools/a", "tools/b/c", "tools/x/c", "spaces/s", "grants/g", "self/tokens"]
+  const rank = { deny: 0, ask: 1, allow: 2 }
+
+  it("S4-101 lending only adds: whatever is lent, the receiver has at least what it had, and at most what was lent beside it", () => {
+    fc.assert(
+      fc.property(
+        fc.array(ownRule, { maxLength: 4 }),
+        fc.array(lentRule, { minLength: 1, maxLength: 3 }),
+        context,
+        (own, lent, at) => {
+          for (const action of Action.literals)
+            for (const resource of resources) {
+              const before = judge(own, action, resource, now, at)
+              const after = judge([...own, ...lent], action, resource, now, at)
+              assert.isAtLeast(rank[after.verdict], rank[before.verdict])
+              if (before.rule !== "silence") assert.deepStrictEqual(after, before)
+              if (rank[after.verdict] === rank[before.verdict]) continue
+              // What is new is what one of the givers has, as it has it, and no token further in than the giver's gets it.
+              const givers = lent.filter(
+                (one) =>
+                  fits(one.resource, resource) &&
+                  rank[judge(one.lentBy, action, resource, now, at).verdict] >= rank[after.verdict],
+              )
+              const order = ["crossroads", "agent", "internal"]
+              assert.isTrue(givers.some((one) => order.indexOf(at) <= order.indexOf(one.context)))
+            }
+        },
+      ),
+      { numRuns: 3000 },
+    )
+  })
+
+  it("S4-101 a lender's own ask travels with what was lent and with nothing else", () => {
+    const careful = [rule({ resource: "tools/*" }), rule({ resource: "tools/*", effect: "ask", name: "policy" })]
+    const lent = rule({ name: "loan", resource: "tools/*", lentBy: careful, context: "agent", expiresAt: later })
+    const admin = rulesOfRoles(["admin"])
+    assert.deepStrictEqual(judge([...admin, lent], "execute", "tools/x", now, "agent"), {
+      verdict: "allow",
+      rule: "role:admin",
+    })
+    assert.deepStrictEqual(judge([lent], "execute", "tools/x", now, "agent"), { verdict: "ask", rule: "loan" })
+    assert.deepStrictEqual(judge([lent], "execute", "spaces/x", now, "agent"), { verdict: "deny", rule: "silence" })
+    assert.deepStrictEqual(judge([lent], "execute", "tools/x", now, "internal"), { verdict: "deny", rule: "silence" })
+  })
+
+  it("what does not reach beyond some rules is allowed nothing that they do not allow", () => {
+    let within = 0
+    const rules = fc.array(ownRule, { maxLength: 4 })
+    fc.assert(
+      fc.property(rules, rules, context, (those, these, at) => {
+        assert.isFalse(reachesBeyond(these, these, now, at))
+        if (reachesBeyond(those, these, now, at)) return
+        within++
+        for (const action of Action.literals)
+          for (const resource of resources)
+            assert.isAtMost(
+              rank[judge(those, action, resource, now, at).verdict],
+              rank[judge(these, action, resource, now, at).verdict],
+              `${action} ${resource}`,
+            )
+      }),
+      { numRuns: 5000 },
+    )
+    assert.isAbove(within, 200)
   })
 })

@@ -2,8 +2,9 @@
  * The judgement: pure functions over data. Among the rules that fit, deny wins over ask and ask over allow; silence means
  * deny, because what nobody listed nobody has reviewed.
  */
-import type { Action, Policy, PrincipalKind, Role, Verdict } from "@stoa/contract"
+import { type AccessContext, Action, type Policy, type PrincipalKind, type Role, type Verdict } from "@stoa/contract"
 import { DateTime } from "effect"
+import { isWithin } from "../identity/contexts.ts"
 
 export interface Rule {
   /** What the judgement names as its reason. */
@@ -14,6 +15,8 @@ export interface Rule {
   readonly expiresAt: DateTime.Utc | null
   /** Present on what was lent: it reaches only as far as these rules of the giver do, now. */
   readonly lentBy?: ReadonlyArray<Rule>
+  /** Present on what was lent: no token that stands further in than the giver's has it. */
+  readonly context?: AccessContext
 }
 
 export interface Judged {
@@ -79,40 +82,57 @@ export const covers = (wider: string, narrower: string): boolean =>
 const includes = (actions: ReadonlyArray<Action>, action: Action): boolean =>
   actions.includes(action) || actions.includes("admin")
 
-const order: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
+/** Of one's own rules the strictest counts: what an admin denied or wants asked stays so. */
+const ofOwn: ReadonlyArray<Verdict> = ["deny", "ask", "allow"]
+/** Of what is lent the widest counts, because lending only adds. What the giver is denied it cannot lend. */
+const ofLent: ReadonlyArray<Verdict> = ["allow", "ask"]
 
+const firstOf = (order: ReadonlyArray<Verdict>, rules: ReadonlyArray<Rule>): Judged | undefined => {
+  for (const verdict of order) {
+    const decided = rules.find((one) => one.effect === verdict)
+    if (decided !== undefined) return { verdict, rule: decided.name }
+  }
+  return undefined
+}
+
+const isLive = ({ expiresAt }: Rule, now: DateTime.Utc): boolean =>
+  expiresAt === null || DateTime.isGreaterThan(expiresAt, now)
+
+/**
+ * One's own rules decide. Loans are looked at where those are silent: so nobody has less for having been lent something,
+ * and where a giver must ask, so must whoever it lent to, for what it lent and for nothing else.
+ */
 export const judge = (
   rules: ReadonlyArray<Rule>,
   action: Action,
   resource: string,
   now: DateTime.Utc,
+  /** Where the token stands that asks. */
+  context: AccessContext,
   /** What each giver's rules say, once: loans that cross must not be followed over and over. */
   said: Map<ReadonlyArray<Rule>, Verdict> = new Map(),
 ): Judged => {
+  const fitting = rules.filter(
+    (one) => fits(one.resource, resource) && includes(one.actions, action) && isLive(one, now),
+  )
+  const own = firstOf(
+    ofOwn,
+    fitting.filter((one) => one.lentBy === undefined),
+  )
+  if (own !== undefined) return own
   const verdictOf = (lentBy: ReadonlyArray<Rule>): Verdict => {
     const known = said.get(lentBy)
     if (known !== undefined) return known
     // While it is being asked, a giver that lends to itself through others has nothing of its own to add.
     said.set(lentBy, "deny")
-    const { verdict } = judge(lentBy, action, resource, now, said)
+    const { verdict } = judge(lentBy, action, resource, now, context, said)
     said.set(lentBy, verdict)
     return verdict
   }
-  const fitting = rules
-    .filter(
-      (one) =>
-        fits(one.resource, resource) &&
-        includes(one.actions, action) &&
-        (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)),
-    )
-    // What the giver is denied it cannot lend, and where it must ask, so must whoever it lent to.
-    .map((one) => (one.lentBy === undefined ? one : { ...one, effect: verdictOf(one.lentBy) }))
-    .filter((one) => one.lentBy === undefined || one.effect !== "deny")
-  for (const verdict of order) {
-    const decided = fitting.find((one) => one.effect === verdict)
-    if (decided !== undefined) return { verdict, rule: decided.name }
-  }
-  return { verdict: "deny", rule: "silence" }
+  const lent = fitting
+    .filter((one) => one.context === undefined || isWithin(context, one.context))
+    .map((one) => ({ ...one, effect: verdictOf(one.lentBy ?? []) }))
+  return firstOf(ofLent, lent) ?? { verdict: "deny", rule: "silence" }
 }
 
 /** Whether a pattern can name anything that begins so. */
@@ -187,13 +207,58 @@ export const mayDelegate = (
   rules: ReadonlyArray<Rule>,
   wanted: { readonly resource: string; readonly actions: ReadonlyArray<Action> },
   now: DateTime.Utc,
+  context: AccessContext,
 ): Rule | undefined =>
-  wanted.actions.some((action) => judge(rules, action, wanted.resource, now).verdict !== "allow")
+  wanted.actions.some((action) => judge(rules, action, wanted.resource, now, context).verdict !== "allow")
     ? undefined
-    : rules.find(
-        (one) =>
-          one.effect === "allow" &&
-          (one.expiresAt === null || DateTime.isGreaterThan(one.expiresAt, now)) &&
-          covers(one.resource, wanted.resource) &&
-          wanted.actions.every((action) => includes(one.actions, action)),
-      )
+    : rules.find((one) => one.effect === "allow" && isLive(one, now) && coversRule(one, wanted))
+
+const coversRule = (
+  one: Rule,
+  wanted: { readonly resource: string; readonly actions: ReadonlyArray<Action> },
+): boolean => covers(one.resource, wanted.resource) && wanted.actions.every((action) => includes(one.actions, action))
+
+/** What everybody has of themselves is nobody else's to give or to lack. */
+const isOfSelf = ({ resource }: Rule): boolean => resource.startsWith("self/")
+
+/** Whether two patterns may name the same resource. Says yes when in doubt. */
+const mayMeet = (one: string, other: string): boolean => {
+  const [a, b] = [one.split("*")[0]!, other.split("*")[0]!]
+  return a.startsWith(b) || b.startsWith(a)
+}
+
+const shareAction = (one: Rule, other: Rule): boolean =>
+  Action.literals.some((action) => includes(one.actions, action) && includes(other.actions, action))
+
+const rank: Record<Verdict, number> = { deny: 0, ask: 1, allow: 2 }
+
+/** Whether a rule lasts at least as long as another. */
+const outlasts = (one: Rule, other: Rule): boolean =>
+  one.expiresAt === null || (other.expiresAt !== null && !DateTime.isLessThan(one.expiresAt, other.expiresAt))
+
+/**
+ * Whether some rules reach further than others: one of them allows what none of these covers, or these refuse, or ask
+ * about, something that those do not. Says yes when in doubt.
+ */
+export const reachesBeyond = (
+  those: ReadonlyArray<Rule>,
+  these: ReadonlyArray<Rule>,
+  now: DateTime.Utc,
+  context: AccessContext,
+): boolean => {
+  const rankOf = (rules: ReadonlyArray<Rule>, action: Action, { resource }: Rule) =>
+    rank[judge(rules, action, resource, now, context).verdict]
+  const live = those.filter((one) => isLive(one, now))
+  const gives = live.filter(
+    (one) => !isOfSelf(one) && one.actions.some((action) => rankOf(those, action, one) > rank.deny),
+  )
+  const goesBeyond = (given: Rule): boolean =>
+    given.actions.some((action) => rankOf(those, action, given) > rankOf(these, action, given)) ||
+    !these.some((one) => one.effect !== "deny" && isLive(one, now) && coversRule(one, given))
+  const isLifted = (held: Rule): boolean =>
+    held.effect !== "allow" &&
+    isLive(held, now) &&
+    gives.some((one) => mayMeet(one.resource, held.resource) && shareAction(one, held)) &&
+    !live.some((one) => rank[one.effect] <= rank[held.effect] && outlasts(one, held) && coversRule(one, held))
+  return gives.some(goesBeyond) || these.some(isLifted)
+}

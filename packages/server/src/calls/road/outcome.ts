@@ -35,6 +35,8 @@ export const endingOf = (settled: Settled): Ending => {
 
 export type Columns = Pick<CallRow, "state" | "output" | "outputFile" | "outputSize" | "meta" | "error"> & {
   readonly settledAt: string
+  /** What refused it in the end, where that is not the rule it was judged by. */
+  readonly rule?: string
 }
 
 const finished = to("finish")
@@ -55,7 +57,12 @@ export const outcomeOf = (settledAt: string, ending: Ending, tool: string, { met
     settledAt,
   }
   const failed = (step: Exclude<Settling, "finish">, error: Failure): Outcome => ({
-    columns: { ...empty, state: to(step), error: redactor.jsonText(JSON.stringify(error)) },
+    columns: {
+      ...empty,
+      state: to(step),
+      error: redactor.jsonText(JSON.stringify(error)),
+      ...(typeof error["rule"] === "string" ? { rule: error["rule"] } : {}),
+    },
   })
   if (ending.step !== "finish") return failed(ending.step, ending.error)
   const given = textOf(ending.output)

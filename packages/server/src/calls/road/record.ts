@@ -2,7 +2,7 @@
  * What is written of a call: one row, and its events in the same transaction. Every change of state is one guarded UPDATE
  * that asks the table of `lifecycle.ts`, so that of two who would settle a call one does, and the other learns of it.
  */
-import type { CallState, WaitsOn } from "@stoa/contract"
+import type { CallState, SpaceId, WaitsOn } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Files } from "../../store/Files.ts"
@@ -34,7 +34,7 @@ export const receivedEvent = (row: About) =>
 const waitingEvent = (row: About, on: WaitsOn) =>
   ({ kind: "call.waiting", actor: row.principal, body: { ...about(row), on } }) as const
 
-export const settledEvent = (row: About & Pick<CallRow, "rule">, columns: Columns, durationMs: number) =>
+export const settledEvent = (row: About & Pick<CallRow, "rule" | "space">, columns: Columns, durationMs: number) =>
   ({
     kind: "call.settled",
     actor: row.principal,
@@ -42,8 +42,9 @@ export const settledEvent = (row: About & Pick<CallRow, "rule">, columns: Column
       ...about(row),
       state: columns.state,
       error: columns.error === null ? null : brief(columns.error),
-      rule: row.rule,
+      rule: columns.rule ?? row.rule,
       durationMs,
+      space: row.space as SpaceId | null,
     },
   }) as const
 

@@ -3,6 +3,7 @@ import { Api, NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { NodeRequest } from "../NodeRequest.ts"
 import { problemResponse } from "../Problems.ts"
 import { eventsHandlers } from "./handlers/Events.ts"
 import { allowListsHandlers } from "./handlers/AllowLists.ts"
@@ -56,9 +57,10 @@ const handlers = Layer.mergeAll(
 const elsewhere = HttpRouter.add(
   "*",
   "/*",
-  Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-    problemResponse(new NoRoute({ method: request.method, path: request.url.split("?")[0]! })),
-  ),
+  Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+    const { method, target } = request as NodeRequest
+    return problemResponse(new NoRoute({ method, path: target.path }))
+  }),
 )
 
 export const routes = Layer.mergeAll(

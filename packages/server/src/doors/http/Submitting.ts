@@ -1,52 +1,53 @@
 /**
  * Who brings a result: the bearer of a token, or the service whose signature the raw body carries. Asked before anybody
- * parses the body, and counted, since whoever has neither may send what they like.
+ * parses the body, and counted, since whoever has neither may send what they like. The call is the one the router matched:
+ * the same that the handler settles.
  */
 import { Caller, Submitter, Submitting, Unauthenticated } from "@stoa/contract"
-import { Effect, Layer, Option, Redacted } from "effect"
-import { HttpServerRequest } from "effect/http"
-import { Limits } from "../../access/limits/Limits.ts"
+import { Effect, Layer, Option } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { makeCallbackCheck } from "../../calls/waiting/Callbacks.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { signatureHeader } from "../../calls/waiting/Signatures.ts"
-import { Acting } from "./Authentication.ts"
-
-const callIn = (url: string): string => /\/calls\/([^/?]+)\/result/.exec(url)?.[1] ?? ""
+import { Acting } from "../Acting.ts"
+import { actingAsBearer, senderOf, withRefusalHeaders } from "./Authentication.ts"
 
 export const layerSubmitting = Layer.effect(
   Submitting,
   Effect.gen(function* () {
     const calls = yield* Calls
     const acting = yield* Acting
-    const limits = yield* Limits
+    const asBearer = yield* actingAsBearer
     const verify = yield* makeCallbackCheck
     const house = { principal: null as never, all: true }
 
-    const isSigned = Effect.fnUntraced(function* (signature: string) {
+    const isSigned = Effect.fnUntraced(function* (id: string, signature: string) {
       const request = yield* HttpServerRequest.HttpServerRequest
-      const call = yield* Effect.option(calls.get(callIn(request.url), house))
+      const call = yield* Effect.option(calls.get(id, house))
       // Unknown, and signed by another: the two look alike.
-      const good =
+      return (
         Option.isSome(call) &&
         call.value.onKind === "callback" &&
         (yield* verify(call.value, signature, yield* Effect.orDie(request.text)))
-      if (!good) yield* limits.takeGuess(Option.getOrElse(request.remoteAddress, () => "unknown"))
-      return good
+      )
     })
 
-    return Submitting.of((app) =>
+    return Submitting.of((app, { endpoint }) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const signature = request.headers[signatureHeader]
-        if (signature !== undefined)
-          return (yield* isSigned(signature))
-            ? yield* Effect.provideService(app, Submitter, { principal: null })
-            : yield* new Unauthenticated({ reason: "signature" })
-        const [scheme = "", token = ""] = (request.headers["authorization"] ?? "").split(" ")
-        const credential = Redacted.make(scheme.toLowerCase() === "bearer" ? token : "")
-        const submit = Effect.flatMap(Caller, ({ principal }) => Effect.provideService(app, Submitter, { principal }))
-        return yield* acting.as(credential, submit)
-      }),
+        if (signature === undefined)
+          return yield* asBearer(
+            Effect.flatMap(Caller, ({ principal }) => Effect.provideService(app, Submitter, { principal })),
+          )
+        const { call = "" } = yield* HttpRouter.params
+        if (yield* isSigned(call, signature)) return yield* Effect.provideService(app, Submitter, { principal: null })
+        return yield* acting.refused(
+          new Unauthenticated({ reason: "signature" }),
+          senderOf(request),
+          endpoint.identifier,
+        )
+      }).pipe(withRefusalHeaders),
     )
   }),
 )

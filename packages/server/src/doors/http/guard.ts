@@ -4,6 +4,7 @@ import { Cause, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { faultOf } from "../Faults.ts"
+import type { NodeRequest } from "../NodeRequest.ts"
 import { problemResponse } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 
@@ -11,7 +12,7 @@ export const guard = (options: RefusalOptions) => {
   const refusal = refusals(options)
   return <E, R>(app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
     Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
+      const request = (yield* HttpServerRequest.HttpServerRequest) as NodeRequest
       const correlationId = correlationFrom(request.headers["traceparent"])
       const refused = refusal(request)
       const answer =
@@ -31,18 +32,17 @@ export const guard = (options: RefusalOptions) => {
 /** Answers that travel as defects are answers; the rest is a fault of ours, logged whole and told as an id. */
 const ourFault = (
   cause: Cause.Cause<unknown>,
-  request: HttpServerRequest.HttpServerRequest,
+  { method, target: { path } }: NodeRequest,
   correlationId: CorrelationId,
 ) => {
   for (const reason of cause.reasons)
     if (reason._tag === "Die" && HttpServerResponse.isHttpServerResponse(reason.defect))
       return Effect.succeed(reason.defect)
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-  const path = request.url.split("?")[0]!
   if (
     (Cause.squash(cause) as { readonly _tag?: string })._tag === "HttpServerError" &&
     String(cause).includes("RouteNotFound")
   )
-    return Effect.succeed(problemResponse(new NoRoute({ method: request.method, path })))
-  return Effect.map(faultOf(`${request.method} ${path}`, cause, correlationId), problemResponse)
+    return Effect.succeed(problemResponse(new NoRoute({ method, path })))
+  return Effect.map(faultOf(`${method} ${path}`, cause, correlationId), problemResponse)
 }

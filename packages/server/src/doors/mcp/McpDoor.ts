@@ -10,13 +10,14 @@ import { Limits } from "../../access/limits/Limits.ts"
 import { goOn } from "../../store/AtHand.ts"
 import { lean } from "../../store/Lean.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
-import { causedBy, Correlation } from "../../store/journal/Correlation.ts"
+import { causedBy } from "../../store/journal/Correlation.ts"
+import { Acting, headersOf } from "../Acting.ts"
 import { Endings } from "../Endings.ts"
-import { challengeOf, type Identify } from "../Identify.ts"
 import { largestBody } from "../NodeRequest.ts"
 import { Crowd } from "../Crowd.ts"
 import { faultOf } from "../Faults.ts"
 import { NodeServer } from "../NodeServer.ts"
+import type { Target } from "../Target.ts"
 import { problemOf } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 import { Desk } from "./desk/Desk.ts"
@@ -35,18 +36,15 @@ const sweepEvery = 12
 
 export interface McpOptions {
   readonly guard: RefusalOptions
-  readonly identify: Identify
   readonly version: string
   /** Seals what clients carry for us. */
   readonly key: Redacted.Redacted
 }
 
-type Needs = Desk | NodeServer | Endings | Limits
+type Needs = Acting | Desk | NodeServer | Endings | Limits
 
 /** So much is read before it is known who sends it. */
 const strangersBody = 64 * 1024
-
-const bearer = /^bearer +(\S+) *$/i
 
 export class McpDoor extends Context.Service<
   McpDoor,
@@ -58,6 +56,7 @@ export class McpDoor extends Context.Service<
       Effect.gen(function* () {
         const desk = yield* Desk
         const server = yield* NodeServer
+        const acting = yield* Acting
         const limits = yield* Limits
         const clock = yield* Clock.Clock
         const context = yield* lean
@@ -79,53 +78,36 @@ export class McpDoor extends Context.Service<
 
         const problem = (reply: Reply, failure: { readonly _tag: string; readonly message: string }) => {
           const { body, headers, status } = problemOf(failure)
-          const extra =
-            failure instanceof Unauthenticated
-              ? { "www-authenticate": challengeOf(failure) }
-              : failure instanceof TooManyRequests
-                ? { "retry-after": String(failure.retryAfter) }
-                : {}
-          reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...headers, ...extra })
+          reply.refuse(status, JSON.stringify(body), { "content-type": problemType, ...headers, ...headersOf(failure) })
         }
 
         const whoAsks = (
           place: Place,
           request: IncomingMessage,
         ): Effect.Effect<Caller["Service"] | null, Unauthenticated | TooManyRequests> => {
-          const { authorization = "" } = request.headers
-          const token = bearer.exec(authorization)?.[1]
-          if (authorization === "" && place.open)
-            return Effect.catchTag(options.identify(undefined, ""), "Unauthenticated", () => Effect.succeed(null))
-          if (authorization !== "" && token === undefined)
-            return Effect.fail(new Unauthenticated({ reason: "refused" }))
-          return options.identify(
-            token === undefined ? undefined : Redacted.make(token),
-            request.socket.remoteAddress ?? "unknown",
-          )
+          const { authorization } = request.headers
+          const known = acting.identify({ authorization, address: request.socket.remoteAddress })
+          return place.open && authorization === undefined
+            ? Effect.catchTag(known, "Unauthenticated", () => Effect.succeed(null))
+            : known
         }
 
         /** Everything that needs the house, in one fiber: who asks, how often they may, what they see, and the rest. */
-        const run = (place: Place, request: IncomingMessage, reply: Reply, body: string) => {
+        const run = (place: Place, target: Target, request: IncomingMessage, reply: Reply, body: string) => {
           const { traceparent } = request.headers
           const correlationId = correlationFrom(typeof traceparent === "string" ? traceparent : undefined)
           const who = whoAsks(place, request)
           const serveAs = (caller: Caller["Service"] | null): Effect.Effect<void, NoRoute | TooManyRequests> => {
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
-            const cause = {
-              correlationId,
-              actor: caller?.principal.id ?? null,
-              provenance: caller === null || caller.principal.kind === "service" ? "outside" : caller.principal.kind,
-            } as const
-            const nothing = () => new NoRoute({ method: request.method ?? "POST", path: request.url ?? "" })
-            const asked = () =>
+            const nothing = () => new NoRoute({ method: request.method ?? "POST", path: target.path })
+            const asked = Effect.suspend(() =>
               goOn(desk.faceFor(caller, place.endpoint), (face): Effect.Effect<void, NoRoute | TooManyRequests> =>
                 face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
-              )
-            if (caller === null) return causedBy(cause, Effect.suspend(asked))
-            // Both at once: each addition may copy the whole.
-            return Effect.updateContext(goOn(limits.take(caller, "http"), asked), (around: Context.Context<never>) =>
-              Context.add(Context.add(around, Correlation, cause), Caller, caller),
+              ),
             )
+            return caller === null
+              ? causedBy({ correlationId, actor: null, provenance: "outside" }, asked)
+              : acting.as(caller, correlationId, asked)
           }
           const settled = Effect.matchCauseEffect(
             Effect.suspend(() => goOn(who, serveAs)),
@@ -156,20 +138,20 @@ export class McpDoor extends Context.Service<
           })
         }
 
-        const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-          const { method = "GET", url = "/" } = request
+        const onRequest = (request: IncomingMessage, response: ServerResponse, target: Target) => {
+          const { method = "GET" } = request
           const base = server.draining() ? { ...safe, connection: "close" } : safe
           const reply = new Reply(request, response, base, uptime())
-          const refused = refusal({ method, url, headers: request.headers as Record<string, string> })
+          const refused = refusal({ method, target, headers: request.headers as Record<string, string> })
           if (refused !== undefined) return problem(reply, refused)
-          const place = placeOf(url)
-          if (place === undefined) return problem(reply, new NoRoute({ method, path: url.split("?")[0]! }))
-          if (method === "GET" || method === "DELETE") return run(place, request, reply, "")
+          const place = placeOf(target.path)
+          if (place === undefined) return problem(reply, new NoRoute({ method, path: target.path }))
+          if (method === "GET" || method === "DELETE") return run(place, target, request, reply, "")
           if (method !== "POST") return reply.empty(405, { allow: "GET, POST, DELETE" })
           const read = () =>
             readBody(request, (body) =>
               typeof body === "string"
-                ? run(place, request, reply, body)
+                ? run(place, target, request, reply, body)
                 : problem(reply, new TooLarge({ noun: "body", size: body.size, limit: largestBody })),
             )
           // NaN, where it comes in parts.

@@ -1,10 +1,10 @@
-import { AllowList, Api } from "@stoa/contract"
+import { AllowList, Api, type WaitingChange } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AllowLists } from "../../../access/rights/AllowLists.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Catalogue } from "../../../calls/catalogue/Catalogue.ts"
-import { Journal } from "../../../store/journal/Journal.ts"
+import { RightsChanges } from "../../../decisions/RightsChanges.ts"
 
 export const allowListsHandlers = HttpApiBuilder.group(
   Api,
@@ -12,7 +12,7 @@ export const allowListsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
     const lists = yield* AllowLists
-    const { transact } = yield* Journal
+    const changes = yield* RightsChanges
     const { serves } = yield* Catalogue
     /** Configured tools and servers come and go: a name that nobody has is kept, and said. */
     const noted = Effect.fnUntraced(function* (list: AllowList) {
@@ -21,6 +21,8 @@ export const allowListsHandlers = HttpApiBuilder.group(
       for (const name of list.tools) if (name !== "*" && !(yield* serves(list.toolset, name))) unknown.push(name)
       return new AllowList({ ...list, unknown })
     })
+    const notedOrWaiting = (made: AllowList | WaitingChange): Effect.Effect<AllowList | WaitingChange> =>
+      made instanceof AllowList ? noted(made) : Effect.succeed(made)
     return handlers.handleAll({
       list: () =>
         Effect.andThen(
@@ -35,15 +37,9 @@ export const allowListsHandlers = HttpApiBuilder.group(
           Effect.flatMap(lists.get(toolset, context), noted),
         ),
       set: ({ params: { context, toolset }, payload }) =>
-        Effect.andThen(
-          require("write", `allow-lists/${toolset}/${context}`),
-          Effect.flatMap(transact(lists.set(toolset, context, payload.tools)), noted),
-        ),
+        Effect.flatMap(changes.setAllowList(toolset, context, payload.tools), notedOrWaiting),
       reset: ({ params: { context, toolset } }) =>
-        Effect.andThen(
-          require("write", `allow-lists/${toolset}/${context}`),
-          Effect.flatMap(transact(lists.reset(toolset, context)), noted),
-        ),
+        Effect.flatMap(changes.resetAllowList(toolset, context), notedOrWaiting),
     })
   }),
 )

@@ -1,25 +1,12 @@
-import { createHash } from "node:crypto"
-import { Api, BadInput, Caller, MCPServerState } from "@stoa/contract"
+import { Api, MCPServerState } from "@stoa/contract"
 import { Effect, Option, Schema } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/rights/Grants.ts"
-import { type Requested, Upstreams } from "../../../upstreams/Upstreams.ts"
+import { Upstreams } from "../../../upstreams/Upstreams.ts"
+import { keyedRequest } from "../Idempotency.ts"
 
 const encode = Schema.encodeSync(MCPServerState)
-
-/** The guard for creates holds one transaction around them; this one waits for a server, so the room keeps the key. */
-const requested = Effect.fnUntraced(function* () {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const key = request.headers["idempotency-key"]
-  if (key === undefined) return undefined
-  if (key.trim().length === 0 || key.length > 200)
-    return yield* new BadInput({ issues: [{ path: "headers.idempotency-key", message: "has 1 to 200 characters" }] })
-  const { principal } = yield* Caller
-  const body = yield* Effect.orDie(request.text)
-  const digest = createHash("sha256").update(body).digest("hex")
-  return { key: `${principal.id}/${key}`, digest } satisfies Requested
-})
 
 export const mcpServersHandlers = HttpApiBuilder.group(
   Api,
@@ -38,7 +25,8 @@ export const mcpServersHandlers = HttpApiBuilder.group(
       // It may run a program on this machine, with what the house may do there.
       add: Effect.fnUntraced(function* ({ payload }) {
         yield* require("admin", `servers/${payload.name}`)
-        const { first, server } = yield* upstreams.add(payload, yield* requested())
+        // The guard for creates holds one transaction around them; this one waits for a server, so the room keeps the key.
+        const { first, server } = yield* upstreams.add(payload, yield* keyedRequest)
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),
       remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),

@@ -1,12 +1,11 @@
 import { Api, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Authority } from "../../../access/rights/Authority.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Principals } from "../../../access/identity/Principals.ts"
+import { RightsChanges } from "../../../decisions/RightsChanges.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
-
-/** Roles are rights: whoever gives them could give themselves all of them. */
-const rolesAre = ({ roles }: { readonly roles?: unknown }) => (roles === undefined ? "write" : "admin")
 
 export const principalsHandlers = HttpApiBuilder.group(
   Api,
@@ -14,6 +13,8 @@ export const principalsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
     const principals = yield* Principals
+    const authority = yield* Authority
+    const changes = yield* RightsChanges
     const { transact } = yield* Journal
     const named = Effect.fnUntraced(function* (ref: string) {
       const principal = yield* principals.get(ref)
@@ -27,13 +28,12 @@ export const principalsHandlers = HttpApiBuilder.group(
       agents: ({ query }) =>
         Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
       add: Effect.fnUntraced(function* ({ payload }) {
-        yield* require(rolesAre(payload), `principals/${payload.name}`)
+        yield* authority.newPrincipal(payload)
         return yield* transact(principals.add(payload))
       }),
       change: Effect.fnUntraced(function* ({ params, payload }) {
         const principal = yield* named(params.principal)
-        yield* require(rolesAre(payload), `principals/${principal.name}`)
-        return yield* transact(principals.change(principal.id, payload))
+        return yield* changes.changePrincipal(principal, payload)
       }),
       retire: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* named(params.principal)

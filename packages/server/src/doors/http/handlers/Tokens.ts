@@ -1,9 +1,10 @@
-import { Api, Caller, Missing, type Token } from "@stoa/contract"
+import { Api, Caller, type Token } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Grants } from "../../../access/rights/Grants.ts"
 import { Principals } from "../../../access/identity/Principals.ts"
 import { Tokens } from "../../../access/identity/Tokens.ts"
+import { Authority } from "../../../access/rights/Authority.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 
 export const tokensHandlers = HttpApiBuilder.group(
@@ -11,20 +12,14 @@ export const tokensHandlers = HttpApiBuilder.group(
   "tokens",
   Effect.fn(function* (handlers) {
     const grants = yield* Grants
+    const authority = yield* Authority
     const principals = yield* Principals
     const tokens = yield* Tokens
     const { transact } = yield* Journal
 
-    /** One's own token is `self/tokens`; another's looks unknown to whoever may not touch it. */
-    const reach = Effect.fnUntraced(function* (id: Token["id"], action: "write" | "delete") {
+    const found = Effect.fnUntraced(function* (id: Token["id"]) {
       const token = yield* tokens.get(id)
-      const caller = yield* Caller
-      const own = token.principal === caller.principal.id
-      if (own) return yield* grants.require(action, "self/tokens")
-      const owner = yield* principals.get(token.principal)
-      const needed = owner.roles.includes("admin") ? "admin" : action
-      const { verdict } = yield* grants.judge(caller, needed, `tokens/${owner.name}`)
-      if (verdict !== "allow") return yield* new Missing({ noun: "token", ref: id })
+      return { token, whose: yield* principals.get(token.principal) }
     })
 
     return handlers.handleAll({
@@ -39,13 +34,19 @@ export const tokensHandlers = HttpApiBuilder.group(
       add: Effect.fnUntraced(function* ({ payload }) {
         // Judged by the name of whom it is for, however the request spells it.
         const whose = yield* principals.get(payload.principal)
-        // A token is its principal: one that stands inside, or belongs to an admin, only an admin makes.
-        const inside = payload.context === "internal" || whose.roles.includes("admin")
-        yield* grants.require(inside ? "admin" : "write", `tokens/${whose.name}`)
-        return yield* transact(tokens.issue({ ...payload, principal: whose.id }))
+        const wanted = yield* authority.token(payload, whose)
+        return yield* transact(tokens.issue({ ...wanted, principal: whose.id }))
       }),
-      rotate: ({ params }) => Effect.andThen(reach(params.id, "write"), transact(tokens.rotate(params.id))),
-      revoke: ({ params }) => Effect.andThen(reach(params.id, "delete"), transact(tokens.revoke(params.id))),
+      rotate: Effect.fnUntraced(function* ({ params }) {
+        const { token, whose } = yield* found(params.id)
+        const latest = yield* authority.rotation(token, whose)
+        return yield* transact(tokens.rotate(token.id, latest))
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { token, whose } = yield* found(params.id)
+        yield* authority.revocation(token, whose)
+        yield* transact(tokens.revoke(token.id))
+      }),
     })
   }),
 )

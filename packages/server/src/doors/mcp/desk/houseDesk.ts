@@ -13,6 +13,7 @@ import type { Listed } from "../../../calls/catalogue/Traits.ts"
 import type { Beside } from "../../../toolsets/Beside.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
+import { Acting } from "../../Acting.ts"
 import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "../wire/Fault.ts"
 import { makeCallNews } from "./callNews.ts"
@@ -29,6 +30,8 @@ const patienceMs = 50_000
 /** A client that knows tasks need not hold a connection for what takes longer. */
 const taskPatienceMs = 2000
 const mostKept = 2000
+/** No tool has a longer name; what is called so is not worth a row. */
+const longestName = 256
 /** How long what rests on rights that end by themselves is shown unasked. */
 const keptMillis = 1000
 
@@ -85,6 +88,7 @@ const nobody: Face = {
 export const layerHouseDesk = Layer.effect(
   Desk,
   Effect.gen(function* () {
+    const acting = yield* Acting
     const calls = yield* Calls
     const catalogue = yield* Catalogue
     const grants = yield* Grants
@@ -137,7 +141,8 @@ export const layerHouseDesk = Layer.effect(
         speaks === "mcp"
           ? upstreamCalls.through(caller, endpoint, use, line, request)
           : Effect.map(calls.call(request), outcomeOf)
-      return Effect.catch(as(caller, walked), (error): Effect.Effect<Outcome, Fault> => {
+      // Answered in words of its own, and booked as it is at every door.
+      return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
         return error._tag === "ToolNotFoundError" ? Effect.fail(unknownTool(use.name)) : Effect.succeed(failure(error))
       })
@@ -169,9 +174,18 @@ export const layerHouseDesk = Layer.effect(
           if (one !== undefined) return callAs(caller, endpoint, shown, one.tool.definition.name, one.speaks, use, line)
           // A paused server has no tools; the road says why.
           const paused = namedAt(endpoint, away, "ownPrompt", use.name)
-          return paused === undefined
-            ? Effect.fail(unknownTool(use.name))
-            : callAs(caller, endpoint, shown, `${paused.server}/${paused.own}`, undefined, use, line)
+          if (paused !== undefined)
+            return callAs(caller, endpoint, shown, `${paused.server}/${paused.own}`, undefined, use, line)
+          // What is not there, or is hidden, is refused on the road, so that it is written down; the two look alike.
+          const name = endpoint.kind === "server" ? `${endpoint.name}/${use.name}` : use.name
+          const nothing = Effect.fail(unknownTool(use.name))
+          return name.length > longestName
+            ? nothing
+            : Effect.flatMap(callAs(caller, endpoint, shown, name, undefined, use, line), (outcome) =>
+                outcome._tag === "Failed" && outcome.error.tag === "ToolAuthorizationError"
+                  ? nothing
+                  : Effect.succeed(outcome),
+              )
         },
         tasks,
         ...(yield* upstreamFaces.part(

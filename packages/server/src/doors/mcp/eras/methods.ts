@@ -1,5 +1,6 @@
 /** The methods both eras share, and those of one of them. Each gives the text of a result, or the fault that answers it. */
-import { Cause, Effect } from "effect"
+import { IdempotencyKey } from "@stoa/contract"
+import { Cause, Effect, Schema } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"
 import { faultOf } from "../../Faults.ts"
 import { problemOf } from "../../Problems.ts"
@@ -41,8 +42,7 @@ export const served = (method: Method, talk: Talk, request: Request): Effect.Eff
 /** A list is the caller's own; a change is told to whoever listens, and a call is judged anew in any case. */
 const listTtlMs = 10_000
 const discoverTtlMs = 60_000
-/** As over HTTP. */
-const longestKey = 200
+const isKey = Schema.is(IdempotencyKey)
 
 const fail = (fault: Fault) => Effect.fail(fault)
 const cached = (talk: Talk, ttlMs: number): string =>
@@ -77,8 +77,7 @@ const toolsCall: Method = (talk, request) => {
   )
   if (odd !== undefined) return fail(invalidParams(`_meta["${odd}"] is a string`))
   const key = textParam(meta, "stoa/idempotencyKey")
-  if (key !== undefined && (key === "" || key.length > longestKey))
-    return fail(invalidParams(`stoa/idempotencyKey has 1 to ${longestKey} characters`))
+  if (key !== undefined && !isKey(key)) return fail(invalidParams("stoa/idempotencyKey has 1 to 200 characters"))
   const tasksExist = featuresOf(talk.revision).stateless
   const mayBeTask = tasksExist && talk.face.tasks !== undefined && knowsTasks(talk.capabilities)
   const use = {

@@ -24,9 +24,7 @@ const decoded = (text: string): string | undefined => {
   }
 }
 
-export const placeOf = (url: string): Place | undefined => {
-  const end = url.indexOf("?")
-  const path = end === -1 ? url : url.slice(0, end)
+export const placeOf = (path: string): Place | undefined => {
   if (path === "/mcp" || path === "/mcp/") return all
   if (path === "/mcp/jsonrpc") return engrams
   if (!path.startsWith("/mcp/")) return undefined

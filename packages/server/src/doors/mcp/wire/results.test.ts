@@ -120,7 +120,7 @@ describe("results", () => {
 
   it("an address is one endpoint or none", () => {
     assert.deepStrictEqual(placeOf("/mcp")?.endpoint, { kind: "all" })
-    assert.deepStrictEqual(placeOf("/mcp?x=1")?.endpoint, { kind: "all" })
+    assert.deepStrictEqual(placeOf("/mcp/")?.endpoint, { kind: "all" })
     assert.deepStrictEqual(placeOf("/mcp/office")?.endpoint, { kind: "toolset", name: "office" })
     assert.deepStrictEqual(placeOf("/mcp/servers/a%20b")?.endpoint, { kind: "server", name: "a b" })
     assert.strictEqual(placeOf("/mcp/jsonrpc")?.open, true)

@@ -1,0 +1,24 @@
+/** Changes of rights: made at once, or waiting for a second person where a policy of the house wants one. */
+import type { Stoa } from "@stoa/sdk"
+import { Effect } from "effect"
+import { Failure } from "./Failure.ts"
+import { ask, out, root } from "./root.ts"
+
+interface Waiting {
+  readonly state: "waiting"
+  readonly on: { readonly id: string }
+}
+const waits = (answer: unknown): answer is Waiting =>
+  typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
+
+/** Goes on with what was made. What waits is printed, said, and left with exit code 3. */
+export const change = Effect.fnUntraced(function* <A>(question: (stoa: Stoa) => Promise<A>) {
+  const answer = yield* ask(question)
+  if (!waits(answer)) return answer as Exclude<A, { readonly state: "waiting" }>
+  const { json } = yield* root
+  if (json) yield* out(JSON.stringify(answer))
+  return yield* new Failure({
+    message: `A second person has to agree; nothing is changed yet. Another admin answers: stoa decide ${answer.on.id} --approve`,
+    exitCode: 3,
+  })
+})

@@ -1,0 +1,83 @@
+/**
+ * The same key from the same caller is the same request: it happens once, and a repeat gets the first answer. Key, effect
+ * and answer commit together, so that a retry after a crash finds either nothing or all of it. Creates keep their answer
+ * here, sealed, since it may hold a token; a call is its own answer, and is found by its key where calls are.
+ */
+import { createHash } from "node:crypto"
+import { type Caller, WrongState } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Transaction } from "../../store/journal/Journal.ts"
+import { Secrets } from "../secrets/Secrets.ts"
+
+/** Said wherever a key comes with something else than before. */
+export const otherRequest = () =>
+  new WrongState({ detail: "This idempotency key was used for another request. Take a new key for a new request." })
+
+/** A request that carries a key. */
+export interface Keyed {
+  readonly principal: string
+  readonly key: string
+  readonly digest: string
+}
+
+/** Bound to the token too: what one token was answered, such as a new token, another of its principal is not told. */
+export const keyedBy = (
+  { principal, token }: Caller["Service"],
+  key: string,
+  request: ReadonlyArray<unknown>,
+): Keyed => ({
+  principal: principal.id,
+  key,
+  digest: createHash("sha256")
+    .update(JSON.stringify([token, ...request]))
+    .digest("hex"),
+})
+
+export class IdempotencyKeys extends Context.Service<
+  IdempotencyKeys,
+  {
+    /** Takes the key for this request, or gives what the first one was answered. */
+    readonly claim: (request: Keyed) => Effect.Effect<Uint8Array | undefined, WrongState, Transaction>
+    /** Keeps the answer of a request whose key was claimed in this transaction. */
+    readonly keep: (request: Keyed, answer: Uint8Array) => Effect.Effect<void, never, Transaction>
+  }
+>()("server/access/identity/IdempotencyKeys") {
+  static readonly layer = Layer.effect(
+    IdempotencyKeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const secrets = yield* Secrets
+      const labelOf = ({ key, principal }: Keyed) => `answer/${principal}/${key}`
+
+      const claim: IdempotencyKeys["Service"]["claim"] = Effect.fn("IdempotencyKeys.claim")(function* (request) {
+        const { digest, key, principal } = request
+        const createdAt = DateTime.formatIso(yield* DateTime.now)
+        // On Postgres a second request with the same key waits here until the first has committed.
+        const mine = yield* Effect.orDie(
+          sql`INSERT INTO answers ${sql.insert({ principal, key, request: digest, createdAt })}
+            ON CONFLICT (principal, key) DO NOTHING RETURNING key`,
+        )
+        if (mine.length > 0) return undefined
+        const rows = yield* Effect.orDie(
+          sql<{ request: string; answer: Uint8Array }>`SELECT request, answer FROM answers
+            WHERE principal = ${principal} AND key = ${key}`,
+        )
+        if (rows[0]!.request !== digest) return yield* otherRequest()
+        return yield* Effect.try({
+          try: () => secrets.unseal(labelOf(request), rows[0]!.answer),
+          catch: () =>
+            new WrongState({ detail: "This idempotency key was answered under another secret key. Take a new one." }),
+        })
+      })
+
+      const keep: IdempotencyKeys["Service"]["keep"] = Effect.fn("IdempotencyKeys.keep")(function* (request, answer) {
+        const { key, principal } = request
+        yield* Effect.orDie(sql`UPDATE answers SET answer = ${secrets.seal(labelOf(request), answer)}
+          WHERE principal = ${principal} AND key = ${key}`)
+      })
+
+      return IdempotencyKeys.of({ claim, keep })
+    }),
+  )
+}

@@ -1,0 +1,8 @@
+/** What is lent is lent from where the giver's token stands. Loans from before end within a day. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE delegations ADD COLUMN context TEXT NOT NULL DEFAULT 'agent'`
+})

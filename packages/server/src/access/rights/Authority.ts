@@ -1,0 +1,292 @@
+/**
+ * What a caller may hand out: tokens, grants, roles, allow lists. Nothing of it is stronger, longer or wider than the
+ * token it is made with: it stands no further in, ends no later, and reaches no further. Handlers ask here and nowhere else.
+ */
+import {
+  type AccessContext,
+  type Action,
+  type AllowList,
+  Caller,
+  Forbidden,
+  type Grant,
+  Missing,
+  type NewGrant,
+  type NewPrincipal,
+  type NewToken,
+  Principal,
+  type Token,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { newId } from "../../store/journal/Correlation.ts"
+import { isWithin, outer, usualContext } from "../identity/contexts.ts"
+import { defaultRoles, mayDelegate, reachesBeyond } from "./policy.ts"
+import { Grants } from "./Grants.ts"
+
+/** A policy wants a second person for this change (G-38). Never crosses the wire: whoever makes the change asks one. */
+export class NeedsApproval extends Schema.TaggedError<NeedsApproval>()("NeedsApproval", {
+  action: Schema.String,
+  resource: Schema.String,
+  rule: Schema.String,
+}) {}
+
+/** Set where a second person has said yes to the change that is made: what a policy wants asked has been asked. */
+export const Approved = Context.Reference<boolean>("server/access/rights/Approved", { defaultValue: () => false })
+
+type Refusal = Forbidden | NeedsApproval
+
+const refuse = (action: string, resource: string, rule: string, instead: string) =>
+  new Forbidden({ action, resource, rule, instead })
+
+const latest = (one: DateTime.Utc | null, other: DateTime.Utc | null): boolean =>
+  one !== null && (other === null || DateTime.isGreaterThan(other, one))
+
+export class Authority extends Context.Service<
+  Authority,
+  {
+    /** A new token for somebody, no further in and no longer than the caller's own. */
+    readonly token: (wanted: NewToken, whose: Principal) => Effect.Effect<NewToken, Forbidden, Caller>
+    /** May this token be replaced by the caller? Returns when the new one ends at the latest. */
+    readonly rotation: (
+      token: Token,
+      whose: Principal,
+    ) => Effect.Effect<DateTime.Utc | null, Forbidden | Missing, Caller>
+    readonly revocation: (token: Token, whose: Principal) => Effect.Effect<void, Forbidden | Missing, Caller>
+    readonly grant: (wanted: NewGrant, whose: Principal) => Effect.Effect<NewGrant, Refusal, Caller>
+    readonly revokeGrant: (grant: Grant) => Effect.Effect<void, Refusal, Caller>
+    readonly newPrincipal: (wanted: NewPrincipal) => Effect.Effect<void, Forbidden, Caller>
+    readonly changedPrincipal: (
+      before: Principal,
+      changes: Partial<Pick<Principal, "name" | "roles" | "toolsets">>,
+    ) => Effect.Effect<void, Refusal, Caller>
+    readonly allowList: (before: AllowList, tools: ReadonlyArray<string>) => Effect.Effect<void, Refusal, Caller>
+  }
+>()("server/access/rights/Authority") {
+  static readonly layer = Layer.effect(
+    Authority,
+    Effect.gen(function* () {
+      const grants = yield* Grants
+
+      const { require } = grants
+      /** For a change that can wait: where a policy says `ask`, for this or for writing at all, somebody can be asked. */
+      const agreed = Effect.fnUntraced(function* (action: Action, resource: string) {
+        const caller = yield* Caller
+        const { rule, verdict } = yield* grants.judge(caller, action, resource)
+        if (verdict === "deny") return yield* new Forbidden({ action, resource, rule })
+        if (yield* Approved) return
+        if (verdict === "ask") return yield* new NeedsApproval({ action, resource, rule })
+        const written = yield* grants.judge(caller, "write", resource)
+        if (action === "admin" && written.verdict === "ask")
+          return yield* new NeedsApproval({ action, resource, rule: written.rule })
+      })
+
+      const may = (caller: Caller["Service"], action: Action, resource: string) =>
+        Effect.map(grants.judge(caller, action, resource), ({ verdict }) => verdict === "allow")
+
+      /** Whether somebody's rights go beyond the caller's own, as they stand without any end. */
+      const isBeyond = Effect.fnUntraced(function* (caller: Caller["Service"], whose: Principal) {
+        const lasting = (yield* grants.rulesOf(caller)).filter(
+          (one) => one.lentBy === undefined && (one.effect !== "allow" || one.expiresAt === null),
+        )
+        return reachesBeyond(yield* grants.rulesOfPrincipal(whose), lasting, yield* DateTime.now, caller.context)
+      })
+
+      /** To make somebody's token is to be them: only whoever has all of their rights may, and nothing that holds it back. */
+      const actAs = Effect.fnUntraced(function* (caller: Caller["Service"], whose: Principal) {
+        if (whose.id !== caller.principal.id && (yield* isBeyond(caller, whose)))
+          return yield* refuse(
+            "make tokens of",
+            `principals/${whose.name}`,
+            "nothing wider than yourself",
+            "It may do what you may not. Somebody who may makes its tokens.",
+          )
+      })
+
+      const hasToken = Effect.fnUntraced(function* (caller: Caller["Service"], resource: string) {
+        if (caller.token === null)
+          return yield* refuse("make", resource, "no token without a token", "Come with a token of your own.")
+      })
+
+      const within = Effect.fnUntraced(function* (
+        caller: Caller["Service"],
+        resource: string,
+        wanted: { readonly context: AccessContext; readonly expiresAt: DateTime.Utc | null },
+      ) {
+        if (!isWithin(wanted.context, caller.context))
+          return yield* refuse(
+            "make",
+            resource,
+            "nothing stronger than your token",
+            `Your token stands in ${caller.context}, and so does what is made with it.`,
+          )
+        if (latest(caller.expiresAt, wanted.expiresAt))
+          return yield* refuse(
+            "make",
+            resource,
+            "nothing longer than your token",
+            `Your token ends at ${DateTime.formatIso(caller.expiresAt!)}; give expiresAt at or before that.`,
+          )
+      })
+
+      /** A grant or a role counts wherever its holder's tokens stand, so it is given from inside. */
+      const inside = Effect.fnUntraced(function* (caller: Caller["Service"], action: string, resource: string) {
+        if (caller.context !== "internal")
+          return yield* refuse(
+            action,
+            resource,
+            "nothing stronger than your token",
+            `Your token stands in ${caller.context}; rights are given with one that stands in internal.`,
+          )
+      })
+
+      const token: Authority["Service"]["token"] = Effect.fn("Authority.token")(function* (wanted, whose) {
+        const caller = yield* Caller
+        const resource = `tokens/${whose.name}`
+        const usual = usualContext(whose)
+        // An admin may set a context beyond the usual one (X-53), and nobody else.
+        yield* require(wanted.context !== undefined && !isWithin(wanted.context, usual) ? "admin" : "write", resource)
+        yield* hasToken(caller, resource)
+        yield* actAs(caller, whose)
+        const context = wanted.context ?? outer(usual, caller.context)
+        if (wanted.expiresAt !== undefined || caller.expiresAt === null) {
+          yield* within(caller, resource, { context, expiresAt: wanted.expiresAt ?? null })
+          return { ...wanted, context }
+        }
+        yield* within(caller, resource, { context, expiresAt: caller.expiresAt })
+        return { ...wanted, context, expiresAt: caller.expiresAt }
+      })
+
+      /** One's own token is `self/tokens`; another's looks unknown to whoever may not touch it. */
+      const reach = Effect.fnUntraced(function* (it: Token, whose: Principal, action: "write" | "delete") {
+        const caller = yield* Caller
+        if (whose.id === caller.principal.id) return yield* require(action, "self/tokens")
+        const needed = whose.roles.includes("admin") ? "admin" : action
+        if (!(yield* may(caller, needed, `tokens/${whose.name}`)))
+          return yield* new Missing({ noun: "token", ref: it.id })
+      })
+
+      const rotation: Authority["Service"]["rotation"] = Effect.fn("Authority.rotation")(function* (it, whose) {
+        yield* reach(it, whose, "write")
+        const caller = yield* Caller
+        // A certificate renews itself; that is what it is for (S4-102).
+        if (it.id === caller.token) return null
+        const resource = `tokens/${whose.name}`
+        yield* hasToken(caller, resource)
+        yield* actAs(caller, whose)
+        yield* within(caller, resource, it)
+        return caller.expiresAt
+      })
+
+      const grant: Authority["Service"]["grant"] = Effect.fn("Authority.grant")(function* (wanted, whose) {
+        const caller = yield* Caller
+        // A grant can give anything, so giving one is an admin's act.
+        yield* agreed("admin", `grants/${whose.name}`)
+        if (wanted.effect === "deny" || wanted.effect === "ask") return wanted
+        const { actions, expiresAt = caller.expiresAt, resource } = wanted
+        yield* inside(caller, "grant", resource)
+        yield* within(caller, resource, { context: caller.context, expiresAt })
+        const held = mayDelegate(
+          yield* grants.rulesOf(caller),
+          { resource, actions },
+          yield* DateTime.now,
+          caller.context,
+        )
+        if (held === undefined || held.lentBy !== undefined)
+          return yield* refuse("grant", resource, "nothing wider than yourself", "One gives what one has.")
+        return expiresAt === null ? wanted : { ...wanted, expiresAt }
+      })
+
+      const revokeGrant: Authority["Service"]["revokeGrant"] = Effect.fn("Authority.revokeGrant")(function* (it) {
+        const caller = yield* Caller
+        yield* agreed("delete", `grants/${it.id}`)
+        if (it.effect === "allow") return
+        // To lift what holds somebody back is to give: it takes an admin of grants, and not the one it holds back.
+        yield* agreed("admin", `grants/${it.id}`)
+        yield* inside(caller, "revoke", `grants/${it.id}`)
+        if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
+          return yield* refuse("revoke", `grants/${it.id}`, "it holds you back", "Another admin takes it away.")
+      })
+
+      /** Rights by role, by what the file says of a name, and by the toolsets that are shown. */
+      const becomes = Effect.fnUntraced(function* (before: Principal | undefined, after: Principal) {
+        const caller = yield* Caller
+        const resource = `principals/${before?.name ?? after.name}`
+        const now = yield* DateTime.now
+        const [was, is] = yield* Effect.all([
+          before === undefined ? Effect.succeed([]) : grants.rulesOfPrincipal(before),
+          grants.rulesOfPrincipal(after),
+        ])
+        if (!reachesBeyond(is, was, now, caller.context)) return
+        yield* inside(caller, "give roles to", resource)
+        // A new principal has no token yet, and gets none that ends later than the token it is made with.
+        if (before !== undefined && caller.expiresAt !== null)
+          return yield* refuse(
+            "give roles to",
+            resource,
+            "nothing longer than your token",
+            "A role does not end, and your token does. Give a grant that ends, or come with a token that does not.",
+          )
+        if (yield* isBeyond(caller, after))
+          return yield* refuse("give roles to", resource, "nothing wider than yourself", "One gives what one has.")
+      })
+
+      const shows = (caller: Caller["Service"], toolsets: Principal["toolsets"] | undefined) =>
+        toolsets !== undefined && toolsets.some((one) => !caller.principal.toolsets.includes(one))
+
+      const newPrincipal: Authority["Service"]["newPrincipal"] = Effect.fn("Authority.newPrincipal")(
+        function* (wanted) {
+          const caller = yield* Caller
+          const more = wanted.roles !== undefined || shows(caller, wanted.toolsets)
+          // Roles are rights: whoever gives them could give themselves all of them.
+          yield* require(more ? "admin" : "write", `principals/${wanted.name}`)
+          if (wanted.roles === undefined) return
+          const { kind, name, roles = defaultRoles[kind] } = wanted
+          yield* becomes(undefined, nobodyYet(kind, name, roles))
+        },
+      )
+
+      const changedPrincipal: Authority["Service"]["changedPrincipal"] = Effect.fn("Authority.changedPrincipal")(
+        function* (before, changes) {
+          const caller = yield* Caller
+          const more = changes.roles !== undefined || shows(caller, changes.toolsets)
+          yield* agreed(more ? "admin" : "write", `principals/${before.name}`)
+          if (changes.roles !== undefined || changes.name !== undefined)
+            yield* becomes(before, new Principal({ ...before, ...changes }))
+        },
+      )
+
+      const allowList: Authority["Service"]["allowList"] = Effect.fn("Authority.allowList")(function* (before, tools) {
+        const caller = yield* Caller
+        const resource = `allow-lists/${before.toolset}/${before.context}`
+        yield* agreed("write", resource)
+        const isWider = !before.tools.includes("*") && tools.some((one) => !before.tools.includes(one))
+        if (isWider) yield* inside(caller, "widen", resource)
+      })
+
+      return Authority.of({
+        token,
+        rotation,
+        revocation: (it, whose) => reach(it, whose, "delete"),
+        grant,
+        revokeGrant,
+        newPrincipal,
+        changedPrincipal,
+        allowList,
+      })
+    }),
+  )
+}
+
+/** Somebody who is about to be added: only what rules speak of. */
+const nobodyYet = (kind: Principal["kind"], name: string, roles: Principal["roles"]): Principal =>
+  new Principal({
+    id: newId("prn"),
+    kind,
+    name,
+    roles,
+    owner: null,
+    wallet: null,
+    toolsets: [],
+    source: "house",
+    createdAt: DateTime.makeUnsafe(0),
+    retiredAt: null,
+  })

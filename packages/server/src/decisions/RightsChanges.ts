@@ -1,0 +1,257 @@
+/**
+ * Changes of rights. What the rules allow is made at once; where a policy says `ask`, the change becomes a decision and
+ * is made when a second person has agreed (G-38): as whoever wanted it, and only if it still may by then.
+ */
+import {
+  AccessContext,
+  type AllowList,
+  AllowListChange,
+  type BadInput,
+  Caller,
+  Forbidden,
+  type Grant,
+  GrantId,
+  ListedSet,
+  type Missing,
+  type NameTaken,
+  NewGrant,
+  type OwnedByFile,
+  type Principal,
+  PrincipalChange,
+  PrincipalId,
+  type TokenId,
+  type TooManyRequests,
+  WaitingChange,
+  type WrongState,
+} from "@stoa/contract"
+import { digestOf } from "@stoa/tools"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Principals } from "../access/identity/Principals.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { AllowLists, defaultTools } from "../access/rights/AllowLists.ts"
+import { Approved, Authority, type NeedsApproval } from "../access/rights/Authority.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { readerLayer } from "../store/journal/Readers.ts"
+import { Decisions } from "./Decisions.ts"
+
+/** As for a call: an approval that nobody gives is a no after a day. */
+const approvalTime = 24 * 3600 * 1000
+
+const Change = Schema.TaggedUnion({
+  AllowListSet: { toolset: ListedSet, context: AccessContext, tools: AllowListChange.fields.tools },
+  AllowListReset: { toolset: ListedSet, context: AccessContext },
+  GrantAdded: { grant: NewGrant },
+  GrantRevoked: { grant: GrantId },
+  PrincipalChanged: { principal: PrincipalId, changes: PrincipalChange },
+})
+type Change = typeof Change.Type
+const encode = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(Change)))
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Change)))
+
+type Refused = Forbidden | TooManyRequests
+
+interface Row {
+  readonly decision: string
+  readonly principal: PrincipalId
+  readonly context: AccessContext
+  readonly token: TokenId | null
+  readonly expiresAt: string | null
+  readonly change: string
+}
+
+export class RightsChanges extends Context.Service<
+  RightsChanges,
+  {
+    readonly setAllowList: (
+      toolset: ListedSet,
+      context: AccessContext,
+      tools: ReadonlyArray<string>,
+    ) => Effect.Effect<AllowList | WaitingChange, BadInput | OwnedByFile | Refused, Caller>
+    readonly resetAllowList: (
+      toolset: ListedSet,
+      context: AccessContext,
+    ) => Effect.Effect<AllowList | WaitingChange, OwnedByFile | Refused, Caller>
+    readonly addGrant: (wanted: NewGrant) => Effect.Effect<Grant | WaitingChange, Missing | BadInput | Refused, Caller>
+    readonly revokeGrant: (id: GrantId) => Effect.Effect<void | WaitingChange, Missing | OwnedByFile | Refused, Caller>
+    readonly changePrincipal: (
+      principal: Principal,
+      changes: typeof PrincipalChange.Type,
+    ) => Effect.Effect<Principal | WaitingChange, Missing | NameTaken | OwnedByFile | WrongState | Refused, Caller>
+    /** A decision was answered: what waited for it is made, or is not. Bears repeats. */
+    readonly resume: (decision: string) => Effect.Effect<void>
+  }
+>()("server/decisions/RightsChanges") {
+  static readonly layer = Layer.effect(
+    RightsChanges,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const authority = yield* Authority
+      const decisions = yield* Decisions
+      const grants = yield* Grants
+      const lists = yield* AllowLists
+      const principals = yield* Principals
+      const tokens = yield* Tokens
+      const { transact } = yield* Journal
+
+      const apply = {
+        AllowListSet: Effect.fnUntraced(function* ({ context, tools, toolset }: Of<"AllowListSet">) {
+          yield* authority.allowList(yield* lists.get(toolset, context), tools)
+          return yield* transact(lists.set(toolset, context, tools))
+        }),
+        AllowListReset: Effect.fnUntraced(function* ({ context, toolset }: Of<"AllowListReset">) {
+          yield* authority.allowList(yield* lists.get(toolset, context), defaultTools(toolset, context))
+          return yield* transact(lists.reset(toolset, context))
+        }),
+        GrantAdded: Effect.fnUntraced(function* ({ grant }: Of<"GrantAdded">) {
+          const whose = yield* principals.get(grant.principal)
+          const wanted = yield* authority.grant(grant, whose)
+          return yield* transact(grants.add({ ...wanted, principal: whose.id }))
+        }),
+        GrantRevoked: Effect.fnUntraced(function* ({ grant }: Of<"GrantRevoked">) {
+          yield* authority.revokeGrant(yield* grants.get(grant))
+          yield* transact(grants.revoke(grant))
+        }),
+        PrincipalChanged: Effect.fnUntraced(function* ({ changes, principal }: Of<"PrincipalChanged">) {
+          yield* authority.changedPrincipal(yield* principals.get(principal), changes)
+          return yield* transact(principals.change(principal, changes))
+        }),
+      }
+
+      /** Whole and in words: whoever agrees reads what it is they agree to. */
+      const question = Effect.fnUntraced(function* (by: Principal, change: Change) {
+        const isList = change._tag === "AllowListSet" || change._tag === "AllowListReset"
+        const before = isList ? yield* lists.get(change.toolset, change.context) : undefined
+        const was = before === undefined ? "" : ` It is ${JSON.stringify(before.tools)} now.`
+        return `${by.name} wants to change rights: ${encode(change)}.${was}`
+      })
+
+      const ask = Effect.fnUntraced(function* (change: Change, { action, resource, rule }: NeedsApproval) {
+        const caller = yield* Caller
+        const others = (yield* principals.admins).filter(({ id }) => id !== caller.principal.id)
+        if (others.length === 0)
+          return yield* new Forbidden({
+            action,
+            resource,
+            rule,
+            instead: "A second admin must agree to it, and there is none. Add one, or change the policy in the file.",
+          })
+        const kept = encode(change)
+        const id = yield* transact(
+          Effect.gen(function* () {
+            const decision = yield* decisions.ask({
+              kind: "approval",
+              question: yield* question(caller.principal, change),
+              askedBy: caller.principal,
+              askedAt: yield* DateTime.now,
+              call: null,
+              digest: digestOf([kept]),
+              fingerprint: null,
+              policy: caller.epoch,
+              space: null,
+              milliseconds: approvalTime,
+            })
+            const row = {
+              decision,
+              principal: caller.principal.id,
+              context: caller.context,
+              token: caller.token,
+              expiresAt: caller.expiresAt === null ? null : DateTime.formatIso(caller.expiresAt),
+              change: kept,
+              createdAt: DateTime.formatIso(yield* DateTime.now),
+            }
+            yield* Effect.orDie(sql`INSERT INTO rights_changes ${sql.insert(row)}`)
+            return decision
+          }),
+        )
+        return new WaitingChange({ state: "waiting", on: { kind: "decision", id } })
+      })
+
+      const orAsk = <A, E>(change: Change, made: Effect.Effect<A, E | NeedsApproval, Caller>) =>
+        Effect.catchTag(made as Effect.Effect<A, NeedsApproval, Caller>, "NeedsApproval", (needed) =>
+          ask(change, needed),
+        ) as Effect.Effect<A | WaitingChange, Exclude<E, NeedsApproval> | Refused, Caller>
+
+      /** Whoever wanted it, with the token they wanted it with, as both stand now. */
+      const again = Effect.fnUntraced(function* ({ context, expiresAt, principal, token }: Row) {
+        if (token !== null && !(yield* tokens.isAlive(token))) return undefined
+        const caller = yield* Effect.option(tokens.again(principal, context))
+        if (caller._tag === "None") return undefined
+        return { ...caller.value, token, expiresAt: expiresAt === null ? null : DateTime.makeUnsafe(expiresAt) }
+      })
+
+      const make = (change: Change): Effect.Effect<unknown, { readonly message: string }, Caller> =>
+        Change.match(change, apply)
+
+      const resume: RightsChanges["Service"]["resume"] = Effect.fn("RightsChanges.resume")(function* (decision) {
+        const bound = yield* decisions.bound(decision)
+        // Taken out and made in one transaction: a repeat finds nothing.
+        const made = transact(
+          Effect.gen(function* () {
+            const rows = yield* Effect.orDie(
+              sql<Row>`DELETE FROM rights_changes WHERE decision = ${decision} RETURNING *`,
+            )
+            const row = rows[0]
+            if (row === undefined || bound?.verdict !== "approve" || bound.value !== null) return
+            if (bound.digest !== digestOf([row.change])) return
+            const caller = yield* again(row)
+            if (caller === undefined)
+              return yield* Effect.logWarning(`${decision}: its token has ended; nothing was changed`)
+            yield* make(decode(row.change)).pipe(
+              Effect.provideService(Caller, caller),
+              Effect.provideService(Approved, true),
+            )
+          }),
+        )
+        yield* Effect.catch(made, (error) =>
+          Effect.andThen(
+            Effect.logWarning(`${decision} was approved, and the change was not made: ${error.message}`),
+            Effect.orDie(sql`DELETE FROM rights_changes WHERE decision = ${decision}`),
+          ),
+        )
+      })
+
+      return RightsChanges.of({
+        setAllowList: (toolset, context, tools) => {
+          const change = Change.cases.AllowListSet.make({ toolset, context, tools })
+          return orAsk(change, apply.AllowListSet(change))
+        },
+        resetAllowList: (toolset, context) => {
+          const change = Change.cases.AllowListReset.make({ toolset, context })
+          return orAsk(change, apply.AllowListReset(change))
+        },
+        addGrant: (grant) => {
+          const change = Change.cases.GrantAdded.make({ grant })
+          return orAsk(change, apply.GrantAdded(change))
+        },
+        revokeGrant: (grant) => {
+          const change = Change.cases.GrantRevoked.make({ grant })
+          return orAsk(change, apply.GrantRevoked(change))
+        },
+        changePrincipal: ({ id: principal }, changes) => {
+          const change = Change.cases.PrincipalChanged.make({ principal, changes })
+          return orAsk(change, apply.PrincipalChanged(change))
+        },
+        resume,
+      })
+    }),
+  )
+
+  static readonly reader = readerLayer({
+    name: "rights-changes",
+    atomic: false,
+    kinds: ["decision.answered", "decision.expired", "decision.canceled"],
+    handle: Effect.fnUntraced(function* ([event]) {
+      const changes = yield* RightsChanges
+      if (
+        event?.kind === "decision.answered" ||
+        event?.kind === "decision.expired" ||
+        event?.kind === "decision.canceled"
+      )
+        yield* changes.resume(event.body.decision)
+    }),
+  })
+}
+
+type Of<Tag extends Change["_tag"]> = Extract<Change, { readonly _tag: Tag }>

@@ -1,0 +1,121 @@
+/**
+ * From a request to somebody who acts: credential, caller, limit, cause and, where they are refused, the record of it. The
+ * one way in for HTTP, the feed and MCP. Identity comes from here and from nowhere else (X-27).
+ */
+import { Caller, type CorrelationId, Forbidden, TooManyRequests, Unauthenticated } from "@stoa/contract"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Limits } from "../access/limits/Limits.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { atHand, goOn } from "../store/AtHand.ts"
+import { whereRoom } from "../store/database/FullDisk.ts"
+import { type Cause, Correlation } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+
+/** What of a request says who sent it. */
+export interface Sender {
+  readonly authorization: string | undefined
+  /** Where it came from, counted for wrong guesses. */
+  readonly address: string | undefined
+}
+
+const scheme = "bearer "
+/** The token of a header, however the scheme is written; undefined where it is none. */
+const tokenIn = (authorization: string): string | undefined =>
+  authorization.slice(0, scheme.length).toLowerCase() === scheme
+    ? authorization.slice(scheme.length).trim() || undefined
+    : undefined
+
+/** A failure in which a refusal may be wrapped: effect/http-api hands a security middleware its handler's in one. */
+const inner = (error: unknown): unknown =>
+  typeof error === "object" && error !== null && "error" in error ? (error as { readonly error: unknown }).error : error
+
+/** What `WWW-Authenticate` and `Retry-After` say of a refusal; nothing of any other. */
+export const headersOf = (given: unknown): Readonly<Record<string, string>> => {
+  const error = given instanceof Unauthenticated || given instanceof TooManyRequests ? given : inner(given)
+  // A token that was sent and refused is named so; one that was not sent is no error.
+  if (error instanceof Unauthenticated)
+    return { "www-authenticate": error.reason === "missing" ? "Bearer" : 'Bearer error="invalid_token"' }
+  return error instanceof TooManyRequests ? { "retry-after": String(error.retryAfter) } : {}
+}
+
+export class Acting extends Context.Service<
+  Acting,
+  {
+    /** Who sent it. No credential is the stand-in, where a setting names one; one that is no bearer token is refused. */
+    readonly identify: (sender: Sender) => Effect.Effect<Caller["Service"], Unauthenticated | TooManyRequests>
+    /** Counted as a request of the caller's, done as theirs, and written down as denied where it is refused. */
+    readonly as: <A, E, R>(
+      caller: Caller["Service"],
+      correlationId: CorrelationId,
+      app: Effect.Effect<A, E, R>,
+    ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
+    /** For a door that answers refusals in words of its own: what fails as forbidden is written down first. */
+    readonly recorded: <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Caller>
+    /** A guess at a credential that was wrong: counted, and written down. */
+    readonly refused: <E extends Unauthenticated>(
+      error: E,
+      sender: Sender,
+      resource: string,
+    ) => Effect.Effect<never, E | TooManyRequests>
+  }
+>()("server/doors/Acting") {
+  static readonly layer = (anonymous: Option.Option<string>) =>
+    Layer.effect(
+      Acting,
+      Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const limits = yield* Limits
+        const grants = yield* Grants
+        const journal = yield* Journal
+
+        const refused: Acting["Service"]["refused"] = Effect.fnUntraced(function* (error, { address }, resource) {
+          // Counted before it is written down: a flood of guesses must not become a flood of rows.
+          yield* limits.takeGuess(address ?? "unknown")
+          const body = { principal: null, action: "authenticate", resource, rule: "unknown, expired or revoked" }
+          yield* whereRoom("a refused token", journal.transact(journal.append({ kind: "access.denied", body })))
+          return yield* Effect.fail(error)
+        })
+
+        const identify: Acting["Service"]["identify"] = (sender) => {
+          const { authorization = "" } = sender
+          if (authorization === "")
+            return Option.isSome(anonymous)
+              ? Effect.orDie(tokens.standIn(anonymous.value))
+              : Effect.fail(new Unauthenticated({ reason: "missing" }))
+          const token = tokenIn(authorization)
+          if (token === undefined) return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
+          const known = tokens.authenticate(Redacted.make(token))
+          return atHand(known) !== undefined
+            ? known
+            : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))
+        }
+
+        const record = (error: unknown): Effect.Effect<void, never, Caller> => {
+          const denied = error instanceof Forbidden ? error : inner(error)
+          return denied instanceof Forbidden ? grants.recordDenial(denied) : Effect.void
+        }
+        const recorded: Acting["Service"]["recorded"] = (app) => Effect.tapError(app, record)
+
+        const as = <A, E, R>(
+          caller: Caller["Service"],
+          correlationId: CorrelationId,
+          app: Effect.Effect<A, E, R>,
+        ): Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>> => {
+          const { id, kind } = caller.principal
+          const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
+          const counted = goOn(limits.take(caller, "http"), (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
+            recorded(app),
+          )
+          // Both at once: each addition may copy the whole.
+          return Effect.updateContext(
+            counted,
+            (around: Context.Context<Exclude<R, Caller>>) =>
+              Context.add(Context.add(around, Correlation, cause), Caller, caller) as Context.Context<R | Caller>,
+          )
+        }
+
+        return Acting.of({ identify, as, recorded, refused })
+      }),
+    )
+}

@@ -1,0 +1,48 @@
+/**
+ * What a request asks for, read once: both doors, every guard and the router go by this path. A path has one spelling
+ * here. Whatever could be read in two ways (a letter written as its code, a dot segment, an empty one, a semicolon, a
+ * second address in front) is refused before anybody reads it.
+ */
+
+export interface Target {
+  /** Up to the question mark, as it was sent. */
+  readonly path: string
+  /** Why nobody should read it, where it is not plain. */
+  readonly fault: string | undefined
+}
+
+/** Almost every request: nothing in it that could be read in two ways. */
+const plain = /^\/$|^(\/[A-Za-z0-9_~@:-][A-Za-z0-9._~@:-]*)+\/?$/
+/** What RFC 3986 lets stand in a path, but for `;`, which some take for the end of it. */
+const allowed = /^[A-Za-z0-9\-._~!$&'()*+,=:@/%]*$/
+const escape = /%([0-9A-Fa-f]{2})?/g
+const isLetterOrDigit = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+
+const faultOf = (path: string): string | undefined => {
+  if (plain.test(path)) return undefined
+  if (!path.startsWith("/")) return "begins with /; send the path alone"
+  if (!allowed.test(path)) return "has a character that must be percent-encoded"
+  for (const [, digits] of path.matchAll(escape)) {
+    if (digits === undefined) return "has a % that is no escape; write it %25"
+    const code = Number.parseInt(digits, 16)
+    if (code === 0) return "has a NUL character (%00); leave it out"
+    if (isLetterOrDigit(code))
+      return `has %${digits} for "${String.fromCharCode(code)}"; write letters and digits plainly`
+  }
+  const parts = path.split("/")
+  if (parts.slice(1, -1).includes("")) return "has two slashes in a row"
+  if (parts.some((part) => /^(\.|%2e){1,2}$/i.test(part))) return "has a . or .. segment"
+  try {
+    decodeURIComponent(path)
+    return undefined
+  } catch {
+    return "is not UTF-8"
+  }
+}
+
+export const targetOf = (url: string): Target => {
+  const end = url.indexOf("?")
+  const path = end === -1 ? url : url.slice(0, end)
+  return { path, fault: faultOf(path) ?? (/%00/.test(url) ? "has a NUL character (%00); leave it out" : undefined) }
+}

@@ -1,0 +1,204 @@
+/** One request for every route of the contract, with things of its own: what one standing does must not change another's. */
+import type { Stoa } from "@stoa/sdk"
+
+export interface Sample {
+  /** For the parameters of the path, by name. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: string
+  readonly body?: unknown
+}
+
+export interface World {
+  readonly admin: Stoa
+  /** Acts as a fresh agent. */
+  readonly agent: () => Promise<{ readonly id: string; readonly name: string; readonly client: Stoa }>
+  readonly fresh: (word: string) => string
+  /** A private space; of those who are tried, one is in it. */
+  readonly room: string
+}
+
+const id = (prefix: string) => `${prefix}_00000000-0000-7000-8000-000000000000`
+const toolForm = (name: string, over: object = {}) => ({
+  name,
+  description: "Says hello.",
+  inputSchema: { type: "object", properties: {} },
+  executionType: "internal" as const,
+  ...over,
+})
+const nothing = () => Promise.resolve({})
+
+const tool = async ({ admin, fresh }: World, over: object = {}) => {
+  const name = fresh("tool")
+  await admin.tools.add(toolForm(name, over))
+  return name
+}
+/** A call of somebody else's that waits for a person. */
+const waiting = async (world: World) => {
+  const { client } = await world.agent()
+  const made = await client.tools.call(await tool(world, { requiresApproval: true }), { input: {}, wait: 0 })
+  return made as { readonly id: string; readonly on: { readonly id: string } }
+}
+const message = async ({ admin, room }: World) => (await admin.spaces.post(room, { text: "hello" })).id
+const space = async ({ admin, fresh }: World) => (await admin.spaces.add({ name: fresh("space"), kind: "public" })).id
+const someone = async (world: World) => (await world.agent()).id
+const grant = async (world: World) => {
+  const made = await world.admin.grants.add({
+    principal: await someone(world),
+    resource: "tools/x",
+    actions: ["execute"],
+  })
+  return (made as { readonly id: string }).id
+}
+
+/** A record of somebody else's that nobody else may read. */
+const record = async (world: World) => {
+  const { client } = await world.agent()
+  return (await client.memory.put({ kind: "note", content: "mine" })).id
+}
+
+/** By group and endpoint. A new route is tried once it has one. */
+export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>> = {
+  "principals.list": nothing,
+  "principals.agents": nothing,
+  "principals.me": nothing,
+  "principals.get": async (world) => ({ params: { principal: await someone(world) } }),
+  "principals.add": async ({ fresh }) => ({ body: { kind: "agent", name: fresh("new") } }),
+  "principals.change": async (world) => ({
+    params: { principal: await someone(world) },
+    body: { roles: ["agent-basic"] },
+  }),
+  "principals.retire": async (world) => ({ params: { principal: await someone(world) } }),
+  "tokens.list": nothing,
+  "tokens.add": async (world) => ({ body: { principal: await someone(world) } }),
+  "tokens.rotate": async (world) => ({
+    params: { id: (await world.admin.tokens.add({ principal: await someone(world) })).id },
+  }),
+  "tokens.revoke": async (world) => ({
+    params: { id: (await world.admin.tokens.add({ principal: await someone(world) })).id },
+  }),
+  "grants.list": nothing,
+  "grants.add": async (world) => ({
+    body: { principal: await someone(world), resource: "tools/x", actions: ["execute"] },
+  }),
+  "grants.revoke": async (world) => ({ params: { id: await grant(world) } }),
+  "grants.judge": async () => ({ query: "action=execute&resource=tools/x" }),
+  "delegations.list": nothing,
+  "delegations.add": async (world) => ({
+    body: { to: await someone(world), resource: "tools/x", actions: ["execute"], reason: "tried" },
+  }),
+  "delegations.revoke": async (world) => {
+    const { client } = await world.agent()
+    const to = await someone(world)
+    const made = await client.delegations.add({ to, resource: "tools/x", actions: ["execute"], reason: "tried" })
+    return { params: { id: made.id } }
+  },
+  "allowLists.list": nothing,
+  "allowLists.get": async () => ({ params: { toolset: "stoa", context: "agent" } }),
+  "allowLists.set": async () => ({
+    params: { toolset: "team", context: "crossroads" },
+    body: { tools: ["broadcast"] },
+  }),
+  "allowLists.reset": async () => ({ params: { toolset: "team", context: "crossroads" } }),
+  "limits.list": nothing,
+  "secrets.list": nothing,
+  "secrets.set": async () => ({ params: { name: "TRIED" }, body: { value: "a value that is long enough" } }),
+  "secrets.remove": async ({ admin }) => {
+    await admin.secrets.set("GONE", { value: "a value that is long enough" })
+    return { params: { name: "GONE" } }
+  },
+  "audit.list": nothing,
+  "house.reload": nothing,
+  "house.doctor": nothing,
+  "house.backup": nothing,
+  "house.file": async () => ({ params: { id: `fil_${"0".repeat(64)}` } }),
+  "house.accept": async () => ({ body: { check: "audit" } }),
+  "memory.list": nothing,
+  "memory.put": async () => ({ body: { kind: "note", content: "tried" } }),
+  "memory.get": async (world) => ({ params: { id: await record(world) } }),
+  "memory.change": async (world) => ({ params: { id: await record(world) }, body: { content: "other" } }),
+  "memory.remove": async (world) => ({ params: { id: await record(world) } }),
+  "memory.restore": async (world) => ({ params: { id: await record(world) } }),
+  "memory.history": async (world) => ({ params: { id: await record(world) } }),
+  "memory.revert": async (world) => ({ params: { id: await record(world) }, body: { version: 1 } }),
+  "memory.shares": async (world) => ({ params: { id: await record(world) } }),
+  "memory.share": async (world) => ({
+    params: { id: await record(world), principal: await someone(world) },
+    body: { right: "read" },
+  }),
+  "memory.unshare": async (world) => ({ params: { id: await record(world), principal: await someone(world) } }),
+  "metrics.read": nothing,
+  "events.watch": nothing,
+  "spaces.list": nothing,
+  "spaces.get": async ({ room }) => ({ params: { space: room } }),
+  "spaces.add": async ({ fresh }) => ({ body: { name: fresh("added"), kind: "private" } }),
+  "spaces.change": async ({ room }) => ({ params: { space: room }, body: { topic: "tried" } }),
+  "spaces.addMember": async (world) => ({ params: { space: world.room, principal: await someone(world) } }),
+  "spaces.removeMember": async (world) => {
+    const principal = await someone(world)
+    await world.admin.spaces.addMember(world.room, principal)
+    return { params: { space: world.room, principal } }
+  },
+  "spaces.post": async ({ room }) => ({ params: { space: room }, body: { text: "hello" } }),
+  "spaces.messages": async ({ room }) => ({ params: { space: room } }),
+  "spaces.read": async ({ room }) => ({ params: { space: room }, body: { seq: 0 } }),
+  "spaces.typing": async ({ room }) => ({ params: { space: room } }),
+  "spaces.watch": async (world) => ({ params: { space: await space(world) } }),
+  "messages.search": async () => ({ query: "q=hello" }),
+  "messages.get": async (world) => ({ params: { message: await message(world) } }),
+  "messages.history": async (world) => ({ params: { message: await message(world) } }),
+  "messages.edit": async (world) => ({ params: { message: await message(world) }, body: { text: "other" } }),
+  "messages.remove": async (world) => ({ params: { message: await message(world) } }),
+  "messages.react": async (world) => ({ params: { message: await message(world), emoji: "👍" } }),
+  "messages.unreact": async (world) => ({ params: { message: await message(world), emoji: "👍" } }),
+  "messages.pin": async (world) => ({ params: { message: await message(world) } }),
+  "messages.unpin": async (world) => ({ params: { message: await message(world) } }),
+  "tools.list": nothing,
+  "tools.get": async (world) => ({ params: { name: await tool(world) } }),
+  "tools.form": async (world) => ({ params: { name: await tool(world) } }),
+  "tools.signingKey": async (world) => ({
+    params: {
+      name: await tool(world, { executionType: "external", execution: { webhookUrl: "http://127.0.0.1:9/hook" } }),
+    },
+  }),
+  "tools.add": async ({ fresh }) => ({ body: toolForm(fresh("added")) }),
+  "tools.import": async () => ({ query: "dryRun=true", body: { document: { openapi: "3.1.0", paths: {} } } }),
+  "tools.change": async (world) => {
+    const name = await tool(world)
+    return { params: { name }, body: toolForm(name, { description: "Says it again." }) }
+  },
+  "tools.remove": async (world) => ({ params: { name: await tool(world) } }),
+  "tools.call": async (world) => ({ params: { name: await tool(world) }, body: { input: {} } }),
+  "calls.list": nothing,
+  "calls.get": async (world) => ({ params: { call: (await waiting(world)).id } }),
+  "calls.cancel": async (world) => ({ params: { call: (await waiting(world)).id } }),
+  "results.submit": async (world) => ({ params: { call: (await waiting(world)).id }, body: { output: 1 } }),
+  "decisions.list": nothing,
+  "decisions.get": async (world) => ({ params: { decision: (await waiting(world)).on.id } }),
+  "decisions.answer": async (world) => ({
+    params: { decision: (await waiting(world)).on.id },
+    body: { verdict: "deny" },
+  }),
+  "decisions.link": async (world) => ({ params: { decision: (await waiting(world)).on.id }, body: {} }),
+  "decisions.approvals": nothing,
+  "decisions.revoke": async () => ({ params: { approval: id("apv") } }),
+  "pauses.list": nothing,
+  "pauses.set": async (world) => ({ body: { subject: `tools/${await tool(world)}` } }),
+  "pauses.lift": async (world) => {
+    const subject = `tools/${await tool(world)}`
+    await world.admin.pauses.set({ subject })
+    return { params: { subject } }
+  },
+  "mcpServers.list": nothing,
+  "mcpServers.get": async () => ({ params: { server: "nowhere" } }),
+  "mcpServers.add": async ({ fresh }) => ({ body: { name: fresh("server"), url: "http://127.0.0.1:9/mcp" } }),
+  "mcpServers.remove": async () => ({ params: { server: "nowhere" } }),
+  "mcpServers.tools": async () => ({ params: { server: "nowhere" } }),
+  "mcpServers.accept": async () => ({ params: { server: "nowhere", tool: "x" }, query: `digest=${"0".repeat(64)}` }),
+  "hosts.list": nothing,
+  "hosts.get": async () => ({ params: { host: "nowhere" } }),
+  "hosts.declare": async ({ fresh }) => ({ params: { host: fresh("host") }, body: { tools: [] } }),
+  "hosts.remove": async () => ({ params: { host: "nowhere" } }),
+  "hosts.calls": async () => ({ params: { host: "nowhere" } }),
+  "health.alive": nothing,
+  "health.ready": nothing,
+}

@@ -1,0 +1,92 @@
+/** A refusal is audited as `denied` through whichever door it came, and says what refused it. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Readers } from "../../src/store/journal/Readers.ts"
+import { callsHouse, callTool, configure, request, settled as callSettled, stores, told } from "../calls/callsKit.ts"
+import { ask, Guest } from "../house.ts"
+import { newRequest } from "../mcp/mcpKit.ts"
+import { fresh, someone } from "../spaces/spacesGuests.ts"
+
+const audited = Effect.fnUntraced(function* (principal: string) {
+  yield* (yield* Readers).receipt("audit")
+  const { admin } = yield* Guest
+  return (yield* ask(() => admin.audit.list({ principal, limit: 100 }))).items
+})
+
+for (const store of stores)
+  layer(callsHouse({ store }), { excludeTestServices: true, timeout: 30_000 })(`refusals on ${store}`, (it) => {
+    it.effect("S4-103 a refused post is denied over HTTP and over MCP alike, with the rule that refused it", () =>
+      Effect.gen(function* () {
+        const { admin, url } = yield* Guest
+        const bot = yield* someone("agent")
+        const name = fresh("closed")
+        yield* ask(() => admin.spaces.add({ name, kind: "public" }))
+        yield* ask(() =>
+          admin.grants.add({ principal: bot.id, resource: `spaces/${name}`, actions: ["write"], effect: "deny" }),
+        )
+        const overHttp = yield* request(bot, "POST", `/spaces/${name}/messages`, { text: "hi" })
+        assert.strictEqual(overHttp.status, 403)
+        const call = (tool: string, args: object, meta: object = {}) =>
+          ask(() => newRequest(`${url}/mcp`, bot.token, "tools/call", { name: tool, arguments: args }, { meta }))
+        const posted = yield* call("post_message", { space: name, text: "hi" })
+        assert.isTrue(posted.body.result.isError)
+        // A space one may not call tools in, a tool that is hidden, and one that is not there.
+        const hidden = fresh("hidden")
+        yield* ask(() => admin.spaces.add({ name: hidden, kind: "private" }))
+        yield* call("whoami", {}, { "stoa/space": hidden })
+        yield* ask(() =>
+          admin.grants.add({ principal: bot.id, resource: "tools/react", actions: ["execute"], effect: "deny" }),
+        )
+        assert.strictEqual((yield* call("react", {})).body.error.code, -32_602)
+        assert.strictEqual((yield* call("no_such_tool", {})).body.error.code, -32_602)
+        const rows = yield* audited(bot.id)
+        const denied = rows.filter((row) => row.result === "denied").map((row) => row.resource)
+        assert.sameMembers(denied, [`spaces/${name}`, "tools/post_message", "tools/react", "tools/no_such_tool"])
+        const post = rows.find((row) => row.resource === "tools/post_message")!
+        assert.match(post.rule!, /^grant:/)
+      }),
+    )
+
+    it.effect("S4-28 the audit row of a call says in which space it was made and how long it took", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const bot = yield* someone("agent")
+        const space = yield* ask(() => admin.spaces.add({ name: fresh("room"), kind: "public", members: [bot.id] }))
+        const { name } = yield* configure({})
+        told(yield* callTool(bot, name, { space: space.id }))
+        told(yield* callTool(bot, name))
+        const rows = (yield* audited(bot.id)).filter((row) => row.action === "tool.execute")
+        assert.deepStrictEqual(
+          rows.map((row) => row.space),
+          [undefined, space.id],
+        )
+        for (const row of rows) {
+          assert.isAtLeast(row.durationMs!, 0)
+          assert.isBelow(row.durationMs!, 30_000)
+        }
+        const { findings } = yield* ask(() => admin.house.doctor())
+        assert.strictEqual(findings.find(({ check }) => check === "audit")?.state, "ok")
+      }),
+    )
+
+    it.effect("G-13 the audit of a person's no names the person, and not the rule that let it be asked", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const bot = yield* someone("agent")
+        const person = yield* ask(() => admin.principals.add({ kind: "person", name: fresh("Nora"), roles: ["admin"] }))
+        const { token } = yield* ask(() => admin.tokens.add({ principal: person.id }))
+        const { name } = yield* configure({ requiresApproval: true })
+        const call = told(yield* callTool(bot, name))
+        const { on } = call as { readonly on?: { readonly id: string } }
+        yield* ask(() => as(token).decisions.answer(on!.id, { verdict: "deny" }))
+        yield* callSettled(bot, call.id)
+        const rows = yield* audited(bot.id).pipe(
+          Effect.map((all) => all.filter((one) => one.resource === `tools/${name}`)),
+          Effect.repeat({ until: (found) => found.length > 0 }),
+        )
+        const row = rows[0]!
+        assert.strictEqual(row.result, "denied")
+        assert.match(row.rule!, new RegExp(`^denied by ${person.name} in dcs_`))
+      }),
+    )
+  })
