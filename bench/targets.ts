@@ -136,7 +136,7 @@ export const targets = async (): Promise<string> => {
   const rows: Array<ReadonlyArray<string>> = []
   try {
     const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/`
-    const all = [...library(), ...skills(base, url, sandbox as never), ...(await servers(client as never))]
+    const all = [...library(), ...skills(base, url, sandbox), ...(await servers(client))]
     for (const one of all.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))) {
       const { p50, p99 } = await measured(one)
       rows.push([one.id, one.what, number(p50), number(p99), number(one.limitMs), p99 < one.limitMs ? "pass" : "FAIL"])

@@ -104,7 +104,7 @@ for (const store of stores)
       it.effect(`G-09 a token that is ${way} ends feeds, host lines, MCP streams and waits, at once`, () =>
         Effect.gen(function* () {
           const open = yield* everythingOpen
-          yield* end(open) as Effect.Effect<void, never, Guest>
+          yield* end(open)
           // Nothing of this is for it any more.
           yield* ask(() => open.jim.client.spaces.post(open.room.id, { text: "afterwards" }))
           yield* callTool(open.jim, open.tool, { wait: 0 })
