@@ -291,7 +291,7 @@ export class ToolAuthorizationError extends Schema.TaggedError<ToolAuthorization
     agentId: Schema.String,
     /** The question that must be answered first, where the call waits for a person rather than being refused. */
     decision: Schema.optionalKey(Schema.String),
-    /** What refused it, where that is not the rule that was judged by before it ran. */
+    /** The rule that said no, the pause, or whatever else refused it. */
     rule: Schema.optionalKey(Schema.String),
   },
   { httpApiStatus: 403 },

@@ -63,6 +63,14 @@ const aCall = {
   /** Where a run made it. */
   run: Schema.optionalKey(CallRun),
 }
+/** Something of a server that is no tool was asked for; `error`: nothing came of it. */
+const content = {
+  ...server,
+  principal: PrincipalId,
+  error: Schema.NullOr(CallError),
+  rule: Schema.String,
+  durationMs: Schema.Int,
+}
 const host = { host: HostId, name: Schema.String, owner: PrincipalId }
 /** Who else may see it: those it is shared with, or everybody. */
 const memory = {
@@ -222,6 +230,9 @@ export const kinds = {
   "server.disconnected": kind("admins", 7, { ...server, error: Schema.String }),
   "server.tool-held": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
   "server.tool-accepted": kind("admins", 365, { ...server, tool: Schema.String, digest: Schema.String }),
+  "resource.read": kind("concerned", 90, { ...content, uri: Schema.String }),
+  "prompt.got": kind("concerned", 90, { ...content, prompt: Schema.String }),
+  "completion.got": kind("concerned", 7, { ...content, argument: Schema.String }),
   "host.declared": kind("admins", 365, { ...host, shared: Schema.Boolean, tools: Schema.Array(Schema.String) }),
   "host.removed": kind("admins", 365, host),
   "host.connected": kind("admins", 7, host),

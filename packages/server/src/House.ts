@@ -75,6 +75,7 @@ import { Store } from "./store/database/Store.ts"
 import { Retention } from "./store/journal/Retention.ts"
 import { Timers } from "./store/journal/Timers.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
+import { ServerContents } from "./upstreams/contents/ServerContents.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
 
 const version = "0.1.0"
@@ -191,7 +192,7 @@ const rooms = (keys: Keys, file: string) =>
     Layer.provideMerge(RightsChanges.layer),
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, Notifications.layer, spaceMembers)),
-    Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer)),
+    Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer, ServerContents.layer)),
     Layer.provideMerge(Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer)),
     Layer.provideMerge(access(keys, file)),
   )

@@ -15,6 +15,7 @@ import { timeoutFault } from "./sandbox/Timeout.ts"
 import { digestOf } from "./schema/guard.ts"
 import { admitSchema, type Asker, measureSchema } from "./schema/validateSchema.ts"
 import type { ToolsConfig } from "./ToolsConfig.ts"
+import { spellingOf } from "./spelling.ts"
 import { toWireName } from "./WireName.ts"
 
 export interface ToolFilter {
@@ -37,6 +38,8 @@ const decode = Schema.decodeUnknownEffect(ToolDefinitionSchema, { errors: "first
 export class Registry<C = CallContext> {
   readonly #tools = new Map<string, RegisteredTool<C>>()
   readonly #wire = new Map<string, string>()
+  /** By how a name reads. */
+  readonly #spelled = new Map<string, string>()
   readonly #config: ToolsConfig["registry"] & ToolsConfig["execution"]
   #version = 0
   #formats:
@@ -86,6 +89,9 @@ export class Registry<C = CallContext> {
         this.#wire.get(wireName) ?? this.#wire.get(name) ?? (this.#tools.has(wireName) ? wireName : undefined)
       if (holder !== undefined && holder !== name)
         return yield* refuse(name, "name", "a wire name of its own", `${wireName}, which is ${holder}'s`)
+      const alike = this.alike(name)
+      if (alike !== undefined)
+        return yield* refuse(name, "name", "a name that reads like no other", `${name}, which reads like ${alike}`)
       this.#tools.set(name, {
         ...tool,
         definition,
@@ -94,6 +100,7 @@ export class Registry<C = CallContext> {
         reviewed,
       })
       this.#wire.set(wireName, name)
+      this.#spelled.set(spellingOf(name), name)
       this.#version++
     })
 
@@ -102,8 +109,15 @@ export class Registry<C = CallContext> {
     if (tool === undefined) return false
     this.#tools.delete(name)
     this.#wire.delete(tool.wireName)
+    this.#spelled.delete(spellingOf(name))
     this.#version++
     return true
+  }
+
+  /** Another tool, whose name reads like this one. */
+  readonly alike = (name: string): string | undefined => {
+    const other = this.#spelled.get(spellingOf(name))
+    return other === name ? undefined : other
   }
 
   /** By name or by wire name. */

@@ -25,8 +25,15 @@ export const toWireName = (name: string): string => {
   return encoded.length <= longest ? encoded : shorten(name, encoded)
 }
 
-/** The name behind a wire name that was not cut. */
-export const fromWireName = (wire: string): string =>
-  wire.replace(/_x([0-9a-f]+)_|__/g, (_, code: string | undefined) =>
-    code === undefined ? "/" : String.fromCodePoint(Number.parseInt(code, 16)),
-  )
+const highest = 0x10_ff_ff
+
+/** The name behind a wire name that was not cut; undefined where an escape in it stands for no character. */
+export const fromWireName = (wire: string): string | undefined => {
+  let readable = true
+  const name = wire.replace(/_x([0-9a-f]+)_|__/g, (_, hex: string | undefined) => {
+    const code = hex === undefined ? 0x2f : Number.parseInt(hex, 16)
+    readable &&= code <= highest
+    return readable ? String.fromCodePoint(code) : ""
+  })
+  return readable ? name : undefined
+}

@@ -123,3 +123,4 @@ export { CurrentToolsConfig, defaultToolsConfig, type ToolsConfig } from "./Tool
 export { fromWireName, toWireName } from "./WireName.ts"
 export { nearest } from "./nearest.ts"
 export { isLongEnough, Redactor } from "./secrets/Redactor.ts"
+export { spellingOf } from "./spelling.ts"

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { refused } from "../Failure.ts"
+import { Failure, refused } from "../Failure.ts"
 import { ask, list, root, show, talk } from "../root.ts"
 
 const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
@@ -85,6 +85,11 @@ const add = Command.make(
       }),
     )
     yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)
+    if (made.status === "error")
+      return yield* new Failure({
+        message: `${made.name} is kept, and the house goes on trying to reach it. Mend what it says above, or remove it with "stoa servers rm ${made.name}".`,
+        exitCode: 1,
+      })
   }),
 ).pipe(
   Command.withDescription("Add an MCP server: a program, or an address"),

@@ -122,7 +122,11 @@ const addBody = (reading: Reading, input: Input, value: unknown, method: string)
   const required = own(found.value, "required") === true
   const refuse = (why: string) => void (required ? reading.faults.push(why) : reading.notes.push(`${why}; left out`))
   if (method === "GET" || method === "HEAD") return refuse(`its body: a ${method} has none`)
-  if (type === undefined) return refuse(`its body is ${types.join(", ").slice(0, 100) || "of no type"}, not JSON`)
+  if (type === undefined) {
+    const why = `its body is ${types.join(", ").slice(0, 100) || "of no type"}, not JSON`
+    // A file or a form is what such an operation is for: a tool without it would do something else.
+    return types.length > 0 ? void reading.faults.push(why) : refuse(why)
+  }
   const media = (content as JsonObject)[type]
   const key = input.properties.has("body") ? "requestBody" : "body"
   if (input.properties.has(key)) return refuse("its body has no name left")

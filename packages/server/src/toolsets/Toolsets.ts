@@ -4,14 +4,16 @@
  */
 import { toolNames, ToolsetName } from "@stoa/contract"
 import { Context, Effect, Layer, type Scope } from "effect"
+import { Pauses } from "../access/limits/Pauses.ts"
 import { Catalogue, type SetName } from "../calls/catalogue/Catalogue.ts"
-import type { Beside } from "./Beside.ts"
+import { type Contents, unlessPaused } from "../upstreams/contents/Contents.ts"
 import type { Offered } from "./face.ts"
 import { gateway } from "./gateway.ts"
 import { office } from "./office.ts"
 import { skills } from "./skills.ts"
 import { makeSpaceResources } from "./spaceResources.ts"
 import { stoa } from "./stoa.ts"
+import { unionsOf } from "./union.ts"
 
 /** Some clients take no more tools over all their servers: a toolset that is larger would lose some in silence (X-50). */
 const most = 40
@@ -19,7 +21,7 @@ const most = 40
 export interface Toolset {
   readonly name: string
   readonly tools: ReadonlyArray<Offered>
-  readonly beside?: Beside
+  readonly contents?: Contents
 }
 
 /** Toolsets that whoever starts a house brings along, such as a test. Their names are their own; a house has none of them. */
@@ -40,7 +42,7 @@ export class Toolsets extends Context.Service<
     /** The name of a toolset in the catalogue; undefined where there is none. */
     readonly setOf: (name: string) => SetName | undefined
     /** What toolsets have beside tools, by the toolset. */
-    readonly besides: ReadonlyMap<string, Beside>
+    readonly contents: ReadonlyMap<string, Contents>
   }
 >()("server/toolsets/Toolsets") {
   static readonly layer = Layer.effect(
@@ -48,7 +50,7 @@ export class Toolsets extends Context.Service<
     Effect.gen(function* () {
       const catalogue = yield* Catalogue
       const own: ReadonlyArray<Own> = [
-        { name: "stoa", tools: yield* stoa, beside: { resources: yield* makeSpaceResources } },
+        { name: "stoa", tools: yield* stoa, contents: { resources: yield* makeSpaceResources } },
         { name: "office", tools: yield* office },
         { name: "gateway", tools: yield* gateway },
         { name: "skills", tools: yield* skills },
@@ -63,14 +65,17 @@ export class Toolsets extends Context.Service<
         if (unlisted !== undefined)
           return yield* Effect.die(new Error(`${unlisted.tool.definition.name} is not among the names of ${name}`))
       }
-      const besides = new Map<string, Beside>()
-      for (const { beside, name, tools } of [...own, ...brought]) {
+      const pauses = yield* Pauses
+      const contents = new Map<string, Contents>()
+      for (const { contents: mine, name, tools } of [...own, ...brought]) {
         if (Math.max(tools.length, isOwn(name) ? toolNames[name].length : 0) > most)
           return yield* Effect.die(new Error(`toolset ${name} has more than ${most} tools; split it`))
         for (const { tool, traits } of tools) yield* Effect.orDie(catalogue.offer(setOf(name)!, tool, traits))
-        if (beside !== undefined) besides.set(name, beside)
+        if (mine !== undefined) contents.set(name, unlessPaused(pauses, mine))
       }
-      return Toolsets.of({ setOf, besides })
+      for (const { offered, sets } of unionsOf(own))
+        yield* Effect.orDie(catalogue.unite(sets, offered.tool, offered.traits))
+      return Toolsets.of({ setOf, contents })
     }),
   )
 }

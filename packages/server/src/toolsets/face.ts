@@ -25,6 +25,9 @@ interface Face {
   readonly input: { readonly properties: Properties; readonly required?: ReadonlyArray<string> }
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
+  readonly everywhere?: true
+  /** It becomes one tool with those of its name in other toolsets; what its answer has that theirs may not. */
+  readonly unites?: Readonly<Record<string, unknown>>
 }
 type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
 
@@ -38,6 +41,7 @@ export type FaceTool<A> = Face &
 export interface Offered {
   readonly tool: HouseTool
   readonly traits: Traits
+  readonly unites?: Readonly<Record<string, unknown>>
 }
 
 export const text = (description: string, more: Readonly<Record<string, unknown>> = {}) => ({
@@ -90,7 +94,7 @@ const failureOf = (error: { readonly message: string }, toolName: string, { prin
 
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, description, effects, input, name, timeoutMs } = face
+  const { annotations, description, effects, everywhere, input, name, timeoutMs, unites } = face
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -115,5 +119,9 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
       (error) => failureOf(error, name, call.caller) as ToolExecutionError,
     )
   }
-  return { tool: { definition, handler }, traits: { effects, reviewed: true } }
+  return {
+    tool: { definition, handler },
+    traits: { effects, reviewed: true, ...(everywhere && { everywhere }) },
+    ...(unites && { unites }),
+  }
 }

@@ -57,6 +57,7 @@ export const gateway = Effect.gen(function* () {
     }),
     offered("gateway", {
       name: "send_message",
+      unites: { success: true, status: "delivered" },
       description: "Send a message to the active space.",
       effects: "store",
       input: {

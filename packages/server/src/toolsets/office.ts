@@ -9,6 +9,7 @@ export const office = Effect.gen(function* () {
   return [
     offered("office", {
       name: "send_message",
+      unites: {},
       description: "Post a message to any channel or DM.",
       effects: "store",
       input: {

@@ -8,7 +8,7 @@ import { Grants } from "../access/rights/Grants.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import type { Beside } from "./Beside.ts"
+import type { Contents } from "../upstreams/contents/Contents.ts"
 
 const prefix = "stoa://spaces/"
 const mediaType = "application/json"
@@ -106,5 +106,5 @@ export const makeSpaceResources = Effect.gen(function* () {
     return { honoured, stop: () => void watchers.delete(one) }
   })
 
-  return { list, read, watch } satisfies Beside["resources"]
+  return { list, read, watch } satisfies Contents["resources"]
 })

@@ -9,7 +9,7 @@ import type { HandlerCall } from "../calls/road/Handler.ts"
 import { withMcpNotes } from "../calls/road/McpNotes.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
 import { Asked, lackingFor } from "../upstreams/Asked.ts"
-import type { JsonObject } from "./Beside.ts"
+import type { JsonObject } from "../upstreams/contents/Contents.ts"
 import { builtIn, type Offered } from "./face.ts"
 
 export interface SpeakingTool {

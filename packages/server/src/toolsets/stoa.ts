@@ -236,6 +236,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "call_status",
+      everywhere: true,
       description: "What has become of a call of yours.",
       effects: "none",
       input: { properties: { call: text("The call's id") }, required: ["call"] },
@@ -245,6 +246,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "cancel_call",
+      everywhere: true,
       description: "Stop a call of yours that waits or runs.",
       effects: "outside",
       annotations: { idempotentHint: true },

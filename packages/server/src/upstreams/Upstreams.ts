@@ -22,7 +22,7 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Notices } from "../store/journal/Notices.ts"
 import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
-import type { Offering } from "./tools/offerings.ts"
+import type { Offering } from "./contents/lists.ts"
 import { reached, stateOf, type UpstreamTool } from "./connections/kept.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
 import { makePool, type Parked } from "./connections/pool.ts"
@@ -30,7 +30,7 @@ import { makeRows } from "./rows.ts"
 
 export type { DeclaredServer } from "./declare.ts"
 export type { UpstreamServer } from "./gateway.ts"
-export type { Offering } from "./tools/offerings.ts"
+export type { Offering } from "./contents/lists.ts"
 export type { UpstreamTool } from "./connections/kept.ts"
 
 /** How long a create waits for its server. One that is not there by then is tried on in the background. */

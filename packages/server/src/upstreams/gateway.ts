@@ -4,7 +4,7 @@ import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from 
 import { Effect } from "effect"
 import { type Answers, Asked, type CallingClient } from "./Asked.ts"
 import type { makeConversations } from "./connections/conversations.ts"
-import type { JsonObject, Lists, makeOfferings, Shelves } from "./tools/offerings.ts"
+import type { JsonObject, Lists, makeOfferings, Shelves } from "./contents/lists.ts"
 import { isStarting, type Kept, reached } from "./connections/kept.ts"
 import { lowerLog } from "./connections/loudness.ts"
 

@@ -27,7 +27,7 @@ export interface Line {
 }
 
 /** Early answers are a first request's, before anybody has asked. */
-export const asked = ({ answered, client }: McpAsker) => ({
+const asked = ({ answered, client }: McpAsker) => ({
   answers: answered?.answers ?? client?.answers ?? {},
   state: answered?.state,
   client,

@@ -1,10 +1,10 @@
 /** The suite's fixtures as a toolset of tests, brought into a house through the ports that any toolset has. */
 import { Effect, Layer } from "effect"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
-import type { Beside } from "../../src/toolsets/Beside.ts"
 import type { Offered } from "../../src/toolsets/face.ts"
 import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
-import { asked, type JsonObject, nothing, png, say, text, tool } from "./fixture.ts"
+import type { Contents } from "../../src/upstreams/contents/Contents.ts"
+import { type JsonObject, nothing, png, say, text, tool } from "./fixture.ts"
 import { longTools } from "./longer.ts"
 import { plainTools } from "./plain.ts"
 import { askingPrompt, askingTools } from "./questions.ts"
@@ -101,7 +101,7 @@ export const conformance: Effect.Effect<Toolset, never, Catalogue> = Effect.gen(
     }),
   ]
 
-  const beside: Beside = {
+  const contents: Contents = {
     instructions: "Fixtures of a conformance suite.",
     logs: true,
     resources: {
@@ -116,18 +116,18 @@ export const conformance: Effect.Effect<Toolset, never, Catalogue> = Effect.gen(
     },
     prompts: {
       list: Effect.sync(() => shownPrompts),
-      get: (name, given, asker) =>
+      get: (name, given, { answers }) =>
         name === "test_input_required_result_prompt"
-          ? Effect.succeed(askingPrompt(asked(asker).answers))
+          ? Effect.sync(() => askingPrompt(answers))
           : Effect.succeed(prompt(name, given)),
     },
     complete: () => Effect.succeed({ completion: { values: ["paris", "park", "party"], total: 3, hasMore: false } }),
-    onChange: (hear) => {
+    onChange: (_, hear) => {
       hearers.add(hear)
       return () => void hearers.delete(hear)
     },
   }
-  return { name: "conformance", tools: [...plainTools, ...askingTools, ...longTools, ...triggers], beside }
+  return { name: "conformance", tools: [...plainTools, ...askingTools, ...longTools, ...triggers], contents }
 })
 
 /** For a house that shall have them, at `/mcp/conformance`. */

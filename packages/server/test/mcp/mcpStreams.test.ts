@@ -34,7 +34,7 @@ const holding: Toolset = {
       }),
     ),
   ],
-  beside: {
+  contents: {
     prompts: {
       list: Effect.succeed([{ name: "break" }]),
       get: () => Effect.die(new Error("broken, with a secret in it")),

@@ -82,7 +82,10 @@ export const checkHost = Effect.fnUntraced(function* (
     const inside = kind === "loopback" || kind === "private" || kind === "shared"
     if (kind === "public" || (opened && inside)) continue
     const shown = literal ? host : `${host} (${address})`
-    return yield* refuse("address", `${shown} is a ${kind} address, which tools may not reach`)
+    const next = inside
+      ? `; an operator opens it by naming "${url.host}" under egress.allow of the configuration file`
+      : "; no setting opens it"
+    return yield* refuse("address", `${shown} is a ${kind} address, which tools may not reach${next}`)
   }
   return addresses
 })

@@ -1,6 +1,6 @@
 /** What the audit trail says of an event, and how its chain is made: pure, so that anybody can check it again. */
 import { hash } from "node:crypto"
-import { type AuditResult, type Event, type EventKind, kinds } from "@stoa/contract"
+import { type AuditResult, type Event, type EventBody, type EventKind, kinds } from "@stoa/contract"
 
 export interface Audited {
   readonly principal: string | null
@@ -46,6 +46,17 @@ export const auditOf = (event: Event): Audited | undefined => {
     action,
     resource,
     result: "success",
+  })
+  const used = (
+    action: string,
+    resource: string,
+    { error, principal, rule }: EventBody<"resource.read" | "prompt.got" | "completion.got">,
+  ): Audited => ({
+    principal,
+    action,
+    resource,
+    result: error === null ? "success" : error.tag === "ToolAuthorizationError" ? "denied" : "failure",
+    rule,
   })
   switch (event.kind) {
     case "house.started":
@@ -175,6 +186,13 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("hold", `tools/${event.body.server}/${event.body.tool}`)
     case "server.tool-accepted":
       return done("accept", `tools/${event.body.server}/${event.body.tool}`)
+    // As calls of its tools are, so is what else a server was asked for.
+    case "resource.read":
+      return used("resource.read", `servers/${event.body.server}/resources/${event.body.uri}`, event.body)
+    case "prompt.got":
+      return used("prompt.get", `servers/${event.body.server}/prompts/${event.body.prompt}`, event.body)
+    case "completion.got":
+      return used("completion.get", `servers/${event.body.server}/completions/${event.body.argument}`, event.body)
     // Servers come and go by themselves.
     case "server.connected":
     case "server.disconnected":

@@ -6,9 +6,12 @@ import { goOn } from "../../store/AtHand.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Principals } from "../identity/Principals.ts"
-import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
+import { rightsBell, rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 const decode = Schema.decodeUnknownSync(Pause)
+
+/** The paused subjects in lower case, each with the reason that was given, which may be empty. */
+export type Paused = ReadonlyMap<string, string>
 
 /** What a call, or a look at what a server has beside tools, touches: any of these paused, and it does not run. */
 export interface Touched {
@@ -18,7 +21,7 @@ export interface Touched {
 }
 
 /** Pure: the subject that stops it, if one does. */
-export const pausedBy = (paused: ReadonlySet<string>, { principal, server, tool }: Touched): string | undefined =>
+export const pausedBy = (paused: Paused, { principal, server, tool }: Touched): string | undefined =>
   paused.size === 0
     ? undefined
     : [
@@ -29,17 +32,37 @@ export const pausedBy = (paused: ReadonlySet<string>, { principal, server, tool 
       ].find((subject) => paused.has(subject))
 
 /** What whoever is stopped is told: why, and what to do. */
-export const pausedMessage = (what: string, subject: string, { name }: Principal): string =>
-  `"${what}" does not run now: ${subject.startsWith("agents/") ? name : subject} is paused. Try again when an admin has lifted the pause`
+export const pausedMessage = (what: string, subject: string, { name }: Principal, paused: Paused): string => {
+  const reason = paused.get(subject) ?? ""
+  const why = reason === "" ? "" : ` (${reason})`
+  return `"${what}" does not run now: ${subject.startsWith("agents/") ? name : subject} is paused${why}. Try again when an admin has lifted the pause`
+}
+
+/** Stopped by the kill switch. Whoever asked is told in the words of their door. */
+export class Stopped {
+  readonly _tag = "Stopped"
+  readonly subject: string
+  readonly message: string
+  constructor(subject: string, message: string) {
+    this.subject = subject
+    this.message = message
+  }
+}
 
 export class Pauses extends Context.Service<
   Pauses,
   {
     readonly list: Effect.Effect<Page<Pause>>
-    /** The paused subjects, in lower case, as they stand in this epoch of rights. */
-    readonly at: (epoch: number) => Effect.Effect<ReadonlySet<string>>
+    /** As they stand in this epoch of rights. */
+    readonly at: (epoch: number) => Effect.Effect<Paused>
     /** As they stand now, whatever the caller was let in by. */
-    readonly now: Effect.Effect<ReadonlySet<string>>
+    readonly now: Effect.Effect<Paused>
+    /** Not begun while what it touches is paused, and ended when that is: for what is no call. */
+    readonly unless: <A, E, R>(
+      what: string,
+      touched: Touched,
+      it: Effect.Effect<A, E, R>,
+    ) => Effect.Effect<A, E | Stopped, R>
     readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput, Transaction>
     readonly lift: (subject: string) => Effect.Effect<void, Missing, Transaction>
   }
@@ -52,7 +75,8 @@ export class Pauses extends Context.Service<
       const principals = yield* Principals
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const epochNow = yield* rightsEpoch
-      let known: { readonly epoch: number; readonly subjects: ReadonlySet<string> } | undefined
+      const bell = yield* rightsBell
+      let known: { readonly epoch: number; readonly subjects: Paused } | undefined
 
       const all = Effect.map(
         Effect.orDie(sql`SELECT subject, reason, by_principal, created_at FROM pauses ORDER BY subject`),
@@ -74,12 +98,27 @@ export class Pauses extends Context.Service<
         known?.epoch === epoch
           ? Effect.succeed(known.subjects)
           : Effect.map(all, (pauses) => {
-              const subjects = new Set(pauses.map((one) => one.subject.toLowerCase()))
+              const subjects = new Map(pauses.map((one) => [one.subject.toLowerCase(), one.reason]))
               known = { epoch, subjects }
               return subjects
             })
 
       const now: Pauses["Service"]["now"] = Effect.suspend(() => goOn(epochNow(), at))
+
+      const check = (what: string, touched: Touched): Effect.Effect<void, Stopped> =>
+        Effect.flatMap(now, (paused) => {
+          const subject = pausedBy(paused, touched)
+          return subject === undefined
+            ? Effect.void
+            : Effect.fail(new Stopped(subject, pausedMessage(what, subject, touched.principal, paused)))
+        })
+      const unless: Pauses["Service"]["unless"] = (what, touched, it) => {
+        const stopped: Effect.Effect<never, Stopped> = Effect.suspend(() => {
+          const heard = bell.rung
+          return Effect.andThen(check(what, touched), bell.waitPast(heard))
+        }).pipe(Effect.forever)
+        return Effect.andThen(check(what, touched), Effect.raceFirst(it, stopped))
+      }
 
       const set: Pauses["Service"]["set"] = Effect.fn("Pauses.set")(function* ({ reason = "", subject }) {
         const { key, shown: name } = yield* Effect.mapError(
@@ -114,7 +153,7 @@ export class Pauses extends Context.Service<
         (items): Page<Pause> => ({ items, next: null }),
       )
 
-      return Pauses.of({ list, at, now, set, lift })
+      return Pauses.of({ list, at, now, unless, set, lift })
     }),
   )
 }

@@ -14,8 +14,8 @@ import type {
   ToolValidationError,
   Visibility,
 } from "@stoa/contract"
-import { toolNames } from "@stoa/contract"
-import { CurrentToolsConfig, type RegisteredTool, Registry, Road } from "@stoa/tools"
+import { BadInput, Forbidden, toolNames } from "@stoa/contract"
+import { CurrentToolsConfig, nearest, type RegisteredTool, Registry, Road } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
 import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -45,6 +45,8 @@ export const everything: Face = { kind: "all" }
 
 interface Shelf {
   readonly set: SetName
+  /** All the toolsets that its tools stand for: more than one, where several are one tool to whoever has them all. */
+  readonly sets: ReadonlyArray<SetName>
   readonly owner: PrincipalId | undefined
   readonly registry: Registry<HandlerCall>
   readonly traits: Map<string, Traits>
@@ -63,11 +65,23 @@ export class Catalogue extends Context.Service<
   Catalogue,
   {
     readonly offer: (set: SetName, tool: HouseTool, traits: Traits) => Effect.Effect<void, ToolValidationError>
+    /** To whoever has all of these toolsets it stands in the place of their tools of its name (X-01). */
+    readonly unite: (
+      sets: ReadonlyArray<ToolsetName>,
+      tool: HouseTool,
+      traits: Traits,
+    ) => Effect.Effect<void, ToolValidationError>
     readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
     /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
     readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
     /** What the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Callable>>
+    /** Fails for a toolset that is not one of the caller's. */
+    readonly require: (caller: Caller["Service"], face: Face) => Effect.Effect<void, Forbidden>
+    /** Fails for a tool or a server that nobody has: a switch for it would stop nothing. */
+    readonly pausable: (subject: string) => Effect.Effect<void, BadInput>
+    /** A tool whose name reads like this one, and is another: of everybody's, or with an owner of theirs too. */
+    readonly alike: (name: string, owner?: PrincipalId) => string | undefined
     /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
     readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
     /** May the caller run it: the grants alone. */
@@ -104,6 +118,7 @@ export class Catalogue extends Context.Service<
         if (known !== undefined) return known
         const made: Shelf = {
           set,
+          sets: [set],
           owner,
           registry: new Registry<HandlerCall>(set === "upstream" ? boundless : config),
           traits: new Map(),
@@ -128,6 +143,16 @@ export class Catalogue extends Context.Service<
             ),
           )
         shelf.traits.set(name, traits)
+        changed()
+      })
+
+      const united: Array<Shelf> = []
+      const unite: Catalogue["Service"]["unite"] = Effect.fnUntraced(function* (sets, tool, traits) {
+        const registry = new Registry<HandlerCall>(config)
+        yield* registry.add(tool, optionsOf(traits))
+        const { name } = tool.definition
+        united.push({ set: sets[0]!, sets, owner: undefined, registry, traits: new Map([[name, traits]]) })
+        united.sort((a, b) => b.sets.length - a.sets.length)
         changed()
       })
 
@@ -163,6 +188,9 @@ export class Catalogue extends Context.Service<
             return [
               ...of("configured"),
               ...of("upstream"),
+              ...united.filter(({ sets }) =>
+                sets.every((set) => (principal.toolsets as ReadonlyArray<SetName>).includes(set)),
+              ),
               ...principal.toolsets.flatMap((set) => of(set)),
               ...mine.filter((one) => isBrought(one.set)),
             ]
@@ -201,20 +229,29 @@ export class Catalogue extends Context.Service<
       }
 
       const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
-        const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlySet<string> }> = []
+        const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlyArray<ReadonlySet<string>> }> = []
         for (const shelf of open(caller, face)) {
           const anyway = face.kind === "set" && face.anyway === true
           if (isToolset(shelf.set) && !anyway && !caller.principal.toolsets.includes(shelf.set)) continue
-          on.push({ shelf, tools: yield* allowed(listOf(shelf.set), caller.context, caller.epoch) })
+          const tools: Array<ReadonlySet<string>> = []
+          for (const set of shelf.sets) tools.push(yield* allowed(listOf(set), caller.context, caller.epoch))
+          on.push({ shelf, tools })
         }
         const listed = (shelf: Shelf, tool: RegisteredTool<HandlerCall>): Listed => {
           const set = listOf(shelf.set)
           const traits = shelf.traits.get(tool.definition.name)!
           return { ...traits, tool, set, visibility: visibilityOf(set, tool, traits, caller.principal) }
         }
-        const shows = (shelf: Shelf, tools: ReadonlySet<string>, name: string): boolean =>
-          listsTool(listOf(shelf.set), tools, name) &&
+        const shows = (shelf: Shelf, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
+          tools.every((list, at) => listsTool(listOf(shelf.sets[at]!), list, name)) &&
           (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
+        /** Not on this face, and answers all the same. */
+        const unlisted = (name: string): Listed | undefined => {
+          for (const shelf of shelves.values())
+            if (shelf.owner === undefined && shelf.traits.get(name)?.everywhere === true)
+              return listed(shelf, shelf.registry.find(name)!)
+          return undefined
+        }
         const found = new Map<string, Listed>()
         const lookUp = (name: string): Listed | undefined => {
           for (const { shelf, tools } of on) {
@@ -225,7 +262,7 @@ export class Catalogue extends Context.Service<
             found.set(name, one)
             return one
           }
-          return undefined
+          return unlisted(face.kind === "server" ? name.slice(`${face.server}/`.length) : name)
         }
         const seen: View = {
           find: (name) => found.get(name) ?? lookUp(name),
@@ -254,7 +291,51 @@ export class Catalogue extends Context.Service<
         )
       })
 
-      const judge: Catalogue["Service"]["judge"] = (caller, name) => grants.judge(caller, "execute", `tools/${name}`)
+      const isEverywhere = (name: string): boolean =>
+        [...shelves.values()].some((shelf) => shelf.traits.get(name)?.everywhere === true)
+      // What tells and ends one's own calls is one's own, where no rule speaks of it as a tool.
+      const require: Catalogue["Service"]["require"] = ({ principal }, face) =>
+        face.kind !== "set" || face.anyway === true || !isToolset(face.set) || principal.toolsets.includes(face.set)
+          ? Effect.void
+          : new Forbidden({
+              action: "use",
+              resource: `toolsets/${face.set}`,
+              rule: `your toolsets are ${principal.toolsets.join(", ") || "none"}`,
+              instead: `An admin gives it to you: stoa ${principal.kind === "agent" ? "agents" : "people"} set ${principal.name} ${[...principal.toolsets, face.set].map((set) => `--toolset ${set}`).join(" ")}.`,
+            })
+
+      const pausable: Catalogue["Service"]["pausable"] = Effect.fnUntraced(function* (subject) {
+        const [, kind, name] = /^(tools|servers)\/(.+)$/.exec(subject) ?? []
+        if (kind === undefined || name === undefined) return
+        yield* upToDate.bring
+        const servers = (yield* upstreams.list).items.map((server) => server.name)
+        const tools = [...shelves.values()].flatMap((shelf) => shelf.registry.names())
+        const same = (one: string) => one.toLowerCase() === name.toLowerCase()
+        // A tool of a server that is away is one all the same.
+        const away = (server: string) => name.toLowerCase().startsWith(`${server.toLowerCase()}/`)
+        if (kind === "servers" ? servers.some(same) : tools.some(same) || servers.some(away)) return
+        const meant = nearest(name, kind === "servers" ? servers : tools)
+        const hint = meant === undefined ? `stoa ${kind} ls shows those there are` : `did you mean "${kind}/${meant}"?`
+        return yield* new BadInput({
+          issues: [{ path: "subject", message: `nobody has "${subject}"; ${hint}` }],
+        })
+      })
+
+      const alike: Catalogue["Service"]["alike"] = (name, owner) => {
+        for (const shelf of shelves.values()) {
+          const other = shelf.owner === undefined || shelf.owner === owner ? shelf.registry.alike(name) : undefined
+          if (other !== undefined) return other
+        }
+        return undefined
+      }
+
+      const judgeOwn = Effect.fnUntraced(function* (caller: Caller["Service"], judged: Judgement) {
+        return judged.rule === "silence" ? yield* grants.judge(caller, "read", "self/calls") : judged
+      })
+      const judge: Catalogue["Service"]["judge"] = (caller, name) => {
+        const judged = grants.judge(caller, "execute", `tools/${name}`)
+        return isEverywhere(name) ? Effect.flatMap(judged, (it) => judgeOwn(caller, it)) : judged
+      }
 
       const list: Catalogue["Service"]["list"] = Effect.fn("Catalogue.list")(function* (caller, face) {
         const found = (yield* view(caller, face)).all()
@@ -268,9 +349,13 @@ export class Catalogue extends Context.Service<
 
       return Catalogue.of({
         offer,
+        unite,
         withdraw,
         view,
         list,
+        require,
+        alike,
+        pausable,
         serves,
         judge,
         version: () => version,

@@ -12,7 +12,7 @@ import {
   type ToolForm,
   toolNames,
 } from "@stoa/contract"
-import { digestOf, Registry, CurrentToolsConfig } from "@stoa/tools"
+import { digestOf, Registry, CurrentToolsConfig, spellingOf } from "@stoa/tools"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Environment } from "../../access/secrets/Environment.ts"
@@ -30,7 +30,21 @@ interface Row {
 }
 
 /** S1-34: nobody may take the place of a tool that is part of the house. */
-const builtin = new Set(Object.values(toolNames).flat())
+const builtin = new Map(
+  Object.values(toolNames)
+    .flat()
+    .map((name) => [spellingOf(name), name]),
+)
+
+/** The first of these names that reads like one before it, and is another. */
+const alikeIn = (names: ReadonlyArray<string>): string | undefined => {
+  const seen = new Map<string, string>()
+  return names.find((name) => {
+    const other = seen.get(spellingOf(name))
+    seen.set(spellingOf(name), name)
+    return other !== undefined && other !== name
+  })
+}
 
 export class Tools extends Context.Service<
   Tools,
@@ -74,8 +88,15 @@ export class Tools extends Context.Service<
           if (!it.ok) return it
           const { name } = it.tool.form
           const issues: Array<Issue> = []
-          if (builtin.has(name))
+          const house = builtin.get(spellingOf(name))
+          const alike = house ?? catalogue.alike(name)
+          if (house === name)
             issues.push({ path: "name", message: `"${name}" is part of the house; choose another name` })
+          else if (alike !== undefined)
+            issues.push({
+              path: "name",
+              message: `"${name}" reads like "${alike}", which is there; choose another name`,
+            })
           const { tool } = kinds.make(it.tool)
           const fault = yield* Effect.match(
             new Registry<HandlerCall>(config).add(tool, { reviewed: false, by: (yield* currentCause).actor ?? "" }),
@@ -172,6 +193,8 @@ export class Tools extends Context.Service<
 
         const addAll: Tools["Service"]["addAll"] = Effect.fn("Tools.addAll")(function* (values) {
           const all = yield* Effect.forEach(values, orBad)
+          const twice = alikeIn(all.map(({ form }) => form.name))
+          if (twice !== undefined) return yield* new NameTaken({ noun: "tool", name: twice })
           yield* commit(Effect.forEach(all, (tool) => insert(tool, "house"), { discard: true }))
         })
 
@@ -191,6 +214,8 @@ export class Tools extends Context.Service<
 
         const declare: Tools["Service"]["declare"] = Effect.fn("Tools.declare")(function* (forms) {
           const done = { added: [] as Array<string>, changed: [] as Array<string>, retired: [] as Array<string> }
+          const twice = alikeIn(forms.map((form) => form.name))
+          if (twice !== undefined) return yield* new NameTaken({ noun: "tool", name: twice })
           const before = (yield* rows).filter((row) => row.source === "file")
           for (const { name } of before)
             if (!forms.some((form) => form.name === name)) {

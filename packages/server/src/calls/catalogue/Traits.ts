@@ -19,6 +19,8 @@ export interface Traits {
   readonly interactive?: boolean
   /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/Asked.ts). */
   readonly speaks?: "mcp"
+  /** Whoever has made calls may use it at every door, listed there or not: it tells and ends one's own calls. */
+  readonly everywhere?: true
   /** The upstream server it comes from. */
   readonly server?: string
   /** Whose tool it is, where it is not everybody's. */

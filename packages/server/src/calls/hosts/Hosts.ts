@@ -13,7 +13,7 @@ import {
   NameTaken,
   toolNames,
 } from "@stoa/contract"
-import { CurrentToolsConfig, Registry } from "@stoa/tools"
+import { CurrentToolsConfig, Registry, spellingOf } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import type { Reader } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -38,7 +38,11 @@ const purpose = "host"
 /** Of one principal. */
 const mostHosts = 20
 
-const builtin = new Set<string>(Object.values(toolNames).flat())
+const builtin = new Map(
+  Object.values(toolNames)
+    .flat()
+    .map((name) => [spellingOf(name), name]),
+)
 
 export class Hosts extends Context.Service<
   Hosts,
@@ -125,10 +129,15 @@ export class Hosts extends Context.Service<
         const issues: Array<Issue> = []
         const registry = new Registry<HandlerCall>(config)
         for (const [at, one] of row.tools.entries()) {
-          if (builtin.has(one.name))
+          const house = builtin.get(spellingOf(one.name))
+          const alike = house ?? catalogue.alike(one.name, row.owner)
+          if (house === one.name || alike !== undefined)
             issues.push({
               path: `tools.${at}.name`,
-              message: `"${one.name}" is part of the house; choose another name`,
+              message:
+                house === one.name
+                  ? `"${one.name}" is part of the house; choose another name`
+                  : `"${one.name}" reads like "${alike}", which is there; choose another name`,
             })
           const { tool } = hostedTool(row, one, () => false)
           const fault = yield* Effect.flip(registry.add(tool, { reviewed: false, by: row.owner })).pipe(Effect.option)

@@ -3,7 +3,8 @@ import { type Judgement, ToolAuthorizationError, ToolValidationError } from "@st
 import { CurrentToolsConfig, type Identity, Road } from "@stoa/tools"
 import { Effect } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
-import { Pauses, pausedBy, pausedMessage } from "../../access/limits/Pauses.ts"
+import { type Paused, Pauses, pausedBy, pausedMessage } from "../../access/limits/Pauses.ts"
+import { ServerContents } from "../../upstreams/contents/ServerContents.ts"
 import { Catalogue, type View } from "../catalogue/Catalogue.ts"
 import type { Attempt } from "./attempt.ts"
 
@@ -12,24 +13,40 @@ export const makePrepare = Effect.gen(function* () {
   const pauses = yield* Pauses
   const limits = yield* Limits
   const config = yield* CurrentToolsConfig
+  const contents = yield* ServerContents
 
-  const paused = (attempt: Attempt, subject: string): ToolAuthorizationError => {
+  const paused = (attempt: Attempt, subject: string, stops: Paused): ToolAuthorizationError => {
     attempt.rule = `paused:${subject}`
     return new ToolAuthorizationError({
-      message: pausedMessage(attempt.tool, subject, attempt.caller.principal),
+      message: pausedMessage(attempt.tool, subject, attempt.caller.principal, stops),
       toolName: attempt.tool,
       agentId: attempt.principal,
+      rule: attempt.rule,
     })
   }
 
-  /** Says what there is instead. A paused server has no tools; whoever asks for one is told why. */
-  const missing = (attempt: Attempt, view: View, stops: ReadonlySet<string>) => {
-    const server = `servers/${attempt.tool.split(/\/|__/)[0]!.toLowerCase()}`
-    if (stops.has(server)) return Effect.fail(paused(attempt, server))
+  /** Says what there is instead. A paused server has no tools; whoever may use it and asks for one is told why. */
+  const missing = Effect.fnUntraced(function* (attempt: Attempt, view: View, stops: Paused) {
+    const server = attempt.tool.split(/\/|__/)[0]!.toLowerCase()
+    if (stops.has(`servers/${server}`) && (yield* contents.servers(attempt.caller, server)).length > 0)
+      return yield* paused(attempt, `servers/${server}`, stops)
     const identity: Identity = {
       authorize: (_, resource) => catalogue.judge(attempt.caller, resource.slice("tools/".length)),
     }
-    return Road.find(view, attempt, identity)
+    return yield* Road.find(view, attempt, identity)
+  })
+
+  /** Which rule said no, and who can change that. */
+  const explained = (error: ToolAuthorizationError, { caller, rule }: Attempt): ToolAuthorizationError => {
+    const next =
+      rule === "silence"
+        ? `No grant speaks of it; an admin gives one: stoa grants add ${caller.principal.name} tools/${error.toolName}`
+        : `The rule ${rule ?? "of this house"} says so; an admin can change it`
+    return new ToolAuthorizationError({
+      ...error,
+      message: `${error.message}. ${next}`,
+      ...(rule === null ? {} : { rule }),
+    })
   }
 
   // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
@@ -43,12 +60,12 @@ export const makePrepare = Effect.gen(function* () {
     attempt.tool = definition.name
     attempt.found = found
     const stop = pausedBy(stops, { principal: caller.principal, tool: definition.name, server: found.server })
-    if (stop !== undefined) return yield* Effect.fail(paused(attempt, stop))
+    if (stop !== undefined) return yield* paused(attempt, stop, stops)
     if (options.counted) yield* limits.take(caller, `tools/${definition.name}`)
 
     const judgement: Judgement = yield* catalogue.judge(caller, definition.name)
     attempt.rule = judgement.rule
-    yield* Road.judge(config, attempt, judgement)
+    yield* Effect.mapError(Road.judge(config, attempt, judgement), (error) => explained(error, attempt))
 
     attempt.input = yield* Road.validate(found.tool, attempt)
     if (found.interactive === true && attempt.space === null)

@@ -4,7 +4,7 @@
  */
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Caller, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
+import { Caller, type Forbidden, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
 import { goOn } from "../../store/AtHand.ts"
@@ -97,11 +97,13 @@ export class McpDoor extends Context.Service<
           const { traceparent } = request.headers
           const correlationId = correlationFrom(typeof traceparent === "string" ? traceparent : undefined)
           const who = whoAsks(place, request)
-          const serveAs = (caller: Caller["Service"] | null): Effect.Effect<void, NoRoute | TooManyRequests> => {
+          const serveAs = (
+            caller: Caller["Service"] | null,
+          ): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> => {
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
             const nothing = () => new NoRoute({ method: request.method ?? "POST", path: target.path })
             const asked = Effect.suspend(() =>
-              goOn(desk.faceFor(caller, place.endpoint), (face): Effect.Effect<void, NoRoute | TooManyRequests> =>
+              goOn(desk.faceFor(caller, place.endpoint), (face): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
                 face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
               ),
             )

@@ -4,7 +4,7 @@ import { type MCPConnection, type MCPTool, Redactor, type Tool } from "@stoa/too
 import type { McpCall } from "../Asked.ts"
 import { Deferred, Effect, type Scope } from "effect"
 import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
-import { Shelves } from "../tools/offerings.ts"
+import { Shelves } from "../contents/lists.ts"
 import type { Offer, Pin } from "../tools/pins.ts"
 import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
 import type { Server } from "../rows.ts"

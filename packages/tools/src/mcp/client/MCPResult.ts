@@ -76,8 +76,9 @@ const droppedKey = "stoa/dropped"
 export const droppedFrom = (result: JsonObject): ReadonlyArray<MCPLeftOut> =>
   ((result["_meta"] as JsonObject | undefined)?.[droppedKey] as ReadonlyArray<MCPLeftOut> | undefined) ?? []
 
-/** Puts the lists of a result right, in their place: an item that cannot be read goes, a part that cannot goes from its item. */
+/** Puts a result right, in its place: an item of a list that cannot be read goes, a part that cannot goes from its item. */
 export const mendMCPResult = (result: Record<string, unknown>): void => {
+  mendIcons(result)
   if (typeof result["completion"] === "object") Object.assign(result, mendMCPCompletion(result))
   for (const [key, shape] of Object.entries(lists)) {
     const items: unknown = result[key]
@@ -89,6 +90,47 @@ export const mendMCPResult = (result: Record<string, unknown>): void => {
     if (dropped.length > 0) meta[droppedKey] = dropped
     if (dropped.length > 0 || result["_meta"] !== undefined) result["_meta"] = meta
   }
+}
+
+/** As many as a client would choose from, and none larger than an icon is. */
+const [mostIcons, largestIcon] = [16, 64 * 1024]
+/** Pictures that are nothing but pictures: an SVG may hold a script. */
+const picture = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon);base64,[a-z0-9+/=]*$/i
+
+/** An icon is fetched and shown by whoever lists it: from the web over https, or a picture that came along, and nothing else. */
+export const isSafeMCPIcon = (icon: unknown): boolean => {
+  const src = ((icon ?? {}) as JsonObject)["src"]
+  if (typeof src !== "string" || src.length > largestIcon) return false
+  if (picture.test(src)) return true
+  const url = /^https:\/\//i.test(src) ? URL.parse(src) : null
+  return url?.protocol === "https:" && url.username === "" && url.password === ""
+}
+
+/** The icons of one thing, without those nobody should be shown. */
+const mendIconsOf = (thing: unknown): void => {
+  if (typeof thing !== "object" || thing === null || !("icons" in thing)) return
+  const { icons } = thing as { icons: unknown }
+  if (!Array.isArray(icons)) return
+  const safe = icons.filter(isSafeMCPIcon).slice(0, mostIcons)
+  if (safe.length > 0) thing.icons = safe
+  else delete (thing as Record<string, unknown>)["icons"]
+}
+const each = (things: unknown, mend: (thing: unknown) => void): void => {
+  if (Array.isArray(things)) for (const thing of things) mend(thing)
+}
+
+/** Wherever the protocol has icons: things of a list, and links to resources in what a tool or a prompt gives. */
+const mendIcons = (result: JsonObject): void => {
+  for (const key of Object.keys(lists)) each(result[key], mendIconsOf)
+  each(result["content"], mendIconsOf)
+  each(result["messages"], (message) => {
+    const content = ((message ?? {}) as JsonObject)["content"]
+    if (Array.isArray(content)) each(content, mendIconsOf)
+    else mendIconsOf(content)
+  })
+  const inner = result["result"]
+  // What a task gave comes inside of how it stands.
+  if (typeof inner === "object" && inner !== null) each((inner as JsonObject)["content"], mendIconsOf)
 }
 
 /** Whether a client can read these icons. */

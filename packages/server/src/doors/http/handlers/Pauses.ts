@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Pauses } from "../../../access/limits/Pauses.ts"
+import { Catalogue } from "../../../calls/catalogue/Catalogue.ts"
 import { followPause } from "../../../calls/waiting/Resume.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { Readers } from "../../../store/journal/Readers.ts"
@@ -20,6 +21,7 @@ export const pausesHandlers = HttpApiBuilder.group(
     const readers = yield* Readers
     const upstreams = yield* Upstreams
     const { transact } = yield* Journal
+    const { pausable } = yield* Catalogue
 
     /** What is called after a lift is not stopped by what came before it, and a server's tools are there again. */
     const lift = Effect.fnUntraced(function* (subject: string) {
@@ -34,7 +36,10 @@ export const pausesHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "pauses/*"), pauses.list),
-      set: ({ payload }) => Effect.andThen(require("admin", "pauses/*"), transact(pauses.set(payload))),
+      set: ({ payload }) =>
+        Effect.all([require("admin", "pauses/*"), pausable(payload.subject)], { discard: true }).pipe(
+          Effect.andThen(transact(pauses.set(payload))),
+        ),
       lift: ({ params }) => Effect.andThen(require("admin", "pauses/*"), lift(params.subject)),
     })
   }),

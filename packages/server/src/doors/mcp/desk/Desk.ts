@@ -3,7 +3,7 @@
  * tools and no protocol: toolsets, configured tools and upstream servers all come through here, for one caller and one
  * endpoint at a time.
  */
-import type { Caller, ToolAnnotations, WaitsOn } from "@stoa/contract"
+import type { Caller, Forbidden, ToolAnnotations, WaitsOn } from "@stoa/contract"
 import { Context, type Effect } from "effect"
 import type { Fault } from "../wire/Fault.ts"
 import type { Revision } from "../wire/revision.ts"
@@ -180,6 +180,9 @@ export class Desk extends Context.Service<
   Desk,
   {
     /** Undefined where this caller finds nothing. A request without a token comes as null, where that is allowed at all. */
-    readonly faceFor: (caller: Caller["Service"] | null, endpoint: Endpoint) => Effect.Effect<Face | undefined>
+    readonly faceFor: (
+      caller: Caller["Service"] | null,
+      endpoint: Endpoint,
+    ) => Effect.Effect<Face | undefined, Forbidden>
   }
 >()("server/doors/mcp/desk/Desk") {}

@@ -10,8 +10,9 @@ import { Grants } from "../../../access/rights/Grants.ts"
 import { type CallRequest, Calls } from "../../../calls/Calls.ts"
 import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
 import type { Listed } from "../../../calls/catalogue/Traits.ts"
-import type { Beside } from "../../../toolsets/Beside.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
+import type { Contents } from "../../../upstreams/contents/Contents.ts"
+import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { Acting } from "../../Acting.ts"
 import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
@@ -19,11 +20,11 @@ import { type Fault, unknownTool } from "../wire/Fault.ts"
 import { makeCallNews } from "./callNews.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
-import { makePausing, namedAt } from "../eras/pausing.ts"
+import { serversAt, withContents } from "./contents.ts"
 import { withTasks } from "./taskWatch.ts"
-import { withBesides } from "./toolsetFace.ts"
-import { makeUpstreamCalls } from "./upstreamCall.ts"
-import { makeUpstreamFaces } from "./upstreamFace.ts"
+import { ownName } from "./names.ts"
+import { makeServerCalls } from "./serverCalls.ts"
+import { extrasAt } from "./serverTools.ts"
 
 /** Below the minute after which clients give up by themselves: they are told where to look instead. */
 const patienceMs = 50_000
@@ -44,6 +45,13 @@ const wireNameOf = ({ server, tool }: Listed, endpoint: Endpoint): string =>
     ? tool.definition.name.slice(server.length + 1)
     : tool.wireName
 
+/** The house's name for what is called here by a name that is on no list. */
+const fullName = (name: string, endpoint: Endpoint): string => {
+  if (endpoint.kind === "server") return `${endpoint.name}/${name}`
+  const own = ownName(name)
+  return own === undefined ? name : `${own.server}/${own.own}`
+}
+
 const listedOf = (listed: Listed, name: string): ListedTool => {
   const { annotations, description, outputSchema } = listed.tool.definition
   const { title, ...hints } = annotations ?? {}
@@ -57,6 +65,11 @@ const listedOf = (listed: Listed, name: string): ListedTool => {
     annotations: { readOnlyHint: listed.effects === "none", ...hints },
   }
 }
+
+/** What is on no list looks alike, whether it is there or not (X-30); what is paused says so to those who may use it. */
+const isHidden = (error: { readonly _tag: string; readonly rule?: string | undefined }, listed: Listed | undefined) =>
+  error._tag === "ToolNotFoundError" ||
+  (error._tag === "ToolAuthorizationError" && listed === undefined && !error.rule?.startsWith("paused:"))
 
 interface Kept {
   readonly epoch: number
@@ -96,10 +109,9 @@ export const layerHouseDesk = Layer.effect(
     const upstreams = yield* Upstreams
     const toolsets = yield* Toolsets
     const watch = yield* makeChanges
-    const pausing = yield* makePausing
-    const upstreamFaces = yield* makeUpstreamFaces(pausing)
+    const serverContents = yield* ServerContents
     const news = yield* makeCallNews
-    const upstreamCalls = yield* makeUpstreamCalls(news)
+    const serverCalls = yield* makeServerCalls(news)
     const shownOf = (endpoint: Endpoint): Shown | undefined => {
       if (endpoint.kind === "all") return endpoint
       if (endpoint.kind === "server") return { kind: "server", server: endpoint.name }
@@ -108,12 +120,12 @@ export const layerHouseDesk = Layer.effect(
       return endpoint.anyway === true ? { kind: "set", set, anyway: true } : { kind: "set", set }
     }
     /** What toolsets have beside tools is shown to whoever has everything of theirs, or comes for that toolset. */
-    const besidesAt = (endpoint: Endpoint): ReadonlyArray<Beside> =>
-      endpoint.kind === "all"
-        ? [...toolsets.besides.values()]
-        : endpoint.kind === "toolset"
-          ? [toolsets.besides.get(endpoint.name) ?? []].flat()
-          : []
+    const toolsetsAt = (endpoint: Endpoint): ReadonlyArray<Contents> => {
+      if (endpoint.kind === "server") return []
+      if (endpoint.kind === "toolset") return [toolsets.contents.get(endpoint.name) ?? []].flat()
+      // What one toolset says to those who come for it alone is not said here.
+      return [...toolsets.contents.values()].map(({ instructions: _, ...contents }) => contents)
+    }
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
 
@@ -123,9 +135,10 @@ export const layerHouseDesk = Layer.effect(
       endpoint: Endpoint,
       shown: Shown,
       tool: string,
-      speaks: Listed["speaks"],
+      listed: Listed | undefined,
       use: Use,
       line: Line,
+      unknown: () => Fault,
     ): Effect.Effect<Outcome, Fault> => {
       const wait = use.mayBeTask ? taskPatienceMs : patienceMs
       const request: CallRequest = {
@@ -138,13 +151,13 @@ export const layerHouseDesk = Layer.effect(
         ...(use.space === undefined ? {} : { space: use.space }),
       }
       const walked =
-        speaks === "mcp"
-          ? upstreamCalls.through(caller, endpoint, use, line, request)
+        listed?.speaks === "mcp"
+          ? serverCalls.through(caller, endpoint, use, line, request)
           : Effect.map(calls.call(request), outcomeOf)
       // Answered in words of its own, and booked as it is at every door.
       return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
         if (error._tag === "Fault") return Effect.fail(error)
-        return error._tag === "ToolNotFoundError" ? Effect.fail(unknownTool(use.name)) : Effect.succeed(failure(error))
+        return isHidden(error, listed) ? Effect.fail(unknown()) : Effect.succeed(failure(error))
       })
     }
 
@@ -153,16 +166,15 @@ export const layerHouseDesk = Layer.effect(
       const named = found.map((one) => [wireNameOf(one, endpoint), one] as const)
       // The order of a toolset or a server means something to those who wrote it; what comes from many places is in the
       // order of names.
-      const extra = upstreamFaces.extras(endpoint)
+      const extra = extrasAt(endpoint, upstreams.servers())
       const byName = new Map(
         endpoint.kind === "toolset"
           ? named
           : named.toSorted(([a], [b]) => extra(a).place - extra(b).place || (a < b ? -1 : a > b ? 1 : 0)),
       )
-      const servers = yield* upstreamFaces.known(caller, endpoint)
-      const away = yield* pausing.stopped(caller, servers.some)
-      const wholeAway = yield* pausing.stopped(caller, servers.whole)
-      const tasks = upstreamCalls.tasks(caller, endpoint)
+      const alone = endpoint.kind === "server" ? endpoint.name : undefined
+      const servers = endpoint.kind === "toolset" ? [] : yield* serverContents.servers(caller, alone)
+      const tasks = serverCalls.tasks(caller, endpoint)
       const face: Face = {
         instructions,
         tools: [...byName].map(([name, one]) => ({
@@ -171,32 +183,20 @@ export const layerHouseDesk = Layer.effect(
         })),
         call: (use, line) => {
           const one = byName.get(use.name)
-          if (one !== undefined) return callAs(caller, endpoint, shown, one.tool.definition.name, one.speaks, use, line)
-          // A paused server has no tools; the road says why.
-          const paused = namedAt(endpoint, away, "ownPrompt", use.name)
-          if (paused !== undefined)
-            return callAs(caller, endpoint, shown, `${paused.server}/${paused.own}`, undefined, use, line)
-          // What is not there, or is hidden, is refused on the road, so that it is written down; the two look alike.
-          const name = endpoint.kind === "server" ? `${endpoint.name}/${use.name}` : use.name
-          const nothing = Effect.fail(unknownTool(use.name))
-          return name.length > longestName
-            ? nothing
-            : Effect.flatMap(callAs(caller, endpoint, shown, name, undefined, use, line), (outcome) =>
-                outcome._tag === "Failed" && outcome.error.tag === "ToolAuthorizationError"
-                  ? nothing
-                  : Effect.succeed(outcome),
-              )
+          // What is not listed is for the road to answer: it knows why, and writes it down.
+          const tool = one?.tool.definition.name ?? fullName(use.name, endpoint)
+          const unknown = () => unknownTool(use.name, byName.keys())
+          if (tool.length > longestName) return Effect.fail(unknown())
+          return callAs(caller, endpoint, shown, tool, one, use, line, unknown)
         },
         tasks,
-        ...(yield* upstreamFaces.part(
-          caller,
-          endpoint,
-          withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
-        )),
+        logs: false,
+        watch: withTasks(news, tasks.get, (interest, tell) => watch(caller, shown, interest, tell)),
       }
-      const whole = withBesides(caller, besidesAt(endpoint), endpoint.kind === "toolset", face)
-      const isThere = face.tools.length > 0 || endpoint.kind !== "server" || servers.some.length > 0
-      return isThere ? pausing.face(caller, endpoint, wholeAway, whole) : undefined
+      const ofServers = serversAt(serverContents, endpoint, servers)
+      const contents = [...toolsetsAt(endpoint), ...(ofServers === undefined ? [] : [ofServers])]
+      const isThere = face.tools.length > 0 || endpoint.kind !== "server" || servers.length > 0
+      return isThere ? withContents(caller, contents, face) : undefined
     })
 
     // By token and not by principal alone: a face acts as the caller it was made for, and two tokens of one agent may
@@ -211,6 +211,7 @@ export const layerHouseDesk = Layer.effect(
     const faceAnew = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
       const shown = shownOf(endpoint)
       if (shown === undefined) return undefined
+      yield* Effect.tapError(catalogue.require(caller, shown), (denied) => as(caller, grants.recordDenial(denied)))
       const now = version()
       const face = yield* make(caller, endpoint, shown)
       // A server without tools is one all the same: it may be away.

@@ -1,4 +1,5 @@
 /** A JSON-RPC error on its way to a client, and the codes MCP gives them. */
+import { nearest } from "@stoa/tools"
 
 export const codes = {
   parse: -32700,
@@ -29,5 +30,8 @@ export class Fault {
 
 export const invalidParams = (message: string, data?: unknown): Fault => new Fault(codes.invalidParams, message, data)
 
-/** Hidden and unknown look alike (X-30). */
-export const unknownTool = (name: string): Fault => invalidParams(`Unknown tool: ${name}`)
+/** Hidden and unknown look alike (X-30); what may have been meant is one of those that are listed. */
+export const unknownTool = (name: string, listed: Iterable<string> = []): Fault => {
+  const meant = nearest(name, listed)
+  return invalidParams(`Unknown tool: ${name.slice(0, 200)}${meant === undefined ? "" : `. Did you mean "${meant}"?`}`)
+}

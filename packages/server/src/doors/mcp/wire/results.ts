@@ -2,6 +2,7 @@
  * Outcomes as each revision can carry them. What a tool gave is turned into text once: the same text is the structured
  * content and, escaped, the text content.
  */
+import type { WaitsOn } from "@stoa/contract"
 import type { ClientRequests, JsonObject, ListedTool, Outcome, Task } from "../desk/Desk.ts"
 import { isReserved, metaKeys } from "./envelope.ts"
 import type { Fault } from "./Fault.ts"
@@ -97,9 +98,9 @@ const contentResult = (result: JsonObject, revision: Revision, stamp: Stamp): st
   )
 }
 
-/** Text for the model, and the same as structure where the client takes it. */
-const bothWays = (json: string, text: string, structure: boolean, isError: boolean): string =>
-  `"content":[{"type":"text","text":${JSON.stringify(text)}}]` +
+/** Text for the model, and the same as structure where the client takes it; maybe a word on what to do next. */
+const bothWays = (json: string, text: string, structure: boolean, isError: boolean, next?: string): string =>
+  `"content":[${JSON.stringify(note(text))}${next === undefined ? "" : `,${JSON.stringify(note(next))}`}]` +
   (structure ? `,"structuredContent":${json}` : "") +
   (isError ? `,"isError":true` : "")
 
@@ -132,17 +133,26 @@ export const outcomeText = (
     }
     case "Waiting": {
       const decision = outcome.on.kind === "decision" ? { decision: outcome.on.id } : { on: outcome.on }
-      return pending({ state: "waiting", call: outcome.call, ...decision }, revision, stamp)
+      return pending({ state: "waiting", call: outcome.call, ...decision }, waitsFor[outcome.on.kind], revision, stamp)
     }
     case "Running":
-      return pending({ state: "running", call: outcome.call }, revision, stamp)
+      return pending({ state: "running", call: outcome.call }, "still runs", revision, stamp)
   }
 }
 
-/** For a client that knows no tasks: a normal result that says where to look. */
-const pending = (state: JsonObject, revision: Revision, stamp: Stamp): string => {
+const waitsFor: Record<WaitsOn["kind"], string> = {
+  decision: "waits for a person to decide",
+  client: "waits for somebody to fill in a form",
+  callback: "waits for an answer from outside",
+  run: "waits for another agent's work",
+}
+
+/** For a client that knows no tasks: a normal result that says where to look. Both tools answer here, listed or not. */
+const pending = (state: JsonObject & { readonly call: string }, how: string, revision: Revision, stamp: Stamp) => {
   const json = JSON.stringify(state)
-  return resultText(bothWays(json, json, featuresOf(revision).structured, false), revision, stamp)
+  const call = JSON.stringify({ call: state.call })
+  const next = `This call ${how}. Go on with other work, and ask for its result with call_status ${call}; cancel_call ${call} gives it up.`
+  return resultText(bothWays(json, json, featuresOf(revision).structured, false, next), revision, stamp)
 }
 
 export const inputRequiredText = (requests: ClientRequests, state: string | undefined, stamp: Stamp): string =>

@@ -1,47 +1,54 @@
 /**
  * The names of a server's things where several servers share an endpoint, and back. A prompt is `<server>__<prompt>`, made as
- * the wire names of tools are; a
- * resource keeps its address behind a prefix, `stoa-mcp://<server>/<its own address>`, so that nothing in it, a template's
- * braces least of all, needs to be encoded. Under its own endpoint a server's things have the names it gave them. Pure.
+ * the wire names of tools are; a resource keeps its address behind a prefix, `stoa-mcp://<server>/<its own address>`, so that
+ * nothing in it, a template's braces least of all, needs to be encoded. Under its own endpoint a server's things have the
+ * names it gave them. Pure.
  */
 import { fromWireName, toWireName } from "@stoa/tools"
-import type { UpstreamServer } from "../../../upstreams/Upstreams.ts"
 import type { JsonObject } from "./Desk.ts"
 import { isObject } from "../wire/message.ts"
 
+/** How the things of one server are called here. */
 export interface Naming {
   readonly prompt: (name: string) => string
   readonly uri: (uri: string) => string
-  /** Undefined: none of this server's. */
-  readonly ownPrompt: (name: string) => string | undefined
-  readonly ownUri: (uri: string) => string | undefined
 }
-
-/** A server somebody may use, and what its things are called there. */
-export interface Reached {
-  readonly server: UpstreamServer
-  readonly naming: Naming
+/** What a name here means: whose it is, and the name it has there. */
+export interface Own {
+  readonly server: string
+  readonly own: string
 }
 
 const same = (text: string) => text
-export const ownNames: Naming = { prompt: same, uri: same, ownPrompt: same, ownUri: same }
+export const ownNames: Naming = { prompt: same, uri: same }
 
-const inside = (prefix: string) => (text: string) => (text.startsWith(prefix) ? text.slice(prefix.length) : undefined)
+const scheme = "stoa-mcp://"
+export const namesOf = (server: string): Naming => ({
+  prompt: (name) => toWireName(`${server}/${name}`),
+  uri: (uri) => `${scheme}${encodeURIComponent(server)}/${uri}`,
+})
 
-/** `known` are its prompts, for names that were too long and had to be cut. */
-export const namesOf = (server: string, known: () => ReadonlyArray<JsonObject>): Naming => {
-  const wireName = (name: string) => toWireName(`${server}/${name}`)
-  const uris = `stoa-mcp://${encodeURIComponent(server)}/`
-  return {
-    prompt: wireName,
-    uri: (uri) => uris + uri,
-    ownPrompt: (name) => {
-      const own = inside(`${server}/`)(fromWireName(name))
-      if (own !== undefined && wireName(own) === name) return own
-      return known().find((it) => wireName(String(it["name"])) === name)?.["name"] as string | undefined
-    },
-    ownUri: inside(uris),
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
   }
+}
+
+/** Undefined: no server's. */
+export const ownUri = (uri: string): Own | undefined => {
+  const end = uri.startsWith(scheme) ? uri.indexOf("/", scheme.length) : -1
+  const server = end === -1 ? undefined : decoded(uri.slice(scheme.length, end))
+  return server === undefined || server === "" ? undefined : { server, own: uri.slice(end + 1) }
+}
+
+/** A name that was too long and had to be cut says nothing by itself: then undefined. */
+export const ownName = (name: string): Own | undefined => {
+  const whole = fromWireName(name)
+  const at = whole === undefined ? -1 : whole.indexOf("/")
+  if (whole === undefined || at <= 0 || toWireName(whole) !== name) return undefined
+  return { server: whole.slice(0, at), own: whole.slice(at + 1) }
 }
 
 const renamed = (thing: JsonObject, key: string, to: (text: string) => string): JsonObject =>

@@ -5,7 +5,7 @@
 import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
 import { Context, Deferred, Effect, Scope } from "effect"
 import { monotonicMillis } from "../../store/Monotonic.ts"
-import { tellLeftOut } from "./leftOut.ts"
+import { tellLeftOut } from "../tools/leftOut.ts"
 import { beginLog } from "../connections/loudness.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -18,7 +18,7 @@ import type { Asks, ClientRequests, Endpoint, Face, JsonObject, Line, LogLevel, 
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
 import { newRevision, type Revision } from "../wire/revision.ts"
-import { namesOf, ownNames, resultOutward } from "./upstreamNames.ts"
+import { namesOf, ownNames, resultOutward } from "./names.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
 
@@ -57,14 +57,14 @@ const faultIn = (said: JsonObject | undefined): Fault | undefined =>
 /** The server a tool comes from; none, where it is a toolset's. */
 const serverOf = (tool: string): string => tool.slice(0, Math.max(0, tool.indexOf("/")))
 
-export const makeUpstreamCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
+export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success<typeof makeCallNews>) {
   const calls = yield* Calls
   const decisions = yield* Decisions
   const files = yield* Files
 
   const namingOf = (endpoint: Endpoint, { tool }: CallRow) => {
     const server = serverOf(tool)
-    return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server, () => [])
+    return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server)
   }
 
   const outputOf = Effect.fnUntraced(function* (row: CallRow) {

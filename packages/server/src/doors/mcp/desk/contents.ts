@@ -1,0 +1,241 @@
+/**
+ * Resources, prompts and completions as a part of a face: those of toolsets under their own names, those of servers under
+ * the names they have at this endpoint. Who may read what is decided by whoever offers it; here it is only translated.
+ */
+import { Caller } from "@stoa/contract"
+import { MCPRefused } from "@stoa/tools"
+import { Effect } from "effect"
+import { Asked } from "../../../upstreams/Asked.ts"
+import type { Contents, ContentsReader } from "../../../upstreams/contents/Contents.ts"
+import type { ServerContents, UsableServer } from "../../../upstreams/contents/ServerContents.ts"
+import { codes, Fault, invalidParams } from "../wire/Fault.ts"
+import { isObject } from "../wire/message.ts"
+import type { Asks, Content, Endpoint, Face, Interest, JsonObject, Lacks, Line, Listed, LogLevel } from "./Desk.ts"
+import { namesOf, type Own, ownName, ownNames, ownUri, promptOutward, resourceOutward, resultOutward } from "./names.ts"
+
+const readerOf = (line: Line): ContentsReader => ({
+  client: {
+    capabilities: line.capabilities,
+    logLevel: line.logLevel,
+    answers: line.answers,
+    log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+    letGo: () => {},
+  },
+  progress: line.progress,
+  answers: line.answers,
+  state: line.state,
+})
+
+/** The contents of servers at an endpoint, under the names they have there. */
+export const serversAt = (
+  contents: ServerContents["Service"],
+  endpoint: Endpoint,
+  servers: ReadonlyArray<UsableServer>,
+): Contents | undefined => {
+  if (endpoint.kind === "toolset") return undefined
+  const whole = servers.filter((one) => one.whole)
+  const has = (capability: string) => whole.some(({ capabilities }) => capabilities[capability] !== undefined)
+  const alone = endpoint.kind === "server" ? endpoint.name : undefined
+  const namesFor = (server: string) => (alone === undefined ? namesOf(server) : ownNames)
+  const ofUri = (uri: string): Own | undefined => (alone === undefined ? ownUri(uri) : { server: alone, own: uri })
+  /** A name that had to be cut is found in the list. */
+  const ofPrompt = (caller: Caller["Service"], name: string): Effect.Effect<Own | undefined, MCPRefused> => {
+    const own = alone === undefined ? ownName(name) : { server: alone, own: name }
+    if (own !== undefined) return Effect.succeed(own)
+    return Effect.map(contents.list(caller, "prompts"), (listed) => {
+      const found = listed.find(({ item, server }) => namesOf(server).prompt(String(item["name"])) === name)
+      return found && { server: found.server, own: String(found.item["name"]) }
+    })
+  }
+  const list = (what: "resources" | "templates" | "prompts") =>
+    Effect.gen(function* () {
+      const listed = yield* contents.list(yield* Caller, what, alone)
+      return listed.map(({ item, server }) =>
+        what === "prompts" ? promptOutward(item, namesFor(server)) : resourceOutward(item, namesFor(server)),
+      )
+    })
+  const outward = (server: string, found: JsonObject | Asked | undefined) =>
+    found === undefined || found instanceof Asked ? found : resultOutward(found, namesFor(server))
+  const instructions = alone === undefined ? undefined : whole[0]?.instructions
+  return {
+    ...(instructions === undefined ? {} : { instructions }),
+    logs: has("logging"),
+    empty: [
+      ...(has("resources") ? [] : (["resources"] as const)),
+      ...(has("prompts") ? [] : (["prompts"] as const)),
+      ...(has("completions") ? [] : (["complete"] as const)),
+    ],
+    resources: {
+      list: list("resources"),
+      templates: list("templates"),
+      watchable: (uri) => whole.some(({ name }) => name === ofUri(uri)?.server),
+      read: Effect.fnUntraced(function* (uri, reader) {
+        const it = ofUri(uri)
+        if (it === undefined) return undefined
+        return outward(it.server, yield* contents.read(yield* Caller, it.server, it.own, reader))
+      }),
+      watch: Effect.fnUntraced(function* (uris, tell) {
+        const caller = yield* Caller
+        const byServer = Map.groupBy(
+          uris.flatMap((uri) => ofUri(uri) ?? []),
+          ({ server }) => server,
+        )
+        const honoured: Array<string> = []
+        const stops: Array<() => void> = []
+        for (const [server, those] of byServer) {
+          const { uri } = namesFor(server)
+          const own = those.map((it) => it.own)
+          const stop = yield* contents.watch(caller, server, own, (changed) => tell(uri(changed)))
+          if (stop === undefined) continue
+          stops.push(stop)
+          honoured.push(...own.map(uri))
+        }
+        return { honoured, stop: () => stops.forEach((stop) => stop()) }
+      }),
+    },
+    prompts: {
+      list: list("prompts"),
+      get: Effect.fnUntraced(function* (name, given, reader) {
+        const caller = yield* Caller
+        const it = yield* ofPrompt(caller, name)
+        if (it === undefined) return undefined
+        return outward(it.server, yield* contents.prompt(caller, it.server, it.own, given, reader))
+      }),
+    },
+    complete: Effect.fnUntraced(function* ({ argument, context, ref }: JsonObject) {
+      const caller = yield* Caller
+      const { name, uri } = ref as { readonly name?: unknown; readonly uri?: unknown }
+      const it = typeof name === "string" ? yield* ofPrompt(caller, name) : ofUri(String(uri))
+      if (it === undefined) return undefined
+      const own = typeof name === "string" ? { name: it.own } : { uri: it.own }
+      const params = { ref: { ...(ref as object), ...own }, argument, ...(context === undefined ? {} : { context }) }
+      return yield* contents.complete(caller, it.server, params)
+    }),
+    onChange: (caller, hear) => contents.onChange(caller, alone, hear),
+  }
+}
+
+/** A refusal for want of capabilities of the client's. */
+const lacksOf = ({ code, data }: MCPRefused): Lacks | undefined => {
+  const capabilities = code === codes.missingCapability && isObject(data) ? data["requiredCapabilities"] : undefined
+  return isObject(capabilities) ? { _tag: "Lacks", capabilities } : undefined
+}
+const faultOf = ({ code, data, message }: MCPRefused): Fault =>
+  // Codes of the transport are between a server and us.
+  new Fault(code <= -32_020 && code > -32_100 ? codes.internal : code, message, data)
+
+type Answer = Content | Asks | Lacks | undefined
+type Found<A> = Effect.Effect<A | undefined, MCPRefused, Caller>
+
+/** The first that knows of it. */
+const first = Effect.fnUntraced(function* <A>(those: ReadonlyArray<Found<A>>) {
+  for (const one of those) {
+    const found = yield* one
+    if (found !== undefined) return found
+  }
+  return undefined
+})
+
+const answerOf = (found: JsonObject | Asked | undefined): Answer => {
+  if (found === undefined) return undefined
+  return found instanceof Asked
+    ? { _tag: "Asks", requests: found.questions, state: found.state }
+    : { _tag: "Content", result: found }
+}
+
+const listed =
+  (those: ReadonlyArray<Effect.Effect<ReadonlyArray<JsonObject>, Fault>>) =>
+  (cursor: string | undefined): Effect.Effect<Listed, Fault> =>
+    // All of it is on the first page: there is no other.
+    cursor === undefined
+      ? Effect.map(Effect.all(those, { concurrency: "unbounded" }), (items) => ({ items: items.flat() }))
+      : Effect.fail(invalidParams("No such cursor"))
+
+const watchAll = (caller: Caller["Service"], all: ReadonlyArray<Contents>, inner: Face["watch"]): Face["watch"] =>
+  Effect.fnUntraced(function* (interest, tell) {
+    const others = yield* inner(interest, tell)
+    const stops = [others.stop]
+    const uris = [...others.honoured.uris]
+    const told = { prompts: others.honoured.prompts, resources: others.honoured.resources }
+    for (const { onChange, prompts, resources } of all) {
+      if (resources !== undefined && interest.uris.length > 0) {
+        const tellOf = (uri: string) => tell({ kind: "resource", uri })
+        const mine = yield* Effect.provideService(resources.watch(interest.uris, tellOf), Caller, caller)
+        uris.push(...mine.honoured)
+        stops.push(mine.stop)
+      }
+      if (onChange === undefined) continue
+      told.prompts ||= interest.prompts && prompts !== undefined
+      told.resources ||= interest.resources && resources !== undefined
+      stops.push(onChange(caller, (what) => (interest[what] ? tell({ kind: what }) : undefined)))
+    }
+    const honoured: Interest = { ...others.honoured, ...told, uris }
+    return { honoured, stop: () => stops.forEach((stop) => stop()) }
+  })
+
+/** A face with these contents; what the first of them knows, the next is not asked for. */
+export const withContents = (caller: Caller["Service"], all: ReadonlyArray<Contents>, face: Face): Face => {
+  if (all.length === 0) return face
+  const as = <A, E>(it: Effect.Effect<A, E, Caller>): Effect.Effect<A, E> => Effect.provideService(it, Caller, caller)
+  const page = (list: Effect.Effect<ReadonlyArray<JsonObject>, MCPRefused, Caller>) =>
+    Effect.mapError(as(list), faultOf)
+  const resources = all.flatMap((one) => one.resources ?? [])
+  const prompts = all.flatMap((one) => one.prompts ?? [])
+  const complete = all.flatMap((one) => one.complete ?? [])
+  const serves = (what: "resources" | "prompts" | "complete") =>
+    all.some((one) => one[what] !== undefined && one.empty?.includes(what) !== true)
+  const answered = (those: ReadonlyArray<Found<JsonObject | Asked>>): Effect.Effect<Answer, Fault> =>
+    Effect.matchEffect(as(first(those)), {
+      onSuccess: (found) => Effect.succeed(answerOf(found)),
+      onFailure: (refused): Effect.Effect<Answer, Fault> => {
+        const lacks = lacksOf(refused)
+        return lacks === undefined ? Effect.fail(faultOf(refused)) : Effect.succeed(lacks)
+      },
+    })
+  const instructions = all.find((one) => one.instructions !== undefined)?.instructions
+  return {
+    ...face,
+    ...(instructions === undefined ? {} : { instructions }),
+    logs: face.logs || all.some(({ logs }) => logs === true),
+    ...(serves("resources") && {
+      resources: {
+        list: listed(resources.map(({ list }) => page(list))),
+        templates: listed(resources.flatMap(({ templates }) => (templates === undefined ? [] : [page(templates)]))),
+        read: (uri, line) => answered(resources.map(({ read }) => read(uri, readerOf(line)))),
+        subscribable: true,
+        watchable: Effect.fnUntraced(function* (uri) {
+          for (const { watch, watchable } of resources) {
+            if (watchable !== undefined) {
+              if (watchable(uri)) return true
+              continue
+            }
+            const { honoured, stop } = yield* as(watch([uri], () => {}))
+            stop()
+            if (honoured.length > 0) return true
+          }
+          return false
+        }),
+      },
+    }),
+    ...(serves("prompts") && {
+      prompts: {
+        list: listed(prompts.map(({ list }) => page(list))),
+        get: (name, given, line) =>
+          Effect.filterOrFail(
+            answered(prompts.map(({ get }) => get(name, given, readerOf(line)))),
+            (it) => it !== undefined,
+            () => invalidParams(`Unknown prompt: ${name}`),
+          ),
+      },
+    }),
+    ...(serves("complete") && {
+      complete: (params) =>
+        Effect.filterOrFail(
+          Effect.mapError(as(first(complete.map((one) => one(params)))), faultOf),
+          (it) => it !== undefined,
+          () => invalidParams("ref names nothing that is here"),
+        ),
+    }),
+    watch: watchAll(caller, all, face.watch),
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * One operation that several seeds named alike and gave different inputs (X-01). A caller who has more than one of those
+ * toolsets sees one tool: it takes what any of them takes, does what the one does that fits, and answers with the keys of all.
+ */
+import { parametersOf, ToolExecutionError } from "@stoa/contract"
+import type { HouseHandler } from "../calls/road/Handler.ts"
+import { Effect } from "effect"
+import type { Offered } from "./face.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+interface InputSchema {
+  readonly properties: JsonObject
+  readonly required?: ReadonlyArray<string>
+}
+
+const schemaOf = ({ tool }: Offered) => tool.definition.inputSchema as unknown as InputSchema
+const requiredOf = (one: Offered): ReadonlyArray<string> => schemaOf(one).required ?? []
+
+/** Those that need most come first: whoever gives all of it means that one. */
+const inOrder = (faces: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
+  faces.toSorted((a, b) => requiredOf(b).length - requiredOf(a).length)
+
+export const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
+  const ordered = inOrder(faces)
+  const { definition } = ordered[0]!.tool
+  const { name } = definition
+  const properties = Object.assign({}, ...ordered.toReversed().map((one) => schemaOf(one).properties)) as JsonObject
+  const inputSchema = {
+    type: "object",
+    properties,
+    required: requiredOf(ordered[0]!).filter((key) => ordered.every((one) => requiredOf(one).includes(key))),
+    additionalProperties: false,
+  }
+  const adds = Object.assign({}, ...ordered.map(({ unites }) => unites)) as JsonObject
+  const handler: HouseHandler = (args, context) => {
+    const given = Object.keys(args).filter((key) => args[key] !== undefined && args[key] !== false)
+    const meant = ordered.find((one) => requiredOf(one).every((key) => given.includes(key))) ?? ordered.at(-1)!
+    const own = schemaOf(meant).properties
+    const stray = given.find((key) => !(key in own))
+    if (stray !== undefined) {
+      const asks = requiredOf(meant).find((key) => !inputSchema.required.includes(key))
+      const message = `"${stray}" does not go with ${asks === undefined ? "this" : `"${asks}"`}: leave one of the two out`
+      return new ToolExecutionError({ message, toolName: name })
+    }
+    const mine = Object.fromEntries(Object.entries(args).filter(([key]) => key in own))
+    return Effect.map(meant.tool.handler(mine, context), (result) => ({ ...adds, ...(result as JsonObject) }))
+  }
+  return {
+    tool: {
+      definition: {
+        ...definition,
+        description: ordered.map((one) => one.tool.definition.description).join(" Or: "),
+        inputSchema,
+        parameters: parametersOf(inputSchema),
+      },
+      handler,
+    },
+    traits: ordered[0]!.traits,
+  }
+}
+
+/** Every combination of two or more. */
+const combinations = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  all
+    .reduce<ReadonlyArray<ReadonlyArray<A>>>((some, one) => [...some, ...some.map((those) => [...those, one])], [[]])
+    .filter((those) => those.length > 1)
+
+/** The tools that unite across these toolsets, for each combination of them. */
+export const unionsOf = <Set extends string>(
+  toolsets: ReadonlyArray<{ readonly name: Set; readonly tools: ReadonlyArray<Offered> }>,
+): ReadonlyArray<{ readonly sets: ReadonlyArray<Set>; readonly offered: Offered }> => {
+  const named = toolsets.flatMap(({ name, tools }) =>
+    tools.filter(({ unites }) => unites !== undefined).map((offered) => ({ set: name, offered })),
+  )
+  return [...Map.groupBy(named, ({ offered }) => offered.tool.definition.name).values()].flatMap((same) =>
+    combinations(same).map((those) => ({
+      sets: those.map(({ set }) => set),
+      offered: unionOf(those.map(({ offered }) => offered)),
+    })),
+  )
+}

@@ -1,0 +1,303 @@
+/**
+ * The resources, prompts and completions of MCP servers, for whoever may use a server as a whole: judged, stopped by
+ * pauses, and recorded, as calls of its tools are. A request goes to the server as the house's own, with nothing of the
+ * caller's but what it asks for. Names are the server's own; doors have names where several servers share an address.
+ */
+import type { Caller, CallError, EventBody, PrincipalId } from "@stoa/contract"
+import { type MCPConnectionError, MCPRefused, mendMCPCompletion } from "@stoa/tools"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { AllowLists, listsServer } from "../../access/rights/AllowLists.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { Pauses, Stopped } from "../../access/limits/Pauses.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { Asked } from "../Asked.ts"
+import { Upstreams, type UpstreamServer } from "../Upstreams.ts"
+import { type ContentsReader, type JsonObject, refusedBy } from "./Contents.ts"
+import { converse, isMissing } from "./converse.ts"
+import type { Lists } from "./lists.ts"
+
+/** How long a list waits for servers that may have news; what is not known by then is told as a change. */
+const patience = "2 seconds"
+/** Of a name or an address, as much as the journal keeps. */
+const longestName = 500
+
+/** A server that this caller may use. */
+export interface UsableServer {
+  readonly name: string
+  /** Nothing of it is listed, and whoever asks for something of it is told why. */
+  readonly paused: boolean
+  /** As a whole; otherwise single tools of it. */
+  readonly whole: boolean
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+}
+
+interface Named {
+  readonly name: string
+  readonly owner: PrincipalId | null
+}
+
+type What = Pick<EventBody<"resource.read">, "server" | "owner" | "principal">
+/** What was asked for, as the event of it names it. */
+type Record =
+  | { readonly kind: "resource.read"; readonly name: { readonly uri: string } }
+  | { readonly kind: "prompt.got"; readonly name: { readonly prompt: string } }
+  | { readonly kind: "completion.got"; readonly name: { readonly argument: string } }
+
+/** Everything of a server may be listed of one that is paused: there is nothing in it. */
+const everything: JsonObject = { resources: {}, prompts: {}, completions: {} }
+
+const methods = {
+  "resource.read": "resources/read",
+  "prompt.got": "prompts/get",
+  "completion.got": "completion/complete",
+} as const
+const listMethods = {
+  resources: "resources/list",
+  templates: "resources/templates/list",
+  prompts: "prompts/list",
+} as const satisfies { readonly [K in keyof Lists]: string }
+
+type Reply = Effect.Effect<JsonObject | Asked | undefined, MCPRefused>
+
+export class ServerContents extends Context.Service<
+  ServerContents,
+  {
+    /** Those this caller may use now, as a whole or single tools of it; `server`: that one, if it is one of them. */
+    readonly servers: (caller: Caller["Service"], server?: string) => Effect.Effect<ReadonlyArray<UsableServer>>
+    /** What is listed of all of them, or of one. */
+    readonly list: (
+      caller: Caller["Service"],
+      what: keyof Lists,
+      server?: string,
+    ) => Effect.Effect<ReadonlyArray<{ readonly server: string; readonly item: JsonObject }>, MCPRefused>
+    /** Undefined: there is no such server or resource for this caller. */
+    readonly read: (caller: Caller["Service"], server: string, uri: string, reader: ContentsReader) => Reply
+    readonly prompt: (
+      caller: Caller["Service"],
+      server: string,
+      name: string,
+      given: JsonObject,
+      reader: ContentsReader,
+    ) => Reply
+    readonly complete: (
+      caller: Caller["Service"],
+      server: string,
+      params: JsonObject,
+    ) => Effect.Effect<JsonObject | undefined, MCPRefused>
+    /** Tells of these resources until it is stopped; undefined, where nobody would. */
+    readonly watch: (
+      caller: Caller["Service"],
+      server: string,
+      uris: ReadonlyArray<string>,
+      tell: (uri: string) => void,
+    ) => Effect.Effect<(() => void) | undefined>
+    /** Told when a list has changed of what this caller may use, until it is stopped. */
+    readonly onChange: (
+      caller: Caller["Service"],
+      server: string | undefined,
+      hear: (what: "prompts" | "resources") => void,
+    ) => () => void
+  }
+>()("server/upstreams/contents/ServerContents") {
+  static readonly layer = Layer.effect(
+    ServerContents,
+    Effect.gen(function* () {
+      const upstreams = yield* Upstreams
+      const allowLists = yield* AllowLists
+      const grants = yield* Grants
+      const pauses = yield* Pauses
+      const journal = yield* Journal
+      const clock = yield* Clock.Clock
+      const run = Effect.runForkWith(yield* Effect.context<never>())
+
+      /** A right to single tools of a server is none to what else it has. */
+      const judge = Effect.fnUntraced(function* (caller: Caller["Service"], { name, owner }: Named) {
+        const denied = (rule: string) => ({ some: false, whole: false, rule })
+        if (owner !== null && owner !== caller.principal.id) return denied("owner")
+        const tools = new Set((yield* allowLists.get("upstream", caller.context)).tools)
+        const list = `allow-list:upstream/${caller.context}`
+        const whole = listsServer(tools, name)
+        if (!whole && ![...tools].some((tool) => tool.startsWith(`${name}/`))) return denied(list)
+        const { rule, verdict } = yield* grants.judge(caller, "execute", `tools/${name}/`)
+        if (verdict !== "allow") return denied(rule)
+        return { some: true, whole, rule: whole ? rule : list }
+      })
+
+      const servers: ServerContents["Service"]["servers"] = Effect.fnUntraced(function* (caller, server) {
+        const paused = yield* pauses.at(caller.epoch)
+        const there = new Map(upstreams.servers().map((one) => [one.name, one]))
+        const usable: Array<UsableServer> = []
+        for (const { name, owner } of (yield* upstreams.list).items) {
+          if (server !== undefined && name.toLowerCase() !== server.toLowerCase()) continue
+          const { some, whole } = yield* judge(caller, { name, owner })
+          if (!some) continue
+          const isPaused = paused.has(`servers/${name.toLowerCase()}`)
+          const live = there.get(name)
+          usable.push({
+            name,
+            whole,
+            paused: isPaused,
+            capabilities: isPaused ? everything : (live?.capabilities ?? {}),
+            instructions: isPaused ? undefined : live?.instructions,
+          })
+        }
+        return usable
+      })
+
+      /** The servers behind those that may be used as a whole, and are not paused. */
+      const usable = Effect.fnUntraced(function* (caller: Caller["Service"], server?: string) {
+        const names = new Set(
+          (yield* servers(caller, server)).flatMap(({ name, paused, whole }) => (whole && !paused ? [name] : [])),
+        )
+        return upstreams.servers().filter(({ name }) => names.has(name))
+      })
+
+      const list: ServerContents["Service"]["list"] = (caller, what, server) => {
+        const { principal } = caller
+        const listed = Effect.gen(function* () {
+          const all = yield* usable(caller, server)
+          yield* Effect.timeoutOption(
+            Effect.forEach(all, ({ fresh }) => fresh, { concurrency: "unbounded" }),
+            patience,
+          )
+          return all.flatMap(({ lists, name }) => lists()[what].map((item) => ({ server: name, item })))
+        })
+        // Where several servers share a list, one that is paused is left out of it.
+        return Effect.catchTag(pauses.unless(listMethods[what], { principal, server }, listed), "Stopped", (stopped) =>
+          Effect.fail(refusedBy(stopped)),
+        )
+      }
+
+      const record = (
+        { principal }: Caller["Service"],
+        { name: server, owner }: Named,
+        it: Record,
+        error: CallError | null,
+        rule: string,
+        startedAt: number,
+      ) => {
+        const what: What = { server, owner, principal: principal.id }
+        const durationMs = Math.max(0, Math.round(clock.currentTimeMillisUnsafe() - startedAt))
+        const body = { ...what, ...cut(it.name), error, rule, durationMs }
+        return journal.transact(journal.append({ kind: it.kind, body } as Parameters<typeof journal.append>[0]))
+      }
+
+      /** One request: judged, stopped by pauses when it comes and while it lasts, and written down when it has ended. */
+      const asked = <A extends JsonObject | Asked>(
+        caller: Caller["Service"],
+        server: string,
+        it: Record,
+        send: (server: UpstreamServer) => Effect.Effect<A | undefined, MCPRefused | MCPConnectionError>,
+      ): Effect.Effect<A | undefined, MCPRefused> =>
+        Effect.gen(function* () {
+          const startedAt = clock.currentTimeMillisUnsafe()
+          const known = (yield* upstreams.list).items.find(({ name }) => name === server)
+          if (known === undefined) return undefined
+          const { rule, whole } = yield* judge(caller, known)
+          const written = (error: CallError | null, by = rule) => record(caller, known, it, error, by, startedAt)
+          if (!whole) {
+            const message = `${caller.principal.name} may not use the server "${server}" as a whole`
+            yield* written({ tag: "ToolAuthorizationError", message })
+            return undefined
+          }
+          const sent = Effect.suspend(() => {
+            const live = upstreams.servers().find(({ name }) => name === server)
+            return live === undefined ? Effect.fail(notConnected(server)) : send(live)
+          })
+          const { principal } = caller
+          return yield* pauses.unless(methods[it.kind], { principal, server }, sent).pipe(
+            Effect.onExit((exit) => {
+              // What it asks first is not its end.
+              if (Exit.isSuccess(exit) && exit.value instanceof Asked) return Effect.void
+              const { error, rule: by } = endOf(exit)
+              return written(error, by)
+            }),
+            Effect.mapError(refusalOf),
+          )
+        })
+
+      const watchers = new Set<{
+        readonly caller: Caller["Service"]
+        readonly server: string | undefined
+        readonly hear: (what: "prompts" | "resources") => void
+      }>()
+      yield* upstreams.onOffer(({ server, what }) => {
+        if (what === "resource" || watchers.size === 0) return
+        const told = Effect.gen(function* () {
+          const live = upstreams.servers().find(({ id }) => id === server)
+          for (const one of watchers) {
+            // One that has just gone is seen by nobody any more: whoever might have seen it looks again.
+            const sees =
+              live === undefined || (yield* usable(one.caller, one.server)).some(({ name }) => name === live.name)
+            if (sees) one.hear(what)
+          }
+        })
+        run(Effect.ignoreCause(told))
+      })
+
+      return ServerContents.of({
+        servers,
+        list,
+        read: (caller, server, uri, reader) =>
+          asked(caller, server, { kind: "resource.read", name: { uri } }, (live) =>
+            Effect.catchIf(converse(live, "resources/read", { uri }, reader), isMissing, () =>
+              Effect.succeed(undefined),
+            ),
+          ),
+        prompt: (caller, server, name, given, reader) =>
+          asked(caller, server, { kind: "prompt.got", name: { prompt: name } }, (live) =>
+            converse(live, "prompts/get", { name, arguments: given }, reader),
+          ),
+        complete: (caller, server, params) =>
+          asked(caller, server, { kind: "completion.got", name: { argument: argumentOf(params) } }, (live) =>
+            Effect.map(live.exchange("completion/complete", params), (reply) =>
+              reply._tag === "Done" ? mendMCPCompletion(reply.result) : { completion: { values: [] } },
+            ),
+          ),
+        watch: Effect.fnUntraced(function* (caller, server, uris, tell) {
+          const live = (yield* usable(caller, server)).find(({ name }) => name === server)
+          if (live === undefined || live.capabilities["resources"] === undefined) return undefined
+          return yield* live.watch(uris, tell)
+        }),
+        onChange: (caller, server, hear) => {
+          const one = { caller, server, hear }
+          watchers.add(one)
+          return () => void watchers.delete(one)
+        },
+      })
+    }),
+  )
+}
+
+const cut = <N extends JsonObject>(name: N): N =>
+  Object.fromEntries(Object.entries(name).map(([key, text]) => [key, String(text).slice(0, longestName)])) as N
+
+/** What is completed, as an auditor reads it: of which prompt or template, and which argument. */
+const argumentOf = ({ argument, ref }: JsonObject): string => {
+  const { name, uri } = (ref ?? {}) as { readonly name?: unknown; readonly uri?: unknown }
+  return `${String(name ?? uri ?? "")} ${String((argument as { readonly name?: unknown } | undefined)?.name ?? "")}`
+}
+
+const notConnected = (server: string): MCPRefused =>
+  new MCPRefused(-32_603, `The server "${server}" is not connected. Try again when it is back`)
+
+type Failure = MCPRefused | MCPConnectionError | Stopped
+
+/** How it ended, for the journal. */
+const endOf = (exit: Exit.Exit<unknown, Failure>): { readonly error: CallError | null; readonly rule?: string } => {
+  if (Exit.isSuccess(exit))
+    return exit.value === undefined ? { error: { tag: "Missing", message: "There is no such thing" } } : { error: null }
+  const reason = exit.cause.reasons[0]
+  if (reason?._tag !== "Fail") return { error: { tag: "Canceled", message: "It was given up before it ended" } }
+  const { error } = reason
+  if (error._tag === "Stopped")
+    return { error: { tag: "ToolAuthorizationError", message: error.message }, rule: `paused:${error.subject}` }
+  const message = error.message.slice(0, longestName)
+  return { error: { tag: error._tag === "MCPRefused" ? "ToolExecutionError" : error._tag, message } }
+}
+
+const refusalOf = (error: Failure): MCPRefused => {
+  if (error._tag === "Stopped") return refusedBy(error)
+  return error._tag === "MCPRefused" ? error : new MCPRefused(-32_603, error.message)
+}

@@ -1,0 +1,190 @@
+/** What tells and ends one's own calls answers at every door; and what a client is told when it comes to the wrong one. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Principals } from "../../src/access/identity/Principals.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { admin, configure, request, room, stores } from "../calls/callsKit.ts"
+import { Fixtures, scene } from "../gateway/gatewayKit.ts"
+import { ask, Guest, house, roomy } from "../house.ts"
+import { someone, type Someone } from "../spaces/spacesGuests.ts"
+import { initialized, newRequest, oldRequest } from "./mcpKit.ts"
+
+const config = { ...roomy, agents: [{ name: "ada" }] }
+
+const withSets = Effect.fnUntraced(function* (...toolsets: ReadonlyArray<"stoa" | "office" | "gateway" | "skills">) {
+  const who = yield* someone("agent")
+  const { transact } = yield* Journal
+  yield* Effect.orDie(transact((yield* Principals).change(who.id, { toolsets: [...toolsets] })))
+  return who
+})
+
+/** One call at a door, in either era. */
+const at = (door: string, { token }: Pick<Someone, "token">, era: "old" | "new") =>
+  Effect.fnUntraced(function* (method: string, params: Record<string, unknown>) {
+    if (era === "new") return (yield* ask(() => newRequest(door, token, method, params))).body
+    const session = yield* ask(() => initialized(door, token))
+    return (yield* ask(() => oldRequest(door, token, method, params, session))).body
+  })
+
+for (const store of stores)
+  layer(house({ store, config }).pipe(Layer.provideMerge(Fixtures.layer)), {
+    excludeTestServices: true,
+    timeout: 60_000,
+  })(`every door on ${store}`, (it) => {
+    for (const era of ["old", "new"] as const)
+      it.effect(
+        `S0-01 S2-02 X-16 a waiting call is told and ended at every door, listed there or not, ${era} era`,
+        () =>
+          Effect.gen(function* () {
+            const { url } = yield* Guest
+            const { name: server } = yield* scene(era)
+            const form = yield* configure({ requiresApproval: true })
+            const doors = {
+              "/mcp": yield* withSets("stoa"),
+              "/mcp/office": yield* withSets("office"),
+              "/mcp/gateway": yield* withSets("gateway"),
+              "/mcp/skills": yield* withSets("skills"),
+              [`/mcp/servers/${server}`]: yield* withSets("office"),
+            }
+            const other = yield* withSets("office")
+            for (const [door, who] of Object.entries(doors)) {
+              // The call is made where all of one's tools are, and asked for at this door.
+              const all = at(`${url}/mcp`, who, era)
+              const here = at(url + door, who, era)
+              const { result } = yield* all("tools/call", { name: form.name, arguments: {} })
+              const { call, state } = result.structuredContent as { readonly call: string; readonly state: string }
+              assert.strictEqual(state, "waiting")
+              const words = (result.content as ReadonlyArray<{ readonly text: string }>)[1]!.text
+              assert.include(words, `waits for a person to decide`)
+              assert.include(words, `call_status {"call":"${call}"}`)
+              assert.include(words, `cancel_call {"call":"${call}"}`)
+              const listed = JSON.stringify(yield* here("tools/list", {}))
+              assert.strictEqual(listed.includes('"call_status"'), door === "/mcp", door)
+              const told = yield* here("tools/call", { name: "call_status", arguments: { call } })
+              assert.deepInclude(told.result.structuredContent, { id: call, state: "waiting" }, door)
+              // Another's call is nobody's.
+              const theirs = yield* at(
+                url + "/mcp/office",
+                other,
+                era,
+              )("tools/call", {
+                name: "call_status",
+                arguments: { call },
+              })
+              assert.isTrue(theirs.result.isError, door)
+              const ended = yield* here("tools/call", { name: "cancel_call", arguments: { call } })
+              assert.deepInclude(ended.result.structuredContent, { state: "canceled" }, door)
+              const over = yield* request(who, "POST", "/tools/call_status/call", { input: { call } })
+              assert.strictEqual(over.status, 200)
+            }
+          }).pipe(Effect.scoped),
+      )
+
+    it.effect("one's own calls are one's own, where grants speak of few tools; a rule against it holds", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Guest
+        const who = yield* withSets("office")
+        const set = { roles: ["agent-basic"] }
+        assert.strictEqual((yield* request(yield* admin, "PATCH", `/principals/${who.id}`, set)).status, 200)
+        const here = at(`${url}/mcp/office`, who, "new")
+        const missing = yield* here("tools/call", { name: "call_status", arguments: { call: "call_nothing" } })
+        assert.include(JSON.stringify(missing.result), "There is no call")
+        const deny = { principal: who.id, resource: "tools/call_status", actions: ["execute"], effect: "deny" }
+        assert.strictEqual((yield* request(yield* admin, "POST", "/grants", deny)).status, 201)
+        const denied = yield* here("tools/call", { name: "call_status", arguments: { call: "call_nothing" } })
+        assert.strictEqual(denied.error.code, -32_602)
+      }),
+    )
+
+    it.effect(
+      "a toolset that is not one's own refuses, says what to do, and is audited; an unknown one is not there",
+      () =>
+        Effect.gen(function* () {
+          const { raw, url } = yield* Guest
+          const who = yield* withSets("stoa")
+          const post = (path: string) =>
+            ask(() =>
+              raw(path, {
+                method: "POST",
+                headers: { authorization: `Bearer ${who.token}`, "content-type": "application/json" },
+                body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+              }),
+            )
+          const refused = yield* post("/mcp/office")
+          assert.strictEqual(refused.status, 403)
+          const { detail } = (yield* ask(() => refused.json())) as { readonly detail: string }
+          assert.include(detail, "your toolsets are stoa")
+          assert.include(detail, `stoa agents set ${who.name} --toolset stoa --toolset office`)
+          assert.strictEqual((yield* post("/mcp/nowhere")).status, 404)
+          assert.isString(url)
+          const { items } = (yield* request(yield* admin, "GET", `/audit?principal=${who.id}&result=denied`)).body as {
+            readonly items: ReadonlyArray<{ readonly resource: string }>
+          }
+          assert.isTrue(items.every(({ resource }) => resource === "toolsets/office"))
+        }),
+    )
+
+    it.effect("an unknown tool says what may have been meant, of what is listed; it is written down", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Guest
+        const who = yield* withSets("stoa")
+        const { error } = yield* at(`${url}/mcp`, who, "new")("tools/call", { name: "list_space", arguments: {} })
+        assert.deepInclude(error, { code: -32_602, message: 'Unknown tool: list_space. Did you mean "list_spaces"?' })
+        const { items } = (yield* request(who, "GET", "/calls?state=refused")).body as {
+          readonly items: ReadonlyArray<{ readonly tool: string }>
+        }
+        assert.deepStrictEqual(
+          items.map(({ tool }) => tool),
+          ["list_space"],
+        )
+      }),
+    )
+
+    it.effect("X-01 office and gateway together: one send_message with both inputs and the keys of both answers", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Guest
+        const who = yield* withSets("office", "gateway")
+        const [named, active] = [yield* room(who), yield* room(who)]
+        const here = at(`${url}/mcp`, who, "new")
+        const { tools } = (yield* here("tools/list", {})).result as {
+          readonly tools: ReadonlyArray<{ readonly name: string; readonly inputSchema: Record<string, unknown> }>
+        }
+        const same = tools.filter(({ name }) => name === "send_message")
+        assert.lengthOf(same, 1)
+        const { properties, required } = same[0]!.inputSchema as { properties: object; required: unknown }
+        assert.sameMembers(Object.keys(properties), ["channelId", "text", "wait"])
+        assert.deepStrictEqual(required, ["text"])
+        const send = (input: Record<string, unknown>) =>
+          Effect.map(here("tools/call", { name: "send_message", arguments: input }), ({ result }) => result)
+        const texts = Effect.fnUntraced(function* (space: string) {
+          const { items } = (yield* request(who, "GET", `/spaces/${space}/messages`)).body as {
+            readonly items: ReadonlyArray<{ readonly text: string }>
+          }
+          return items.map(({ text }) => text)
+        })
+        const keys = ["success", "status", "messageId"]
+        // Neither names a place, and none is entered.
+        assert.isTrue((yield* send({ text: "nowhere" })).isError)
+        yield* here("tools/call", { name: "enter_space", arguments: { spaceId: active } })
+        assert.sameMembers(Object.keys((yield* send({ text: "there", channelId: named })).structuredContent), keys)
+        assert.sameMembers(Object.keys((yield* send({ text: "here" })).structuredContent), keys)
+        assert.isTrue((yield* send({ text: "both", channelId: named, wait: true })).isError)
+        assert.isTrue((yield* send({ text: "who", channelId: named, recipient: "pam" })).isError)
+        assert.deepStrictEqual([yield* texts(named), yield* texts(active)], [["there"], ["here"]])
+        // Each seed's own face is as it was.
+        for (const [set, wants] of [
+          ["office", ["channelId", "text"]],
+          ["gateway", ["text"]],
+        ] as const) {
+          const own = (yield* at(`${url}/mcp/${set}`, who, "new")("tools/list", {})).result as { tools: typeof tools }
+          const one = own.tools.find(({ name }) => name === "send_message")!
+          assert.deepStrictEqual(one.inputSchema["required"], wants)
+        }
+        // Of one alone there is nothing to unite.
+        const alone = yield* withSets("office", "stoa")
+        const its = (yield* at(`${url}/mcp`, alone, "new")("tools/list", {})).result as { tools: typeof tools }
+        const one = its.tools.find(({ name }) => name === "send_message")!
+        assert.deepStrictEqual(one.inputSchema["required"], ["channelId", "text"])
+      }),
+    )
+  })
