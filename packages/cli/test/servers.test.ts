@@ -111,22 +111,24 @@ it("a tool that changed while the house was away is shown and accepted, just as 
 })
 
 it("--url is the server's address there; nobody at it is a server that is kept and tried", async () => {
-  const added = json(
-    await stoa(
-      "servers",
-      "add",
-      "away",
-      "--url",
-      "http://127.0.0.1:9/mcp?key=hush",
-      "--header",
-      "x-api-key=a=very=secret",
-      "--transport",
-      "sse",
-      "--review",
-      "trust",
-      "--json",
-    ),
+  const { code, stderr, stdout } = await stoa(
+    "servers",
+    "add",
+    "away",
+    "--url",
+    "http://127.0.0.1:9/mcp?key=hush",
+    "--header",
+    "x-api-key=a=very=secret",
+    "--transport",
+    "sse",
+    "--review",
+    "trust",
+    "--json",
   )
+  // What was not reached has failed, though it is kept.
+  expect(code).toBe(1)
+  expect(stderr).toContain("away is kept")
+  const added = JSON.parse(stdout)
   expect(added).toMatchObject({
     status: "error",
     transport: "sse",

@@ -9,7 +9,7 @@ import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Calls } from "../../src/calls/Calls.ts"
 import { Settings } from "../../src/Settings.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { admin, callsHouse, holding, httpTool, request, stores } from "../calls/callsKit.ts"
+import { admin, callsHouse, configure, holding, httpTool, request, stores } from "../calls/callsKit.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
 import { until } from "../stores.ts"
 
@@ -25,7 +25,7 @@ for (const store of stores)
       Effect.gen(function* () {
         const pauses = yield* Pauses
         for (let round = 0; round < 10; round++) {
-          const subject = `tools/${fresh("wipe")}`
+          const subject = `tools/${(yield* configure()).name}`
           assert.isFalse((yield* pauses.now).has(subject))
           assert.strictEqual((yield* request(yield* admin, "POST", "/pauses", { subject })).status, 201)
           assert.isTrue((yield* pauses.now).has(subject))
@@ -91,7 +91,7 @@ for (const store of stores)
           for (const statement of elsewhere(subject)) yield* sql.unsafe(statement)
           assert.isFalse((yield* now).has(subject))
           // A change of this process is what makes it look.
-          const own = `tools/${fresh("wipe")}`
+          const own = `tools/${(yield* configure()).name}`
           assert.strictEqual((yield* request(yield* admin, "POST", "/pauses", { subject: own })).status, 201)
           assert.deepStrictEqual([...(yield* now).keys()].toSorted(), [subject, own].toSorted())
         }),

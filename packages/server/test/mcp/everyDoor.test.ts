@@ -7,7 +7,7 @@ import { admin, configure, request, room, stores } from "../calls/callsKit.ts"
 import { Fixtures, scene } from "../gateway/gatewayKit.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"
-import { initialized, newRequest, oldRequest } from "./mcpKit.ts"
+import { initialized, newRequest, oldRequest, post } from "./mcpKit.ts"
 
 const config = { ...roomy, agents: [{ name: "ada" }] }
 
@@ -138,6 +138,87 @@ for (const store of stores)
           ["list_space"],
         )
       }),
+    )
+
+    it.effect("G-12 a switch for what nobody has is refused, and says what there is", () =>
+      Effect.gen(function* () {
+        const { name } = yield* scene("new")
+        const pause = (subject: string) => Effect.flatMap(admin, (who) => request(who, "POST", "/pauses", { subject }))
+        const tool = yield* configure()
+        for (const nobody of ["servers/NOBODY", "tools/nobody", `servers/${name}x`]) {
+          const { body, status } = yield* pause(nobody)
+          assert.strictEqual(status, 400, nobody)
+          assert.include(JSON.stringify(body), `nobody has \\"${nobody}\\"`)
+        }
+        const { body } = yield* pause(`servers/${name}x`)
+        assert.include(JSON.stringify(body), `did you mean \\"servers/${name}\\"?`)
+        for (const there of [`servers/${name.toUpperCase()}`, `tools/${tool.name}`, `tools/${name}/anything`]) {
+          assert.strictEqual((yield* pause(there)).status, 201, there)
+          const path = `/pauses/${encodeURIComponent(there)}`
+          assert.strictEqual((yield* request(yield* admin, "DELETE", path)).status, 204, there)
+        }
+      }).pipe(Effect.scoped),
+    )
+
+    it.effect("a tool that reads like another is refused, whoever brings it", () =>
+      Effect.gen(function* () {
+        const own = yield* configure()
+        const form = (name: string) => ({
+          name,
+          description: "Says it.",
+          inputSchema: { type: "object" },
+          executionType: "internal",
+        })
+        // Case, another script's letters, marks, full width.
+        const alike = ["Whoami", "WHOAMI", "whоami", "whoamí", "ｗhoami", "Send_Message", own.name.toUpperCase()]
+        for (const name of alike) {
+          const { body, status } = yield* request(yield* admin, "POST", "/tools", form(name))
+          assert.strictEqual(status, 400, `${name} ${JSON.stringify(body)}`)
+          // Letters of another script are no letters of a tool's name at all.
+          if (/^[ -~]+$/.test(name)) assert.match(JSON.stringify(body), /reads like/, name)
+          const host = { tools: [{ name, description: "Says it.", inputSchema: { type: "object" } }] }
+          const hosted = yield* request(yield* admin, "PUT", `/hosts/mine`, host)
+          assert.strictEqual(hosted.status, 400, `${name} ${JSON.stringify(hosted.body)}`)
+        }
+        const batch = ["pair-of-tools", "Pair-of-Tools"]
+        for (const name of batch.slice(0, 1))
+          assert.strictEqual((yield* request(yield* admin, "POST", "/tools", form(name))).status, 201)
+        assert.strictEqual((yield* request(yield* admin, "POST", "/tools", form(batch[1]!))).status, 400)
+      }),
+    )
+
+    it.effect("malformed cursors and escapes are -32602, never a failure of ours: 400 from a seed", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Guest
+        const { name, place, token } = yield* scene("new")
+        let seed = 7
+        const random = (most: number) => (seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0) % most
+        const bits = ["_x110000_", "_xffffffffff_", "_x_", "__", "%", "%zz", "%E0%A4%A", "\ud800", "🙂", name, "/", "a"]
+        const some = () => Array.from({ length: 1 + random(5) }, () => bits[random(bits.length)]).join("")
+        const asks: ReadonlyArray<() => readonly [string, Record<string, unknown>]> = [
+          () => ["tools/call", { name: some(), arguments: {} }],
+          () => ["prompts/get", { name: some() }],
+          () => ["resources/read", { uri: `stoa-mcp://${some()}/${some()}` }],
+          () => [
+            "completion/complete",
+            { ref: { type: "ref/prompt", name: some() }, argument: { name: "a", value: "" } },
+          ],
+          () => ["tools/list", { cursor: some() }],
+          () => ["prompts/list", { cursor: some() }],
+          () => ["resources/list", { cursor: some() }],
+          () => ["resources/templates/list", { cursor: some() }],
+        ]
+        for (let round = 0; round < 400; round++) {
+          const [method, params] = asks[round % asks.length]!()
+          const door = random(2) === 0 ? `${url}/mcp` : place
+          const sent = { jsonrpc: "2.0", id: 1, method, params }
+          const { body, status } = yield* ask(() => post(door, token, sent))
+          const about = `${door} ${JSON.stringify(sent)} ${status} ${JSON.stringify(body)}`
+          assert.strictEqual(status, 200, about)
+          assert.isTrue(body.error === undefined || [-32_602, -32_601, -32_002].includes(body.error.code), about)
+          if ("cursor" in params) assert.strictEqual(body.error?.code, -32_602, about)
+        }
+      }).pipe(Effect.scoped),
     )
 
     it.effect("X-01 office and gateway together: one send_message with both inputs and the keys of both answers", () =>

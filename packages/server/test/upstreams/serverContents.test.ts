@@ -62,7 +62,7 @@ for (const store of stores)
     it.effect("X-28 X-44 G-12 S2-05 each is written down once: done, hidden by a grant, hidden by a list, paused", () =>
       Effect.gen(function* () {
         // Another one is there throughout, so that there is something to ask for.
-        yield* scene("new")
+        const other = yield* scene("new")
         const { admin: house, name, token, url } = yield* scene("new")
         const at = (method: string, params: Record<string, unknown>) =>
           Effect.map(
@@ -102,7 +102,9 @@ for (const store of stores)
         assert.deepStrictEqual(results(denied.rows), [`denied grant:${grant.id}`])
         yield* ask(() => house.grants.revoke(grant.id))
 
-        yield* ask(() => house.allowLists.set("upstream", "agent", { tools: [`${name}/test_simple_text`] }))
+        yield* ask(() =>
+          house.allowLists.set("upstream", "agent", { tools: [`${name}/test_simple_text`, `${other.name}/*`] }),
+        )
         const unlisted = yield* asked()
         for (const { error } of unlisted.answers) assert.include([-32_602, -32_601], error?.code)
         assert.deepStrictEqual(results(unlisted.rows), ["denied allow-list:upstream/agent"])
