@@ -20,7 +20,7 @@ const requiredOf = (one: Offered): ReadonlyArray<string> => schemaOf(one).requir
 const inOrder = (faces: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
   faces.toSorted((a, b) => requiredOf(b).length - requiredOf(a).length)
 
-export const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
+const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
   const ordered = inOrder(faces)
   const { definition } = ordered[0]!.tool
   const { name } = definition

@@ -4,7 +4,15 @@
  */
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Caller, type Forbidden, NoRoute, problemType, TooLarge, TooManyRequests, Unauthenticated } from "@stoa/contract"
+import {
+  Caller,
+  type Forbidden,
+  NoRoute,
+  problemType,
+  TooLarge,
+  TooManyRequests,
+  Unauthenticated,
+} from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
 import { goOn } from "../../store/AtHand.ts"
@@ -103,8 +111,10 @@ export class McpDoor extends Context.Service<
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
             const nothing = () => new NoRoute({ method: request.method ?? "POST", path: target.path })
             const asked = Effect.suspend(() =>
-              goOn(desk.faceFor(caller, place.endpoint), (face): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
-                face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
+              goOn(
+                desk.faceFor(caller, place.endpoint),
+                (face): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
+                  face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
               ),
             )
             return caller === null

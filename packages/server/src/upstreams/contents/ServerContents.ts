@@ -193,7 +193,9 @@ export class ServerContents extends Context.Service<
         Effect.gen(function* () {
           const startedAt = clock.currentTimeMillisUnsafe()
           const known = (yield* upstreams.list).items.find(({ name }) => name === server)
-          if (known === undefined) return undefined
+          // Half a character is nobody's name, and no server can be asked for it.
+          if (known === undefined || !Object.values(it.name).every((name: string) => name.isWellFormed()))
+            return undefined
           const { rule, whole } = yield* judge(caller, known)
           const written = (error: CallError | null, by = rule) => record(caller, known, it, error, by, startedAt)
           if (!whole) {
