@@ -94,9 +94,9 @@ for (const store of stores)
         for (const { result } of done.answers) assert.isDefined(result)
         assert.deepStrictEqual(results(done.rows), ["success role:agent-standard"])
 
-        const grant = yield* ask(() =>
+        const grant = (yield* ask(() =>
           house.grants.add({ principal: "ada", resource: `tools/${name}/*`, actions: ["execute"], effect: "deny" }),
-        )
+        )) as { readonly id: string }
         const denied = yield* asked()
         for (const { error } of denied.answers) assert.include([-32_602, -32_601], error?.code)
         assert.deepStrictEqual(results(denied.rows), [`denied grant:${grant.id}`])
