@@ -5,10 +5,12 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 
 const made: Array<string> = []
-// Registered before any hook of the file itself, and so run after them.
-afterAll(() => {
+const clear = () => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
+}
+// Registered before any hook of the file itself, and so run after them. A bench that borrows a kit has no suite.
+if (process.env["VITEST"] === undefined) process.once("exit", clear)
+else afterAll(clear)
 
 export const temporary = (name = "stoa-test"): string => {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`))

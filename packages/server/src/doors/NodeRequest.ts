@@ -84,24 +84,29 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     // A body can be read once; a second reader gets what the first one read.
     return (this.#bytes ??= Effect.runSync(Effect.cached(readBody(this.source))))
   }
-  get text(): Effect.Effect<string, HttpServerError.HttpServerError> {
+  get #plain(): Effect.Effect<string, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.#body, (bytes) => {
       const text = bytes.toString("utf8")
       return hasNul(text) ? refused("has a NUL character (\\u0000); leave it out") : Effect.succeed(text)
     })
   }
-  get json(): Effect.Effect<never, HttpServerError.HttpServerError> {
-    return Effect.flatMap(this.text, (text) => {
+  /** Text that somebody is about to parse: effect/http-api reads it and parses it by itself. */
+  get text(): Effect.Effect<string, HttpServerError.HttpServerError> {
+    return Effect.flatMap(this.#plain, (text) => {
       const fault = bodyFault(text)
-      if (fault !== undefined) return refused(fault)
-      return Effect.try({ try: () => JSON.parse(text) as never, catch: (cause) => this.#unreadable(cause) })
+      return fault === undefined ? Effect.succeed(text) : refused(fault)
     })
+  }
+  get json(): Effect.Effect<never, HttpServerError.HttpServerError> {
+    return Effect.flatMap(this.text, (text) =>
+      Effect.try({ try: () => JSON.parse(text) as never, catch: (cause) => this.#unreadable(cause) }),
+    )
   }
   get arrayBuffer(): Effect.Effect<ArrayBuffer, HttpServerError.HttpServerError> {
     return Effect.map(this.#body, (bytes) => new Uint8Array(bytes).buffer)
   }
   get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, HttpServerError.HttpServerError> {
-    return Effect.map(this.text, (text) => UrlParams.fromInput(new URLSearchParams(text)))
+    return Effect.map(this.#plain, (text) => UrlParams.fromInput(new URLSearchParams(text)))
   }
   get stream(): Stream.Stream<Uint8Array, HttpServerError.HttpServerError> {
     return Stream.fromEffect(this.#body)
