@@ -10,6 +10,7 @@ import { AllowLists, listsServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Pauses, Stopped } from "../../access/limits/Pauses.ts"
 import { Journal } from "../../store/journal/Journal.ts"
+import { monotonicOf } from "../../store/Monotonic.ts"
 import { Asked } from "../Asked.ts"
 import { Upstreams, type UpstreamServer } from "../Upstreams.ts"
 import { type ContentsReader, type JsonObject, refusedBy } from "./Contents.ts"
@@ -178,7 +179,7 @@ export class ServerContents extends Context.Service<
         startedAt: number,
       ) => {
         const what: What = { server, owner, principal: principal.id }
-        const durationMs = Math.max(0, Math.round(clock.currentTimeMillisUnsafe() - startedAt))
+        const durationMs = Math.max(0, Math.round(monotonicOf(clock) - startedAt))
         const body = { ...what, ...cut(it.name), error, rule, durationMs }
         return journal.transact(journal.append({ kind: it.kind, body } as Parameters<typeof journal.append>[0]))
       }
@@ -191,7 +192,7 @@ export class ServerContents extends Context.Service<
         send: (server: UpstreamServer) => Effect.Effect<A | undefined, MCPRefused | MCPConnectionError>,
       ): Effect.Effect<A | undefined, MCPRefused> =>
         Effect.gen(function* () {
-          const startedAt = clock.currentTimeMillisUnsafe()
+          const startedAt = monotonicOf(clock)
           const known = (yield* upstreams.list).items.find(({ name }) => name === server)
           // Half a character is nobody's name, and no server can be asked for it.
           if (known === undefined || !Object.values(it.name).every((name: string) => name.isWellFormed()))
@@ -278,7 +279,8 @@ const cut = <N extends JsonObject>(name: N): N =>
 /** What is completed, as an auditor reads it: of which prompt or template, and which argument. */
 const argumentOf = ({ argument, ref }: JsonObject): string => {
   const { name, uri } = (ref ?? {}) as { readonly name?: unknown; readonly uri?: unknown }
-  return `${String(name ?? uri ?? "")} ${String((argument as { readonly name?: unknown } | undefined)?.name ?? "")}`
+  const { name: of } = (argument ?? {}) as { readonly name?: unknown }
+  return [name ?? uri, of].filter((text) => typeof text === "string").join(" ")
 }
 
 const notConnected = (server: string): MCPRefused =>

@@ -109,7 +109,7 @@ export const isSafeMCPIcon = (icon: unknown): boolean => {
 /** The icons of one thing, without those nobody should be shown. */
 const mendIconsOf = (thing: unknown): void => {
   if (typeof thing !== "object" || thing === null || !("icons" in thing)) return
-  const { icons } = thing as { icons: unknown }
+  const { icons } = thing
   if (!Array.isArray(icons)) return
   const safe = icons.filter(isSafeMCPIcon).slice(0, mostIcons)
   if (safe.length > 0) thing.icons = safe

@@ -124,7 +124,7 @@ export const layerHouseDesk = Layer.effect(
       if (endpoint.kind === "server") return []
       if (endpoint.kind === "toolset") return [toolsets.contents.get(endpoint.name) ?? []].flat()
       // What one toolset says to those who come for it alone is not said here.
-      return [...toolsets.contents.values()].map(({ instructions: _, ...contents }) => contents)
+      return [...toolsets.contents.values()].map(({ instructions: _instructions, ...contents }) => contents)
     }
     const version = () => catalogue.version() + upstreams.offering()
     const kept = new Map<string, Kept>()
