@@ -124,8 +124,10 @@ export class Grants extends Context.Service<
               : yield* sql`SELECT * FROM delegations
                   WHERE receiver = ${principal.id} AND revoked_at IS NULL AND expires_at > ${now}`
           const lent: Array<Rule> = []
+          const givers = new Map<string, Principal>()
           for (const one of received.map(delegationFrom)) {
-            const giver = yield* Effect.orDie(principals.get(one.from))
+            const giver = givers.get(one.from) ?? (yield* Effect.orDie(principals.get(one.from)))
+            givers.set(one.from, giver)
             const lentBy = yield* gatherFrom(giver, depth + 1, now, known)
             lent.push({ ...one, name: `delegation:${one.id}`, effect: "allow", lentBy })
           }
