@@ -5,7 +5,7 @@ import type { SQLInputValue } from "node:sqlite"
 import { CopyWriter, type Opened } from "./backupFile.ts"
 import { versionOf, versionTable } from "../Schemas.ts"
 import { refuse } from "../StartError.ts"
-import { type Column, columnsOf, parentsFirst, tableNames } from "./tables.ts"
+import { type Column, columnsOf, derivedTables, parentsFirst, tableNames } from "./tables.ts"
 
 /** So many rows are held at a time; of those with bytes in them only a few, because a file may have 8 MiB. */
 const rowsAtOnce = 200
@@ -111,7 +111,7 @@ export const copyPostgres = (to: string) =>
 /** Everything out of the database, so that a backup can take its place. Only inside the transaction that brings that in. */
 export const dropTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const tables = yield* parentsFirst(yield* tableNames)
+  const tables = [...(yield* parentsFirst(yield* tableNames)), ...(yield* derivedTables)]
   yield* Effect.forEach(tables.toReversed(), (table) => sql`DROP TABLE ${sql(table)}`, { discard: true })
 })
 

@@ -15,6 +15,17 @@ export const tableNames = Effect.gen(function* () {
   return rows.map((row) => row.name)
 })
 
+/** Tables that SQLite keeps by triggers from another one: no backup carries them, and they go with the rest. */
+export const derivedTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.onDialectOrElse({
+    pg: () => Effect.succeed([]),
+    orElse: () =>
+      sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % content=%'`,
+  })
+  return rows.map((row) => row.name)
+})
+
 export interface Column {
   readonly name: string
   /** The database's word for it, in lower case. */
