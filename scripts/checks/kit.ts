@@ -29,7 +29,7 @@ export const run = (root: string, command: string, args: ReadonlyArray<string>):
     const path = [join(modules, ".bin"), process.env["PATH"]].join(delimiter)
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: "0" },
+      env: { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: "0", JITI_FS_CACHE: "false" },
       stdio: ["ignore", "pipe", "pipe"],
     })
     let [stdout, stderr] = ["", ""]

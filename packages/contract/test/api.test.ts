@@ -27,6 +27,9 @@ describe("the contract", () => {
       const fields = Object.keys(one.fields).filter((field) => field !== "_tag")
       const sample: Record<string, unknown> = {
         issues: [],
+        ids: [],
+        expected: tag === "StaleVersion" ? 1 : "words",
+        current: 2,
         availableTools: ["x"],
         size: null,
         limit: 1,
