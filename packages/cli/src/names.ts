@@ -1,6 +1,6 @@
 /** Names beside ids, for people: who and where is meant. What the caller may not list stays an id. */
 import { Effect } from "effect"
-import { all, client } from "./root.ts"
+import { all, client, root } from "./root.ts"
 
 export type Names = ReadonlyMap<string, string>
 
@@ -22,6 +22,9 @@ export const knownNames = Effect.flatMap(client, (stoa) =>
     ([principals, spaces]): Names => new Map([...principals, ...spaces].map((one) => [one.id, one.name])),
   ),
 )
+
+/** Nothing for a program: `--json` prints what HTTP said. */
+export const namesForPeople = Effect.flatMap(root, ({ json }) => (json ? Effect.succeed<Names>(new Map()) : knownNames))
 
 const ids = /\b(?:prn|spc)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 

@@ -159,7 +159,6 @@ export const kinds = {
     reader: PrincipalId,
     right: Schema.NullOr(MemoryRight),
   }),
-  "memory.erased": kind("concerned", 365, { principal: PrincipalId, records: Schema.Int }),
   // A call is its row; the journal says what became of it (X-44: one event for the call, one for its outcome).
   "call.received": kind("concerned", 90, aCall),
   "call.waiting": kind("concerned", 90, { ...aCall, on: WaitsOn }),

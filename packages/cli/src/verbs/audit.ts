@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { nameOf, knownNames, withNames } from "../names.ts"
+import { nameOf, namesForPeople, withNames } from "../names.ts"
 import { ask, list, root } from "../root.ts"
 
 export const audit = Command.make(
@@ -21,7 +21,7 @@ export const audit = Command.make(
       }),
     )
     const { json } = yield* root
-    const known = json ? new Map<string, string>() : yield* knownNames
+    const known = yield* namesForPeople
     const named = items.map((one) => ({
       ...one,
       principal: nameOf(one.principal, known),

@@ -2,7 +2,7 @@
 import { Action, Verdict } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { nameOf, knownNames } from "../names.ts"
+import { nameOf, namesForPeople } from "../names.ts"
 import { change } from "../change.ts"
 import { all, ask, client, list, root, show, talk } from "../root.ts"
 
@@ -21,7 +21,7 @@ const ls = Command.make(
     const items = yield* all((cursor) =>
       stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
-    const known = json ? new Map<string, string>() : yield* knownNames
+    const known = yield* namesForPeople
     yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
       "principal",
       "effect",

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { nameOf, knownNames } from "../names.ts"
+import { nameOf, namesForPeople } from "../names.ts"
 import { ask, list, root, talk } from "../root.ts"
 
 const ls = Command.make(
@@ -9,7 +9,7 @@ const ls = Command.make(
   Effect.fn(function* () {
     const { items } = yield* ask((stoa) => stoa.hosts.list())
     const { json } = yield* root
-    const known = json ? new Map<string, string>() : yield* knownNames
+    const known = yield* namesForPeople
     yield* list(json ? items : items.map((one) => ({ ...one, owner: nameOf(one.owner, known) })), [
       "name",
       "connected",

@@ -3,7 +3,7 @@ import { MemoryNamespace } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { textGiven } from "../input.ts"
-import { knownNames, nameOf } from "../names.ts"
+import { namesForPeople, nameOf } from "../names.ts"
 import { all, ask, client, list, root, show, talk } from "../root.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("The record's id, mem_…"))
@@ -144,7 +144,7 @@ const history = Command.make(
       stoa.memory.history(id, { limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
     )
     const { json } = yield* root
-    const known = json ? new Map<string, string>() : yield* knownNames
+    const known = yield* namesForPeople
     yield* list(json ? items : items.map((row) => ({ ...row, by: nameOf(row.origin.principal, known) })), [
       "version",
       "at",

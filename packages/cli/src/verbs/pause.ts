@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../Failure.ts"
-import { nameOf, knownNames, withNames } from "../names.ts"
+import { nameOf, namesForPeople, withNames } from "../names.ts"
 import { ask, list, root, show, talk } from "../root.ts"
 
 export const pause = Command.make(
@@ -23,7 +23,7 @@ export const pause = Command.make(
     if (Option.isNone(subject)) {
       const { items } = yield* ask((stoa) => stoa.pauses.list())
       const { json } = yield* root
-      const known = json ? new Map<string, string>() : yield* knownNames
+      const known = yield* namesForPeople
       const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
       return yield* list(json ? items : named, ["subject", "reason", "by", "createdAt"])
     }

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { nameOf, knownNames } from "../names.ts"
+import { nameOf, namesForPeople } from "../names.ts"
 import { all, ask, client, list, root, show, talk } from "../root.ts"
 
 const add = Command.make(
@@ -49,7 +49,7 @@ const ls = Command.make(
       stoa.tokens.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
     const { json } = yield* root
-    const known = json ? new Map<string, string>() : yield* knownNames
+    const known = yield* namesForPeople
     yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
       "id",
       "principal",

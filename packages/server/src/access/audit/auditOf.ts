@@ -121,8 +121,6 @@ export const auditOf = (event: Event): Audited | undefined => {
         event.body.right === null ? "unshare" : `share to ${event.body.right}`,
         `memory/${event.body.record}/shares/${event.body.reader}`,
       )
-    case "memory.erased":
-      return done("erase", `memory of ${event.body.principal}`)
     case "tool.added":
       return done("add", `tools/${event.body.tool}`)
     case "tool.changed":
