@@ -1,6 +1,7 @@
 /** The whole HTTP API. Doors serve it, the SDK and `/openapi.json` are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { EventsApi } from "./api/Events.ts"
+import { AgentsApi, ModelsApi } from "./api/Agents.ts"
 import { AllowListsApi } from "./api/AllowLists.ts"
 import { AuditApi } from "./api/Audit.ts"
 import { CallsApi, ResultsApi } from "./api/Calls.ts"
@@ -24,7 +25,7 @@ import { ToolsApi } from "./api/Tools.ts"
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
-  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
   .middleware(Authentication)
   .add(ResultsApi)
   .middleware(Reading)

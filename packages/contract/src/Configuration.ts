@@ -1,9 +1,11 @@
 /** The configuration file. What it declares it owns: applied at start and on reload, read-only elsewhere, retired when removed. */
 import { Schema } from "effect"
+import { declaredProfile } from "./Agent.ts"
 import { ToolName } from "./AllowList.ts"
 import { Action, ResourcePattern, Verdict } from "./Grant.ts"
 import { Limit } from "./Limit.ts"
 import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./MCPServerSpec.ts"
+import { DeclaredModel, ModelName } from "./Model.ts"
 import { Name, PrincipalRef, Role } from "./Principal.ts"
 import { NewSpace } from "./Space.ts"
 import { ApprovalRule, ToolForm } from "./ToolConfiguration.ts"
@@ -33,6 +35,7 @@ const DeclaredAgent = Schema.Struct({
   name: Name,
   owner: Schema.optionalKey(PrincipalRef),
   ...declared,
+  ...declaredProfile,
   /** Servers whose tools only this agent may use. */
   mcp: Schema.optionalKey(
     Schema.Struct({ servers: Schema.optionalKey(Schema.Array(OwnMCPServer).check(Schema.isMaxLength(100))) }),
@@ -102,11 +105,10 @@ export const Configuration = Schema.Struct({
   /** The environment variables that tools may read, as `${env.NAME}`. */
   env: Schema.optionalKey(Schema.Array(EnvName).check(Schema.isMaxLength(1000))),
   egress: Schema.optionalKey(EgressSection),
+  /** The language models of the house, by the names agents know them by. */
+  models: Schema.optionalKey(Schema.Record(ModelName, DeclaredModel)),
 })
 export type Configuration = typeof Configuration.Type
-
-/** Sections of the plan whose room is not built yet: refused by name, so that nobody believes them in force. */
-export const laterSections = ["models"] as const
 
 /** The file's JSON Schema, for editors and whoever writes it by program. As strict as the house is. */
 export const configurationSchema = (): Readonly<Record<string, unknown>> => {

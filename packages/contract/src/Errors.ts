@@ -53,6 +53,7 @@ const lists = (command: string): string => `"${command}" lists yours.`
 /** The command that lists what was looked for. */
 const whereToLook: Readonly<Record<string, string>> = {
   "MCP server": lists("stoa servers ls"),
+  agent: lists("stoa agents ls"),
   call: 'A call is found by the id that making it gave, and by who made it: "stoa call --status ID".',
   "configured tool": lists("stoa tools ls"),
   decision: lists("stoa decide"),

@@ -1,10 +1,11 @@
 /** What crosses the wire, in one definition that is safe in a browser. */
 export { Api } from "./Api.ts"
+export { Agent, AgentChange, AgentLimits, type AgentModel, AgentThinker } from "./Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./AllowList.ts"
 export { AuditEntry, AuditResult } from "./Audit.ts"
 export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./Call.ts"
 export { Caller } from "./Caller.ts"
-export { Configuration, configurationSchema, EgressSection, laterSections, type Policy } from "./Configuration.ts"
+export { Configuration, configurationSchema, EgressSection, type Policy } from "./Configuration.ts"
 export * from "./Errors.ts"
 export {
   AnswerVerdict,
@@ -68,6 +69,7 @@ export type { Page, PageQuery } from "./Page.ts"
 export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./MCPServerSpec.ts"
 export { MCPServerState } from "./MCPServerState.ts"
 export { MCPServerTool } from "./MCPServerTool.ts"
+export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./Model.ts"
 export { NewPause, Pause } from "./Pause.ts"
 export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"
 export {

@@ -4,28 +4,31 @@
  */
 // edge: reads one file.
 import { readFileSync } from "node:fs"
+import { dirname, resolve } from "node:path"
 import {
   type AccessContext,
+  type AgentChange,
   approvalFaults,
   ConfigFaulty,
   Configuration as Declared,
   type Issue,
   issuesOf,
-  laterSections,
   ListedSet,
   NewPrincipal,
   Role,
   specOf,
 } from "@stoa/contract"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as jsonc from "jsonc-parser"
 import { withHint } from "./configurationHints.ts"
+import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists, unknownNames } from "./access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "./access/identity/Principals.ts"
 import { defaultRoles } from "./access/rights/policy.ts"
 import { Rules } from "./access/rights/Rules.ts"
 import { Tools } from "./calls/catalogue/Tools.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
+import { Languages } from "./models/Languages.ts"
 import { Journal } from "./store/journal/Journal.ts"
 import { type DeclaredServer, Upstreams } from "./upstreams/Upstreams.ts"
 
@@ -59,11 +62,6 @@ const parse = (text: string): { readonly value: unknown; readonly issues: Readon
     })),
   }
 }
-
-const later = (value: unknown): ReadonlyArray<Issue> =>
-  laterSections
-    .filter((section) => typeof value === "object" && value !== null && section in value)
-    .map((section) => ({ path: section, message: "this version has no room for it yet; remove the section" }))
 
 /** Faults that no schema sees: names given twice, tools that do not exist, roles that do not exist. */
 const faults = (declared: Declared): ReadonlyArray<Issue> => {
@@ -102,8 +100,17 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
     if (tools.has(name)) issues.push({ path: `tools.${place}.name`, message: `"${name}" is there twice` })
     tools.add(name)
   }
-  return [...issues, ...serverFaults(declared)]
+  return [...issues, ...serverFaults(declared), ...modelFaults(declared)]
 }
+
+/** An agent thinks with models that the file declares beside it. */
+const modelFaults = (declared: Declared): ReadonlyArray<Issue> =>
+  (declared.agents ?? []).flatMap(({ model = [] }, place) =>
+    [model]
+      .flat()
+      .filter((name) => !Object.hasOwn(declared.models ?? {}, name))
+      .map((name) => ({ path: `agents.${place}.model`, message: `there is no model "${name}" under models` })),
+  )
 
 const listsOf = (declared: Declared) =>
   Object.entries(declared.allowLists ?? {}).flatMap(([set, lists]) =>
@@ -112,8 +119,22 @@ const listsOf = (declared: Declared) =>
 
 const principalsOf = (declared: Declared) => [
   ...(declared.people ?? []).map(({ notify: _told, ...one }) => ({ kind: "person" as const, ...one })),
-  ...(declared.agents ?? []).map(({ mcp: _servers, ...one }) => ({ kind: "agent" as const, ...one })),
+  ...(declared.agents ?? []).map(
+    ({ limits: _l, mcp: _servers, model: _m, parent: _p, persona: _who, thinker: _t, ...one }) => ({
+      kind: "agent" as const,
+      ...one,
+    }),
+  ),
 ]
+
+/** What the file says of an agent is all there is to say: what it leaves out is as with a new one. */
+const profileOf = (agent: NonNullable<Declared["agents"]>[number]): AgentChange => ({
+  persona: agent.persona ?? null,
+  model: agent.model ?? null,
+  limits: agent.limits ?? {},
+  thinker: agent.thinker ?? { kind: "model" },
+  parent: agent.parent ?? null,
+})
 
 /** The house's servers, and each agent's own with the agent's name. */
 const serversOf = (declared: Declared) => [
@@ -157,6 +178,8 @@ export class Configuration extends Context.Service<
         const journal = yield* Journal
         const principals = yield* Principals
         const allowLists = yield* AllowLists
+        const agents = yield* Agents
+        const languages = yield* Languages
         const rules = yield* Rules
         const upstreams = yield* Upstreams
         const tools = yield* Tools
@@ -181,7 +204,7 @@ export class Configuration extends Context.Service<
           })
           const { issues, value } = parse(text)
           if (issues.length > 0) return yield* faulty(issues)
-          const unbuilt = [...later(value), ...(yield* toolFaults(value))]
+          const unbuilt = yield* toolFaults(value)
           if (unbuilt.length > 0) return yield* faulty(unbuilt)
           const declared = yield* Effect.mapError(decode(value), (error) => faulty(issuesOf(error).map(withHint)))
           const found = faults(declared)
@@ -256,6 +279,27 @@ export class Configuration extends Context.Service<
           return done
         })
 
+        /** After everybody is there: an agent may work for one that stands below it in the file. */
+        const applyProfiles = Effect.fnUntraced(function* (declared: Declared) {
+          const changed: Array<string> = []
+          const wanted = (declared.agents ?? []).map((agent) => ({ name: agent.name, profile: profileOf(agent) }))
+          // Nobody works for anybody until all do as the file says now: what it says is a ring, or it is none.
+          for (const { name, profile } of wanted) {
+            const before = yield* Effect.orDie(agents.get(name))
+            const parent = profile.parent == null ? null : yield* Effect.option(agents.get(profile.parent))
+            if (before.parent !== null && (parent === null || !Option.exists(parent, ({ id }) => id === before.parent)))
+              yield* Effect.orDie(agents.change(before.id, { parent: null }, "file"))
+          }
+          for (const [place, { name, profile }] of wanted.entries()) {
+            const before = yield* Effect.orDie(agents.get(name))
+            const now = yield* Effect.mapError(agents.change(before.id, profile, "file"), (error) =>
+              faulty([{ path: `agents.${place}`, message: error.message }]),
+            )
+            if (now !== before && JSON.stringify(now) !== JSON.stringify(before)) changed.push(name)
+          }
+          return changed
+        })
+
         const ownerOf = (name: string) =>
           Effect.mapError(principals.get(name), (error) => faulty([{ path: `owner: ${name}`, message: error.message }]))
 
@@ -318,11 +362,14 @@ export class Configuration extends Context.Service<
           const applied = yield* journal.transact(
             Effect.gen(function* () {
               const done = yield* applyPrincipals(declared)
+              for (const name of yield* applyProfiles(declared))
+                if (!done.added.includes(name) && !done.changed.includes(name)) done.changed.push(name)
               done.changed.push(...(yield* applyLists(declared)))
               for (const more of [
                 yield* applyServers(declared),
                 yield* applyTools(declared),
                 yield* applySpaces(declared),
+                yield* languages.declare(declared.models ?? {}, dirname(resolve(file))),
               ])
                 for (const key of ["added", "changed", "retired"] as const) done[key].push(...more[key])
               if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")

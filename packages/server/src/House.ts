@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect, Layer, Option, Redacted, References, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists } from "./access/rights/AllowLists.ts"
 import { Audit } from "./access/audit/Audit.ts"
 import { Confidential } from "./access/secrets/Confidential.ts"
@@ -20,6 +21,7 @@ import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
 import { Principals } from "./access/identity/Principals.ts"
 import { layerRetention } from "./access/audit/Retention.ts"
 import { Rules } from "./access/rights/Rules.ts"
+import { makeRevealText } from "./access/secrets/Reveal.ts"
 import { Secrets } from "./access/secrets/Secrets.ts"
 import { Tokens } from "./access/identity/Tokens.ts"
 import { Address } from "./calls/waiting/Address.ts"
@@ -52,6 +54,8 @@ import { McpDoor } from "./doors/mcp/McpDoor.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
+import { Languages } from "./models/Languages.ts"
+import { ModelKeys } from "./models/ModelKeys.ts"
 import { Models } from "./models/Models.ts"
 import { Settings } from "./Settings.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
@@ -154,7 +158,7 @@ const foundations = Layer.mergeAll(
 ).pipe(Layer.provideMerge(Journal.layer), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
-  Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer).pipe(
+  Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Tokens.layer,
@@ -186,6 +190,12 @@ const spaceMembers = Layer.effect(
   }),
 )
 
+/** Models stand beside access and must not call it; what keys stand for is told to them here. */
+const modelKeys = Layer.effect(
+  ModelKeys,
+  Effect.map(makeRevealText, (reveal) => ModelKeys.of({ reveal })),
+)
+
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
   Layer.mergeAll(layerDecisionTimers, RightsChanges.reader).pipe(
@@ -215,7 +225,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
-    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer, Layer.provide(Languages.layer, modelKeys))),
     Layer.provideMerge(rooms(keys, file)),
   )
 

@@ -4,6 +4,7 @@ import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
+import agents from "./access/migrations/0061_agents.ts"
 import auditHead from "./access/migrations/0040_audit_head.ts"
 import calls from "./calls/migrations/0006_calls.ts"
 import hosts from "./calls/migrations/0008_hosts.ts"
@@ -17,6 +18,7 @@ import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
 import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
+import models from "./models/migrations/0062_models.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
@@ -54,4 +56,6 @@ export const migrations: Migrations = {
   "0050_origins": origins,
   "0051_openers": openers,
   "0052_voters": voters,
+  "0061_agents": agents,
+  "0062_models": models,
 }

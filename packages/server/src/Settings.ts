@@ -74,7 +74,20 @@ const table = {
   demo: setting("STOA_DEMO", "on for a new folder", "`on` or `off`: demo content. It comes with spaces.", (env) =>
     Config.option(Config.Literals(["on", "off"], env)),
   ),
-  openaiKey: setting("OPENAI_API_KEY", "absent", "Key for tools that make images with OpenAI.", secret),
+  anthropicKey: setting("ANTHROPIC_API_KEY", "absent", "Key for models of Anthropic that name none.", secret),
+  anthropicUrl: setting(
+    "ANTHROPIC_BASE_URL",
+    "Anthropic's own",
+    "Another server that speaks as Anthropic does, up to what precedes `/messages`; it may be local.",
+    optional,
+  ),
+  googleKey: setting("GOOGLE_GENERATIVE_AI_API_KEY", "absent", "Key for models of Google that name none.", secret),
+  openaiKey: setting(
+    "OPENAI_API_KEY",
+    "absent",
+    "Key for models of OpenAI that name none, and for tools that make images.",
+    secret,
+  ),
   openaiUrl: setting(
     "OPENAI_BASE_URL",
     "OpenAI's own",
@@ -153,8 +166,12 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse(
       "DATABASE_URL is not a Postgres address. Give postgres://user:password@host/database, or unset it for SQLite.",
     )
-  if (Option.exists(settings.openaiUrl, (url) => !/^https?:$/.test(URL.parse(url)?.protocol ?? "")))
-    return yield* refuse("OPENAI_BASE_URL is not an address. Give one such as http://127.0.0.1:8080/v1, or unset it.")
+  for (const [name, url] of [
+    ["OPENAI_BASE_URL", settings.openaiUrl],
+    ["ANTHROPIC_BASE_URL", settings.anthropicUrl],
+  ] as const)
+    if (Option.exists(url, (given) => !/^https?:$/.test(URL.parse(given)?.protocol ?? "")))
+      return yield* refuse(`${name} is not an address. Give one such as http://127.0.0.1:8080/v1, or unset it.`)
   if (settings.runner === "cluster")
     return yield* refuse("STOA_RUNNER=cluster needs durable runs, which this version does not have yet. Use single.")
 })

@@ -14,6 +14,27 @@ const role = Flag.Literals("role", Role.literals).pipe(
   Flag.between(0, 8),
 )
 
+/** What only agents have. */
+const thinking = {
+  model: Flag.String("model").pipe(
+    Flag.withDescription("A model it thinks with; several times: in the order in which they are tried"),
+    Flag.between(0, 10),
+  ),
+  persona: Flag.String("persona").pipe(Flag.withDescription("Who it is, in words it is told"), Flag.optional),
+  parent: Flag.String("parent").pipe(Flag.withDescription("The agent it works for"), Flag.optional),
+}
+interface Thinking {
+  readonly model: ReadonlyArray<string>
+  readonly persona: Option.Option<string>
+  readonly parent: Option.Option<string>
+}
+const profileIn = ({ model, parent, persona }: Thinking) => ({
+  ...(model.length === 0 ? {} : { model: model.length === 1 ? model[0]! : model }),
+  ...(Option.isSome(persona) ? { persona: persona.value } : {}),
+  ...(Option.isSome(parent) ? { parent: parent.value } : {}),
+})
+const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Option.none() }
+
 const name = Argument.String("name").pipe(Argument.withDescription("Its name, which nobody else has"))
 
 /** `agents` and `people` are the same verb for two kinds of principal. */
@@ -24,9 +45,11 @@ const verb = (plural: string, kind: "agent" | "person") => {
       name,
       toolset,
       role,
+      ...(kind === "agent" ? thinking : {}),
     },
-    Effect.fn(function* ({ name, role, toolset }) {
-      const made = yield* ask((stoa) =>
+    Effect.fn(function* ({ name, role, toolset, ...more }) {
+      const profile = profileIn({ ...nothingMore, ...more })
+      const added = yield* ask((stoa) =>
         stoa.principals.add({
           kind,
           name,
@@ -34,6 +57,8 @@ const verb = (plural: string, kind: "agent" | "person") => {
           ...(role.length > 0 ? { roles: role } : {}),
         }),
       )
+      const made =
+        Object.keys(profile).length === 0 ? added : yield* ask((stoa) => stoa.agents.change(added.id, profile))
       yield* show(made, `${made.name} is here: ${made.id}`)
     }),
   ).pipe(
@@ -63,17 +88,23 @@ const verb = (plural: string, kind: "agent" | "person") => {
       toolset,
       role,
       rename: Flag.String("rename").pipe(Flag.withDescription("A new name"), Flag.optional),
+      ...(kind === "agent" ? thinking : {}),
     },
-    Effect.fn(function* ({ name, rename, role, toolset }) {
+    Effect.fn(function* ({ name, rename, role, toolset, ...more }) {
+      const profile = profileIn({ ...nothingMore, ...more })
       const changes = {
         ...(toolset.length > 0 ? { toolsets: toolset } : {}),
         ...(role.length > 0 ? { roles: role } : {}),
         ...(Option.isSome(rename) ? { name: rename.value } : {}),
       }
-      if (Object.keys(changes).length === 0)
-        return yield* refused("Nothing to change. Give --role, --toolset or --rename.")
-      const { id } = yield* found(name)
-      const made = yield* change((stoa) => stoa.principals.change(id, changes))
+      const [rights, thinks] = [Object.keys(changes).length > 0, Object.keys(profile).length > 0]
+      if (!rights && !thinks)
+        return yield* refused(
+          `Nothing to change. Give --role, --toolset, ${kind === "agent" ? "--model, --persona, --parent " : ""}or --rename.`,
+        )
+      const one = yield* found(name)
+      const changed = rights ? yield* change((stoa) => stoa.principals.change(one.id, changes)) : one
+      const made = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : changed
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
     }),
   ).pipe(

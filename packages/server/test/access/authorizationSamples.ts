@@ -68,6 +68,9 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
     body: { roles: ["agent-basic"] },
   }),
   "principals.retire": async (world) => ({ params: { principal: await someone(world) } }),
+  "agents.get": async (world) => ({ params: { agent: await someone(world) } }),
+  "agents.change": async (world) => ({ params: { agent: await someone(world) }, body: { persona: "Somebody else." } }),
+  "models.list": nothing,
   "tokens.list": nothing,
   "tokens.add": async (world) => ({ body: { principal: await someone(world) } }),
   "tokens.rotate": async (world) => ({

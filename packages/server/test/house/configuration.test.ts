@@ -202,7 +202,7 @@ for (const store of ["sqlite", "postgres"] as const)
             },
             "tools.0.execution.url",
           ],
-          [{ models: {} }, "models"],
+          [{ models: { demo: {} } }, "models.demo.provider"],
           [{ env: ["FINE", "STOA_SECRET_KEY"] }, "env.1"],
           [{ env: ["DATABASE_URL"] }, "env.0"],
           [{ env: ["NODE_OPTIONS"] }, "env.0"],

@@ -27,7 +27,7 @@ export interface Judged {
 const rule = (resource: string, ...actions: ReadonlyArray<Action>) => ({ resource, actions })
 
 /** Everybody may look after what is their own and see who else is here. */
-const everybody = [rule("self/*", "read", "write", "delete"), rule("principals/*", "read")]
+const everybody = [rule("self/*", "read", "write", "delete"), rule("principals/*", "read"), rule("models/*", "read")]
 
 /** Roles of seed 004 (S4-99) beside those of people and services. A role only allows; refusing is the work of policies. */
 const roles: Record<Role, ReadonlyArray<{ readonly resource: string; readonly actions: ReadonlyArray<Action> }>> = {

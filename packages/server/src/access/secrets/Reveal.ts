@@ -2,8 +2,8 @@
  * Where `${secret.NAME}` and `${env.NAME}` become values: when a tool is called and when an MCP server is connected, for the
  * places their configuration names, and nowhere else. Whatever is revealed is told to the redactor of the place it goes to.
  */
-import { type Placeholder, shortestSecret } from "@stoa/contract"
-import { isLongEnough, type Redactor } from "@stoa/tools"
+import { type Placeholder, placeholdersIn, shortestSecret } from "@stoa/contract"
+import { isLongEnough, Redactor } from "@stoa/tools"
 import { Effect, Redacted } from "effect"
 import { Confidential } from "./Confidential.ts"
 import { Environment } from "./Environment.ts"
@@ -43,4 +43,15 @@ export const makeReveal = Effect.gen(function* () {
       }),
     )
   return reveal
+})
+
+/** A whole text with its places filled in, for what goes to one address that the operator chose. */
+export const makeRevealText = Effect.map(makeReveal, (reveal) => (text: string): Effect.Effect<string, string> => {
+  const read = placeholdersIn(text)
+  if ("fault" in read) return Effect.fail(read.fault)
+  const redactor = new Redactor()
+  return Effect.map(
+    Effect.forEach(read.parts, (part) => (typeof part === "string" ? Effect.succeed(part) : reveal(part, redactor))),
+    (parts) => parts.join(""),
+  )
 })

@@ -6,6 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { NodeRequest } from "../NodeRequest.ts"
 import { problemResponse } from "../Problems.ts"
 import { eventsHandlers } from "./handlers/Events.ts"
+import { agentsHandlers, modelsHandlers } from "./handlers/Agents.ts"
 import { allowListsHandlers } from "./handlers/AllowLists.ts"
 import { auditHandlers } from "./handlers/Audit.ts"
 import { callsHandlers, resultsHandlers } from "./handlers/Calls.ts"
@@ -52,6 +53,8 @@ const handlers = Layer.mergeAll(
   pausesHandlers,
   mcpServersHandlers,
   hostsHandlers,
+  agentsHandlers,
+  modelsHandlers,
 )
 
 const elsewhere = HttpRouter.add(

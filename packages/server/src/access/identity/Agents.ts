@@ -1,0 +1,118 @@
+/**
+ * Agents: principals that the house may have think. Who they are is in `Principals`; here is what they are told to be, what
+ * they think with, how far they may go, and whom they work for.
+ */
+import {
+  Agent,
+  type AgentChange,
+  BadInput,
+  Missing,
+  OwnedByFile,
+  type PrincipalId,
+  type Source,
+  WrongState,
+} from "@stoa/contract"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { json } from "../../store/database/Columns.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { Principals } from "./Principals.ts"
+
+/** How many agents may stand above one another: a chain that is longer is a ring or a mistake. */
+const mostParents = 50
+
+const Profile = Schema.Struct({
+  persona: Agent.fields.persona,
+  model: Schema.NullOr(json(Agent.fields.model)),
+  limits: json(Agent.fields.limits),
+  thinker: json(Agent.fields.thinker),
+  parent: Agent.fields.parent,
+})
+type Profile = typeof Profile.Type
+const decode = Schema.decodeUnknownSync(Profile)
+const encode = Schema.encodeSync(Profile)
+
+/** An agent of which nobody has said anything. */
+const plain: Profile = { persona: null, model: null, limits: {}, thinker: { kind: "model" }, parent: null }
+
+export class Agents extends Context.Service<
+  Agents,
+  {
+    /** By id or by name. A principal that is no agent is missing here. */
+    readonly get: (ref: string) => Effect.Effect<Agent, Missing>
+    /** What is given replaces what was. */
+    readonly change: (
+      ref: string,
+      changes: AgentChange,
+      by?: Source,
+    ) => Effect.Effect<Agent, Missing | OwnedByFile | WrongState | BadInput, Transaction>
+    /** The agents that work for one. */
+    readonly childrenOf: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<PrincipalId>>
+  }
+>()("server/access/identity/Agents") {
+  static readonly layer = (configFile: string) =>
+    Layer.effect(
+      Agents,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const principals = yield* Principals
+
+        const profileOf = Effect.fnUntraced(function* (id: string) {
+          const rows = yield* sql`SELECT persona, model, limits, thinker, parent FROM agents WHERE principal = ${id}`
+          return rows[0] === undefined ? plain : decode(rows[0])
+        }, Effect.orDie)
+
+        const get: Agents["Service"]["get"] = Effect.fn("Agents.get")(function* (ref) {
+          const principal = yield* Effect.mapError(principals.get(ref), () => new Missing({ noun: "agent", ref }))
+          if (principal.kind !== "agent") return yield* new Missing({ noun: "agent", ref })
+          return new Agent({ ...principal, ...(yield* profileOf(principal.id)) })
+        })
+
+        /** An agent works for another one, which does not work for it, however far around. */
+        const parentOf = Effect.fnUntraced(function* (agent: Agent, ref: string) {
+          const fault = (message: string) => new BadInput({ issues: [{ path: "parent", message }] })
+          const parent = yield* Effect.mapError(get(ref), (error) => fault(error.message))
+          let above: string | null = parent.id
+          for (let height = 0; above !== null; height++) {
+            if (above === agent.id) return yield* fault(`${parent.name} works for ${agent.name} already`)
+            if (height > mostParents) return yield* fault(`more than ${mostParents} agents above one another`)
+            above = (yield* profileOf(above)).parent
+          }
+          return parent.id
+        })
+
+        const change: Agents["Service"]["change"] = Effect.fn("Agents.change")(function* (
+          ref,
+          { parent, ...changes },
+          by = "house",
+        ) {
+          const before = yield* get(ref)
+          if (before.source === "file" && by !== "file")
+            return yield* new OwnedByFile({ noun: "agent", name: before.name, file: configFile })
+          if (before.retiredAt !== null)
+            return yield* new WrongState({ detail: `${before.name} has left and cannot be changed.` })
+          const above = parent === undefined ? before.parent : parent === null ? null : yield* parentOf(before, parent)
+          const after = new Agent({ ...before, ...changes, parent: above })
+          const named = (Object.keys(plain) as ReadonlyArray<keyof Profile>).filter(
+            (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+          )
+          if (named.length === 0) return before
+          const { limits, model, persona, thinker } = after
+          const row = { principal: after.id, ...encode({ persona, model, limits, thinker, parent: above }) }
+          yield* Effect.orDie(sql`INSERT INTO agents ${sql.insert(row)} ON CONFLICT (principal) DO UPDATE SET
+            persona = excluded.persona, model = excluded.model, limits = excluded.limits,
+            thinker = excluded.thinker, parent = excluded.parent`)
+          yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named } })
+          return after
+        })
+
+        const childrenOf: Agents["Service"]["childrenOf"] = Effect.fnUntraced(function* (agent) {
+          const rows = yield* sql<{ principal: PrincipalId }>`SELECT principal FROM agents WHERE parent = ${agent}`
+          return rows.map(({ principal }) => principal)
+        }, Effect.orDie)
+
+        return Agents.of({ get, change, childrenOf })
+      }),
+    )
+}

@@ -1,0 +1,59 @@
+import { type Agent, type AgentChange, Api, BadInput } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Agents } from "../../../access/identity/Agents.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Languages } from "../../../models/Languages.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+
+export const agentsHandlers = HttpApiBuilder.group(
+  Api,
+  "agents",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const agents = yield* Agents
+    const languages = yield* Languages
+    const { transact } = yield* Journal
+    const named = Effect.fnUntraced(function* (ref: string) {
+      const agent = yield* agents.get(ref)
+      yield* require("read", `principals/${agent.name}`)
+      return agent
+    })
+    /** A name nobody declared would fail each of its runs: it is said now. */
+    const known = Effect.fnUntraced(function* ({ model }: AgentChange) {
+      if (model === undefined || model === null) return
+      const names = (yield* languages.list).map(({ name }) => name)
+      const strange = [model].flat().filter((one) => !names.includes(one))
+      if (strange.length === 0) return
+      const message = `there is no model ${strange.join(", ")}; there are: ${names.join(", ") || "none, declare one under models in the configuration file"}`
+      return yield* new BadInput({ issues: [{ path: "model", message }] })
+    })
+    /** A program runs on the machine of the house, as the house: that is for whoever rules it. */
+    const allowed = (agent: Agent, { thinker }: AgentChange) =>
+      thinker?.kind === "program" ? require("admin", "house/programs") : require("write", `principals/${agent.name}`)
+    return handlers.handleAll({
+      get: ({ params }) => named(params.agent),
+      change: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        yield* allowed(agent, payload)
+        yield* known(payload)
+        return yield* transact(agents.change(agent.id, payload))
+      }),
+    })
+  }),
+)
+
+export const modelsHandlers = HttpApiBuilder.group(
+  Api,
+  "models",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const { list } = yield* Languages
+    return handlers.handle("list", () =>
+      Effect.andThen(
+        require("read", "models/*"),
+        Effect.map(list, (items) => ({ items, next: null })),
+      ),
+    )
+  }),
+)

@@ -1,0 +1,142 @@
+/**
+ * The language models of the house, by the names the configuration file gives them: which there are, whether they can be
+ * asked, and with which key and address. Who asks them is `runs`.
+ */
+import { resolve } from "node:path"
+import { DeclaredModel, Model } from "@stoa/contract"
+import { Array, Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Settings } from "../Settings.ts"
+import { json } from "../store/database/Columns.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
+import { ModelKeys } from "./ModelKeys.ts"
+import { rulesOf } from "./scriptRules.ts"
+
+const Row = Schema.Struct({ name: Schema.String, declared: json(DeclaredModel) })
+const decode = Schema.decodeUnknownSync(Row)
+const encode = Schema.encodeSync(Row)
+
+/** The vendors' own variables. */
+const variables = {
+  anthropic: "ANTHROPIC_API_KEY",
+  openai: "OPENAI_API_KEY",
+  google: "GOOGLE_GENERATIVE_AI_API_KEY",
+} as const
+
+/** How a model is reached: all that is known of it, its key included. */
+export interface Access {
+  readonly name: string
+  readonly declared: DeclaredModel
+  readonly key: Redacted.Redacted | undefined
+  readonly baseUrl: string | undefined
+}
+
+export class Languages extends Context.Service<
+  Languages,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<Model>>
+    /** How to reach one, or in a sentence why not and who can change that. */
+    readonly access: (name: string) => Effect.Effect<Access, string>
+    /** What the file says replaces what it said. Rules are beside the file. */
+    readonly declare: (
+      models: Readonly<Record<string, DeclaredModel>>,
+      folder: string,
+    ) => Effect.Effect<
+      { readonly added: Array<string>; readonly changed: Array<string>; readonly retired: Array<string> },
+      never,
+      Transaction
+    >
+  }
+>()("server/models/Languages") {
+  static readonly layer = Layer.effect(
+    Languages,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* ModelKeys
+      const { anthropicKey, anthropicUrl, googleKey, openaiKey, openaiUrl } = yield* Settings
+      const usual = {
+        anthropic: { key: anthropicKey, url: anthropicUrl },
+        openai: { key: openaiKey, url: openaiUrl },
+        google: { key: googleKey, url: Option.none<string>() },
+      }
+
+      const all = Effect.map(Effect.orDie(sql`SELECT name, declared FROM models ORDER BY name`), (rows) =>
+        rows.map((row) => decode(row)),
+      )
+
+      const keyOf = Effect.fnUntraced(function* (name: string, { apiKey, provider }: DeclaredModel) {
+        if (apiKey !== undefined)
+          return Redacted.make(yield* Effect.mapError(keys.reveal(apiKey), (fault) => `The model ${name}: ${fault}`))
+        // What speaks as OpenAI does and stands on one's own machine needs no key.
+        if (provider === "scripted" || provider === "openai-compatible") return undefined
+        const { key } = usual[provider]
+        if (Option.isSome(key)) return key.value
+        return yield* Effect.fail(
+          `The model ${name} has no key. An operator sets ${variables[provider]}, or apiKey in the configuration file.`,
+        )
+      })
+
+      const reach = Effect.fnUntraced(function* (name: string, declared: DeclaredModel) {
+        if (declared.provider === "scripted") yield* Effect.fromResult(rulesOf(declared.rules!))
+        const key = yield* keyOf(name, declared)
+        const { provider } = declared
+        const baseUrl =
+          declared.baseUrl ??
+          (provider === "scripted" || provider === "openai-compatible"
+            ? undefined
+            : Option.getOrUndefined(usual[provider].url))
+        return { name, declared, key, baseUrl } satisfies Access
+      })
+
+      const list = Effect.gen(function* () {
+        const models = yield* all
+        return yield* Effect.forEach(models, ({ declared, name }) =>
+          Effect.map(Effect.result(reach(name, declared)), (reached) =>
+            Model.make({
+              name,
+              provider: declared.provider,
+              model: declared.model ?? null,
+              keywords: declared.keywords ?? [],
+              price: declared.price ?? null,
+              ready: Result.isSuccess(reached),
+              ...(Result.isSuccess(reached) ? {} : { problem: reached.failure }),
+            }),
+          ),
+        )
+      }).pipe(Effect.withSpan("Languages.list"))
+
+      const access: Languages["Service"]["access"] = Effect.fn("Languages.access")(function* (name) {
+        const rows = yield* Effect.orDie(sql`SELECT name, declared FROM models WHERE name = ${name}`)
+        if (rows[0] === undefined)
+          return yield* Effect.fail(
+            `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one (stoa agents set NAME --model MODEL).`,
+          )
+        return yield* reach(name, decode(rows[0]).declared)
+      })
+
+      const declare: Languages["Service"]["declare"] = Effect.fn("Languages.declare")(function* (models, folder) {
+        const before = new Map((yield* all).map((one) => [one.name, one.declared]))
+        const rows = Object.entries(models).map(([name, declared]) =>
+          encode({
+            name,
+            declared: declared.rules === undefined ? declared : { ...declared, rules: resolve(folder, declared.rules) },
+          }),
+        )
+        const done = { added: [] as Array<string>, changed: [] as Array<string>, retired: [] as Array<string> }
+        for (const row of rows) {
+          const old = before.get(row.name)
+          if (old === undefined) done.added.push(`models.${row.name}`)
+          else if (encode({ name: row.name, declared: old }).declared !== row.declared)
+            done.changed.push(`models.${row.name}`)
+        }
+        for (const name of before.keys()) if (!Object.hasOwn(models, name)) done.retired.push(`models.${name}`)
+        if (done.added.length + done.changed.length + done.retired.length === 0) return done
+        yield* sql`DELETE FROM models`
+        if (Array.isArrayNonEmpty(rows)) yield* sql`INSERT INTO models ${sql.insert(rows)}`
+        return done
+      }, Effect.orDie)
+
+      return Languages.of({ list, access, declare })
+    }),
+  )
+}

@@ -1,0 +1,107 @@
+/** The rules of a scripted model: read from a file, and which of them answers. The choice is pure. */
+// edge: reads one file.
+import { readFileSync, statSync } from "node:fs"
+import { issuesOf } from "@stoa/contract"
+import { Result, Schema } from "effect"
+import * as jsonc from "jsonc-parser"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+const When = Schema.Struct({
+  /** The agent's name. */
+  agent: Schema.optionalKey(Schema.String),
+  /** The step of the run, beginning with 1. */
+  step: Schema.optionalKey(Count),
+  /** A pattern that the newest text of the run fits. */
+  text: Schema.optionalKey(Schema.String),
+  /** The tool of the run's last call, and how that ended. */
+  tool: Schema.optionalKey(Schema.String),
+  outcome: Schema.optionalKey(Schema.Literals(["done", "failed", "refused"])),
+})
+
+const Rule = Schema.Struct({
+  when: Schema.optionalKey(When),
+  say: Schema.optionalKey(Schema.String),
+  /** Thought aloud before it is said: shown to who may see the run. */
+  reason: Schema.optionalKey(Schema.String),
+  call: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ tool: Schema.String, input: Schema.optionalKey(Schema.Json) })),
+  ),
+  /** An answer of the provider's, a stream that breaks off, or a failure in these words. */
+  fail: Schema.optionalKey(Schema.String),
+  waitMs: Schema.optionalKey(Count),
+  usage: Schema.optionalKey(Schema.Struct({ in: Count, out: Count })),
+})
+export type Rule = typeof Rule.Type
+const Script = Schema.Struct({ $schema: Schema.optionalKey(Schema.String), rules: Schema.Array(Rule) })
+
+const decode = Schema.decodeUnknownResult(Script, { errors: "all", onExcessProperty: "error" })
+
+/** What a step is about, as far as rules look at it. */
+export interface Scene {
+  readonly agent: string
+  readonly step: number
+  readonly text: string
+  readonly tool?: string | undefined
+  readonly outcome?: string | undefined
+}
+
+const patterns = new Map<string, RegExp>()
+const fits = (pattern: string, text: string): boolean => {
+  const known = patterns.get(pattern) ?? new RegExp(pattern, "iu")
+  if (patterns.size < 1000) patterns.set(pattern, known)
+  return known.test(text)
+}
+
+const applies = (when: NonNullable<Rule["when"]>, scene: Scene): boolean =>
+  (when.agent === undefined || when.agent === scene.agent) &&
+  (when.step === undefined || when.step === scene.step) &&
+  (when.text === undefined || fits(when.text, scene.text)) &&
+  (when.tool === undefined || when.tool === scene.tool) &&
+  (when.outcome === undefined || when.outcome === scene.outcome)
+
+/** The first that fits. */
+export const ruleFor = (rules: ReadonlyArray<Rule>, scene: Scene): Rule | undefined =>
+  rules.find(({ when }) => when === undefined || applies(when, scene))
+
+/** Rules, or what is wrong with the text in a sentence. */
+export const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
+  const errors: Array<jsonc.ParseError> = []
+  const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true })
+  if (errors.length > 0) return Result.fail("is not JSON")
+  return decode(value).pipe(
+    Result.mapError((error) => issuesOf(error).map(({ message, path }) => `${path}: ${message}`)[0] ?? "has no rules"),
+    Result.flatMap(({ rules }) => {
+      const bad = rules.findIndex(({ when }) => when?.text !== undefined && !isPattern(when.text))
+      return bad === -1 ? Result.succeed(rules) : Result.fail(`rules.${bad}.when.text: is not a pattern`)
+    }),
+  )
+}
+
+const isPattern = (text: string): boolean => {
+  try {
+    return new RegExp(text, "iu").source !== ""
+  } catch {
+    return false
+  }
+}
+
+const largest = 4 * 1024 * 1024
+const read = new Map<string, { readonly stamp: string; readonly rules: ReturnType<typeof rulesIn> }>()
+
+/** The rules of a file as it is now. */
+export const rulesOf = (file: string): Result.Result<ReadonlyArray<Rule>, string> => {
+  try {
+    const { mtimeMs, size } = statSync(file)
+    if (size > largest) return Result.fail(`The rules ${file} are larger than 4 MiB.`)
+    const stamp = `${mtimeMs}/${size}`
+    const known = read.get(file)
+    if (known?.stamp === stamp) return known.rules
+    const rules = Result.mapError(rulesIn(readFileSync(file, "utf8")), (fault) => `The rules ${file}: ${fault}.`)
+    if (read.size > 100) read.clear()
+    read.set(file, { stamp, rules })
+    return rules
+  } catch (cause) {
+    return Result.fail(`The rules ${file} cannot be read: ${(cause as Error).message}.`)
+  }
+}
