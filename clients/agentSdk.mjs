@@ -26,7 +26,7 @@ const talkTo = async (instance) => {
 }
 
 // #region tools
-// By the agent's own token, or by an admin's token and the agent's name.
+// With the agent's own token, or with an admin's token and the agent's name.
 const own = async (token) => createSdkMcpServer({ name: "stoa", tools: await getTools({ url, token }) })
 const named = async (agent, token) => createSdkMcpServer({ name: "stoa", tools: await getTools(agent, { url, token }) })
 // #endregion tools

@@ -1,11 +1,11 @@
-/** The first house: an admin adds an agent and gives it a token; the agent works, is refused, and is shut out again. */
+/** The first house: an admin adds an agent and gives it a token; the agent works, is refused, and loses its token again. */
+// #region connect
 import assert from "node:assert/strict"
 import { connect, StoaError } from "@stoa/sdk"
 
 const { STOA_TOKEN, STOA_URL } = process.env
 assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STOA_TOKEN; README.md says how.")
 
-// #region connect
 const house = connect({ url: STOA_URL, token: STOA_TOKEN })
 const me = await house.principals.me()
 // #endregion
@@ -23,7 +23,7 @@ assert.equal((await scout.principals.me()).id, agent.id)
 // #region watch
 const seen: Array<string> = []
 const watching = (async () => {
-  // From the beginning, and then as it happens; a broken connection goes on where it stood.
+  // Everything so far, then new events as they happen. After a broken connection the SDK resumes where it was.
   for await (const item of house.feed({ after: 0 })) {
     if (item.type !== "event") continue
     const { body, kind } = item.event

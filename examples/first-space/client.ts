@@ -1,4 +1,5 @@
-/** The first space: a person opens one for two agents, talks to them by name, watches, and puts one of them out again. */
+/** The first space: a person opens one for two agents, talks to them by name, watches, and removes one of them again. */
+// #region open
 import assert from "node:assert/strict"
 import { connect, StoaError } from "@stoa/sdk"
 
@@ -7,6 +8,7 @@ assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STO
 
 const house = connect({ url: STOA_URL, token: STOA_TOKEN })
 const stamp = Date.now()
+// Adds an agent, makes a token for it, and connects as that agent.
 const arrive = async (name: string) => {
   const agent = await house.principals.add({ kind: "agent", name: `${name} ${stamp}` })
   const { token } = await house.tokens.add({ principal: agent.id })
@@ -15,7 +17,6 @@ const arrive = async (name: string) => {
 const scout = await arrive("scout")
 const scribe = await arrive("scribe")
 
-// #region open
 const space = await house.spaces.add({
   name: `harbour-${stamp}`,
   kind: "private",
@@ -31,7 +32,7 @@ const watching = (async () => {
     if (item.type !== "event") continue
     const { body, kind } = item.event
     seen.push(kind)
-    // Whoever is put out sees that, and nothing after it.
+    // A removed member sees its own removal, and nothing after it.
     if (kind === "member.removed" && body.principal === scribe.id) return
   }
 })()

@@ -1,4 +1,5 @@
 /** The first tool: a function of this process, called by an agent, approved by a person, done. */
+// #region people
 import assert from "node:assert/strict"
 import { connect } from "@stoa/sdk"
 
@@ -7,6 +8,7 @@ assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STO
 
 const house = connect({ url: STOA_URL, token: STOA_TOKEN })
 const stamp = Date.now()
+// Adds a principal, makes a token for it, and connects as that principal.
 const arrive = async (kind: "person" | "agent" | "service", name: string) => {
   const principal = await house.principals.add({ kind, name: `${name} ${stamp}` })
   const { token } = await house.tokens.add({ principal: principal.id })
@@ -16,10 +18,11 @@ const janitor = await arrive("service", "janitor")
 const agent = await arrive("agent", "clerk")
 const pam = await arrive("person", "Pam")
 await house.grants.add({ principal: janitor.id, resource: "hosts/*", actions: ["write"] })
+// #endregion
 
+// #region offer
 const wiped: Array<string> = []
 const tool = `wipe_${stamp}`
-// #region offer
 const host = janitor.client.host({ name: "cleaning" })
 host.tool<{ folder: string }>(
   tool,
@@ -67,6 +70,15 @@ assert.deepEqual([refused.state, refused.error?.tag], ["refused", "ToolAuthoriza
 // Nobody approves their own call, and what was denied never ran.
 assert.deepEqual(wiped, ["logs"])
 
+// #region short
+const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
+const functions = await janitor.client.tool<{ a: number }>(`plus_one_${stamp}`, schema, ({ a }) => a + 1)
+// #endregion
+const sum = await agent.client.tools.call(`plus_one_${stamp}`, { input: { a: 1 } })
+assert("state" in sum)
+assert.deepEqual([sum.state, sum.output], ["done", 2])
+
+await functions.stop()
 await host.stop()
 for (const one of [janitor, agent, pam]) await house.principals.retire(one.id)
 console.log(`${wiped.length} folder was wiped, with ${pam.name}'s approval`)

@@ -1,4 +1,5 @@
 /** The first webhook: a service of ours does a tool's work, checks that the house asked, and answers later, signed. */
+// #region imports
 import assert from "node:assert/strict"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { once } from "node:events"
@@ -9,12 +10,13 @@ import { connect } from "@stoa/sdk"
 
 const { STOA_TOKEN, STOA_URL } = process.env
 assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STOA_TOKEN; README.md says how.")
+// #endregion
 
 // #region verify
 const mac = (key: string, seconds: string, call: string, body: string) =>
   createHmac("sha256", key).update(`${seconds}.${call}.${body}`).digest("hex")
 
-/** Whether our house sent this, and lately. `body` is the text as it came. */
+/** Whether our house sent this request within the last five minutes. `body` is the raw text of the request. */
 const isFromHouse = ({ headers }: IncomingMessage, key: string, body: string): boolean => {
   const [, seconds, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["stoa-signature"])) ?? []
   if (seconds === undefined || v1 === undefined) return false
@@ -33,6 +35,7 @@ const answer = async (key: string, callId: string, callback: string, result: obj
 }
 // #endregion
 
+// #region service
 interface Job {
   readonly callId: string
   readonly callback: string
@@ -52,10 +55,11 @@ const service = createServer((request, response) => {
 }).listen(0, "127.0.0.1")
 await once(service, "listening")
 const at = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+// #endregion
 
+// #region tool
 const house = connect({ url: STOA_URL, token: STOA_TOKEN })
 const name = `render_${Date.now()}`
-// #region tool
 await house.tools.add({
   name,
   description: "Renders a scene",
@@ -74,7 +78,8 @@ const [job] = jobs
 assert(job !== undefined)
 assert.deepEqual([job.callId, job.input], [call.id, { scene: "harbour" }])
 
-// A stranger is sent away by either side; what does not fit leaves the call waiting; a result is taken once.
+// Both sides refuse a wrong signature, a result that does not fit the schema leaves the call waiting, and the first
+// valid result is the only one.
 assert.equal((await fetch(`${at}/jobs`, { method: "POST", body: "{}" })).status, 401)
 assert.equal(await answer("another key", job.callId, job.callback, { output: { image: "x" } }), 401)
 assert.equal(await answer(key, job.callId, job.callback, { output: { picture: "x" } }), 400)

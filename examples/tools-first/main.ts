@@ -1,9 +1,9 @@
 /** A tool, a call, and what governs it: without a server, in any Effect program. */
+// #region first
 import assert from "node:assert/strict"
 import { DecisionsPort, ToolService, ToolServiceLive, toolFromFunction } from "@stoa/tools"
 import { Effect } from "effect"
 
-// #region first
 const add = toolFromFunction(
   {
     name: "add",
@@ -46,9 +46,9 @@ const asked = Effect.gen(function* () {
   const tools = yield* ToolService
   yield* tools.register(wipe.definition, wipe.handler)
   const call = { toolName: "wipe", arguments: {}, agentId: "pam", sessionId: "first" }
-  // Nobody is there to ask, so the answer is no.
+  // By default there is nobody to ask, so the call is refused.
   const refused = yield* Effect.flip(tools.execute(call))
-  // Whoever provides the port decides; the question names the tool, the agent and the exact arguments.
+  // The port decides. The question names the tool, the agent and the exact arguments.
   const approved = yield* tools.execute(call).pipe(
     Effect.provideService(DecisionsPort, {
       ask: (question) =>
@@ -59,8 +59,10 @@ const asked = Effect.gen(function* () {
 })
 // #endregion
 
+// #region run
 const { forModels, output, wrong } = await Effect.runPromise(Effect.provide(first, ToolServiceLive))
 assert.equal(output.result, 3)
+// #endregion
 assert.equal(wrong._tag, "ToolValidationError")
 assert.match(wrong.message, /expected number, got string.*add\(a: number, b\?: number = 1\)/)
 assert.deepEqual(forModels[0]?.input_schema["required"], ["a"])
