@@ -17,6 +17,7 @@ import { MemoryApi } from "./api/Memory.ts"
 import { MessagesApi } from "./api/Messages.ts"
 import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
+import { RunsApi } from "./api/Runs.ts"
 import { withSummaries } from "./api/summaries.ts"
 import { SpacesApi } from "./api/Spaces.ts"
 import { TokensApi } from "./api/Tokens.ts"
@@ -25,7 +26,7 @@ import { ToolsApi } from "./api/Tools.ts"
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
-  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi, RunsApi)
   .middleware(Authentication)
   .add(ResultsApi)
   .middleware(Reading)

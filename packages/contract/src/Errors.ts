@@ -62,6 +62,7 @@ const whereToLook: Readonly<Record<string, string>> = {
   memory: lists("stoa memory ls"),
   pause: lists("stoa pause"),
   principal: '"stoa people ls" and "stoa agents ls" list everybody.',
+  run: lists("stoa runs ls"),
   secret: '"stoa secrets ls" lists their names.',
   space: lists("stoa spaces ls"),
   token: lists("stoa token ls"),

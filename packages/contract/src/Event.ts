@@ -20,6 +20,7 @@ import {
   MemoryId,
   Moment,
   PrincipalId,
+  RunId,
   TimerId,
   TokenId,
   MessageId,
@@ -30,6 +31,7 @@ import { Message } from "./Message.ts"
 import { PrincipalKind } from "./Principal.ts"
 import { Provenance } from "./Provenance.ts"
 import { Acceptable } from "./Report.ts"
+import { RunState, StopReason, TriggerKind } from "./Run.ts"
 import { MemberRole, SpaceKind, Trigger } from "./Space.ts"
 import { ListedSet } from "./Toolset.ts"
 
@@ -80,6 +82,8 @@ const memory = {
   readers: Schema.Array(PrincipalId),
   public: Schema.Boolean,
 }
+/** `principal`: the agent whose work it is. */
+const aRun = { run: RunId, principal: PrincipalId }
 const permission = { resource: Schema.String, actions: Schema.Array(Action) }
 
 export const kinds = {
@@ -138,7 +142,12 @@ export const kinds = {
   // `open`: the space is public, so that whoever has left may still watch it.
   "member.removed": kind("space", 365, { space: SpaceId, principal: PrincipalId, open: Schema.Boolean }),
   // The whole message, and the agents it is for: whoever wakes them need not parse it again (X-04).
-  "message.created": kind("space", 365, { message: Message, addressees: Schema.Array(PrincipalId) }),
+  "message.created": kind("space", 365, {
+    message: Message,
+    addressees: Schema.Array(PrincipalId),
+    /** The run that said it. */
+    run: Schema.optionalKey(RunId),
+  }),
   // A visible tool call has ended: its message now has the output or the error.
   "message.settled": kind("space", 365, { message: Message }),
   "message.edited": kind("space", 365, { message: Message }),
@@ -170,6 +179,18 @@ export const kinds = {
     durationMs: Schema.Int,
     /** Where it was made; absent in events of older houses. */
     space: Schema.optionalKey(Schema.NullOr(SpaceId)),
+  }),
+  "run.queued": kind("concerned", 90, { ...aRun, trigger: TriggerKind }),
+  // That an agent has begun and has ended is seen where it was called; what it thinks is not (S1-74).
+  "run.started": kind("space", 90, aRun),
+  "run.stepped": kind("concerned", 90, { ...aRun, step: Schema.Int, calls: Schema.Int }),
+  "run.waiting": kind("concerned", 90, { ...aRun, state: RunState }),
+  "run.resumed": kind("concerned", 90, aRun),
+  "run.ended": kind("space", 365, {
+    ...aRun,
+    state: RunState,
+    stop: StopReason,
+    failure: Schema.NullOr(Schema.String),
   }),
   // Seen in the call's space, and by those who may answer: the room that delivers asks which they are.
   "decision.asked": kind("space", 365, {

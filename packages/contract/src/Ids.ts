@@ -32,6 +32,8 @@ export const HostId = id("hst", "HostId")
 export type HostId = typeof HostId.Type
 export const MemoryId = id("mem", "MemoryId")
 export type MemoryId = typeof MemoryId.Type
+export const RunId = id("run", "RunId")
+export type RunId = typeof RunId.Type
 export const FileId = Schema.String.check(Schema.isPattern(/^fil_[0-9a-f]{64}$/)).pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 

@@ -57,6 +57,10 @@ import { migrations } from "./Migrations.ts"
 import { Languages } from "./models/Languages.ts"
 import { ModelKeys } from "./models/ModelKeys.ts"
 import { Models } from "./models/Models.ts"
+import { Dispatch } from "./runs/Dispatch.ts"
+import { Prompts } from "./runs/Prompts.ts"
+import { Runs } from "./runs/Runs.ts"
+import { wakeReader } from "./runs/Wake.ts"
 import { Settings } from "./Settings.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
@@ -218,9 +222,12 @@ const notifications = layerNotificationSender.pipe(
 
 const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layerCallRetention(callsDays)))
 
-/** The third floor: the one road, and what walks it; above it the toolsets, which offer their tools to it. */
+/** The third floor: the one road, and what walks it; above it runs, and the toolsets, which offer their tools to the road. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerResume, Hosts.reader, Toolsets.layer, callRetention, layerDeletedFiles, notifications).pipe(
+  Layer.mergeAll(Toolsets.layer, wakeReader).pipe(
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, Dispatch.layer)),
+    Layer.provideMerge(Prompts.layer),
+    Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),
@@ -251,6 +258,7 @@ const settled = (keys: Keys) =>
       yield* journal.transact(journal.append({ kind: "house.started", body: { version, store: dialect } }))
       // In the background: no door waits for a server of somebody else's.
       yield* (yield* Upstreams).open
+      yield* (yield* Dispatch).open
     }).pipe((start) =>
       Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
     ),

@@ -20,6 +20,7 @@ import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
 import models from "./models/migrations/0062_models.ts"
 import memory from "./memory/migrations/0031_memory.ts"
+import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
 import journal from "./store/migrations/0001_journal.ts"
@@ -58,4 +59,5 @@ export const migrations: Migrations = {
   "0052_voters": voters,
   "0061_agents": agents,
   "0062_models": models,
+  "0063_runs": runs,
 }

@@ -40,6 +40,12 @@ const table = {
   runner: setting("STOA_RUNNER", "single", "`single` or `cluster`. `cluster` comes with durable runs.", (env) =>
     Config.Literals(["single", "cluster"], env).pipe(Config.withDefault("single" as const)),
   ),
+  slots: setting(
+    "STOA_SLOTS",
+    "4",
+    "How many runs of agents are worked on at once; a run that waits takes none.",
+    (env) => Config.Int(env).pipe(Config.withDefault(4)),
+  ),
   callsDays: setting(
     "STOA_CALLS_DAYS",
     "90",
@@ -150,6 +156,8 @@ const read = Effect.fnUntraced(function* (environment: Record<string, string | u
 
 const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]) {
   if (settings.port < 0 || settings.port > 65535) return yield* refuse("STOA_PORT is a number from 0 to 65535.")
+  if (settings.slots < 1 || settings.slots > 10_000)
+    return yield* refuse("STOA_SLOTS is a number of runs from 1 to 10000.")
   if (settings.callsDays < 1 || settings.callsDays > 36_500)
     return yield* refuse("STOA_CALLS_DAYS is a number of days from 1 to 36500.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))

@@ -62,8 +62,8 @@ const leasesOver = Effect.gen(function* () {
 
 type Process = Effect.Success<ReturnType<typeof spawned>>
 
-export const start = Effect.fnUntraced(function* (home: Home) {
-  writeFileSync(join(home.args[0]!, "stoa.config.json"), JSON.stringify(config))
+export const start = Effect.fnUntraced(function* (home: Home, configuration: object = config) {
+  writeFileSync(join(home.args[0]!, "stoa.config.json"), JSON.stringify(configuration))
   for (;;) {
     const child: Process = yield* spawned(new URL("./calls/callsProcess.ts", import.meta.url), home.args)
     const line = yield* child.line

@@ -165,6 +165,7 @@ export class Calls extends Context.Service<
        * recorded; what is asked first is recorded with its question, and waits.
        */
       const walk = Effect.fnUntraced(function* (attempt: Attempt, request: CallRequest) {
+        if (request.fault !== undefined) return yield* refuse(attempt, faulty(attempt.tool, request.fault))
         const prepared = yield* Effect.exit(prepare(attempt, { counted: true }))
         if (Exit.isFailure(prepared)) {
           const refusal = Failure.squash(prepared.cause)
@@ -270,6 +271,16 @@ export class Calls extends Context.Service<
     }),
   )
 }
+
+/** What a model asked for and could not be read. */
+const faulty = (toolName: string, fault: string): Refused =>
+  new ToolValidationError({
+    message: `The input of "${toolName}" ${fault}. Nothing was run; call it again with a JSON object`,
+    toolName,
+    parameter: "input",
+    expected: "a JSON object",
+    received: "something else",
+  })
 
 const isRefusal = (error: unknown): error is Refused =>
   error instanceof ToolNotFoundError || error instanceof ToolAuthorizationError || error instanceof ToolValidationError

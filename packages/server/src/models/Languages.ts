@@ -3,13 +3,20 @@
  * asked, and with which key and address. Who asks them is `runs`.
  */
 import { resolve } from "node:path"
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import { DeclaredModel, Model } from "@stoa/contract"
+import { Redactor } from "@stoa/tools"
 import { Array, Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Settings } from "../Settings.ts"
 import { json } from "../store/database/Columns.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
+import type { Access } from "./Access.ts"
+import { askModel } from "./ask.ts"
+import { ModelFailure } from "./ModelFailure.ts"
 import { ModelKeys } from "./ModelKeys.ts"
+import { providerModel } from "./providers.ts"
+import type { Said, SaidDelta } from "./Said.ts"
 import { rulesOf } from "./scriptRules.ts"
 
 const Row = Schema.Struct({ name: Schema.String, declared: json(DeclaredModel) })
@@ -23,20 +30,18 @@ const variables = {
   google: "GOOGLE_GENERATIVE_AI_API_KEY",
 } as const
 
-/** How a model is reached: all that is known of it, its key included. */
-export interface Access {
-  readonly name: string
-  readonly declared: DeclaredModel
-  readonly key: Redacted.Redacted | undefined
-  readonly baseUrl: string | undefined
-}
-
 export class Languages extends Context.Service<
   Languages,
   {
     readonly list: Effect.Effect<ReadonlyArray<Model>>
     /** How to reach one, or in a sentence why not and who can change that. */
     readonly access: (name: string) => Effect.Effect<Access, string>
+    /** One question to a model, shown as its answer comes. */
+    readonly ask: (
+      access: Access,
+      options: LanguageModelV4CallOptions,
+      show: (delta: SaidDelta) => void,
+    ) => Effect.Effect<Said, ModelFailure>
     /** What the file says replaces what it said. Rules are beside the file. */
     readonly declare: (
       models: Readonly<Record<string, DeclaredModel>>,
@@ -136,7 +141,21 @@ export class Languages extends Context.Service<
         return done
       }, Effect.orDie)
 
-      return Languages.of({ list, access, declare })
+      const ask: Languages["Service"]["ask"] = Effect.fn("Languages.ask")(function* (reached, options, show) {
+        const redactor = new Redactor(reached.key === undefined ? [] : [Redacted.value(reached.key)])
+        const model = yield* Effect.tryPromise({
+          try: () => providerModel(reached),
+          catch: (cause) =>
+            new ModelFailure({
+              message: `The model ${reached.name}: ${String(cause)}`,
+              again: false,
+              afterMs: undefined,
+            }),
+        })
+        return yield* askModel(reached.name, model, options, redactor, show)
+      })
+
+      return Languages.of({ list, access, ask, declare })
     }),
   )
 }

@@ -65,7 +65,7 @@ export const ruleFor = (rules: ReadonlyArray<Rule>, scene: Scene): Rule | undefi
   rules.find(({ when }) => when === undefined || applies(when, scene))
 
 /** Rules, or what is wrong with the text in a sentence. */
-export const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
+const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
   const errors: Array<jsonc.ParseError> = []
   const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true })
   if (errors.length > 0) return Result.fail("is not JSON")

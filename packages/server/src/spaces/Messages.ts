@@ -12,6 +12,7 @@ import {
   type Page,
   type PrincipalId,
   type Provenance,
+  type RunId,
   type Space,
   TooLarge,
   WrongState,
@@ -37,6 +38,8 @@ export interface PostOptions {
   readonly call?: MessageCall
   readonly provenance?: Provenance
   readonly origin?: Schema.Json
+  /** The run that says it. */
+  readonly run?: RunId
 }
 
 export interface MessageQuery {
@@ -170,6 +173,7 @@ export class Messages extends Context.Service<
           mentions: JSON.stringify(mentions),
           provenance,
           origin: options.origin === undefined ? null : JSON.stringify(options.origin),
+          run: options.run ?? null,
           pinned: false,
           createdAt: DateTime.formatIso(yield* DateTime.now),
         }
@@ -192,7 +196,7 @@ export class Messages extends Context.Service<
           space: space.id,
           actor: author.id,
           provenance,
-          body: { message: posted, addressees },
+          body: { message: posted, addressees, ...(options.run === undefined ? {} : { run: options.run }) },
         })
         return posted
       })

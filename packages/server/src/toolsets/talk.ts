@@ -1,5 +1,5 @@
 /** What the talking tools of every face share: how a space and a message are named on a seed's face. What may be done there, `spaces` says. */
-import { Caller, type Message, type MessageId, Missing, type Space, WrongState } from "@stoa/contract"
+import { Caller, type Message, type MessageId, Missing, type RunId, type Space, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Grants } from "../access/rights/Grants.ts"
@@ -76,7 +76,8 @@ export const makeTalk = Effect.gen(function* () {
 
   const say = Effect.fnUntraced(function* (space: Space, text: string, replyTo?: string) {
     const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
-    return yield* messages.post(space, yield* viewer, wanted)
+    const { run } = yield* Caller
+    return yield* messages.post(space, yield* viewer, wanted, run === undefined ? {} : { run: run as RunId })
   })
 
   const react = Effect.fnUntraced(function* (id: string, emoji: string) {

@@ -29,6 +29,11 @@ const passedOver = [
   "call.waiting",
   "decision.asked",
   "timer.fired",
+  "run.queued",
+  "run.started",
+  "run.stepped",
+  "run.waiting",
+  "run.resumed",
 ] as const satisfies ReadonlyArray<EventKind>
 
 /** A tool that is hidden answers like one that is not there: to call either is to be refused. */
@@ -199,6 +204,23 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("declare", `hosts/${event.body.name}`)
     case "host.removed":
       return done("remove", `hosts/${event.body.name}`)
+    // How a run ended, for whom: what it did are calls, each with a line of its own.
+    case "run.ended": {
+      const { principal, run, state, stop } = event.body
+      return {
+        principal,
+        action: `run ${stop}`,
+        resource: `runs/${run}`,
+        result: state === "completed" ? "success" : "failure",
+        ...(event.space === null ? {} : { space: event.space }),
+      }
+    }
+    case "run.queued":
+    case "run.started":
+    case "run.stepped":
+    case "run.waiting":
+    case "run.resumed":
+      return undefined
     case "host.connected":
     case "host.disconnected":
       return undefined

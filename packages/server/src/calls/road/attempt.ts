@@ -28,6 +28,8 @@ export interface CallRequest {
   readonly id?: CallId
   /** The MCP client that makes it. */
   readonly client?: CallingClient
+  /** Its input could not be read, for this reason: it is refused and written down, and never run. */
+  readonly fault?: string
   /** The run it is part of. Doors cannot say this. */
   readonly run?: CallRun
 }

@@ -21,6 +21,7 @@ import { memoryHandlers } from "./handlers/Memory.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
 import { pausesHandlers } from "./handlers/Pauses.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
+import { runsHandlers } from "./handlers/Runs.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
 import { toolsHandlers } from "./handlers/Tools.ts"
@@ -55,6 +56,7 @@ const handlers = Layer.mergeAll(
   hostsHandlers,
   agentsHandlers,
   modelsHandlers,
+  runsHandlers,
 )
 
 const elsewhere = HttpRouter.add(

@@ -50,6 +50,8 @@ interface Reader<R> {
   readonly atomic: boolean
   /** The kinds it cares for; it is not woken into work by others. All of them, if none are named. */
   readonly kinds?: ReadonlyArray<EventKind>
+  /** Of these kinds, which it acts on: past the others it reads without writing that down at once. */
+  readonly concerns?: (event: Event) => boolean
   /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
   readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
   /** An atomic reader that gives rows and writes nothing itself. */
@@ -165,7 +167,7 @@ export class Readers extends Context.Service<
         yield* batches.write([...statements, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
       })
 
-      const loop = <R>({ atomic, gather, givesRows, handle, kinds, name }: Reader<R>) => {
+      const loop = <R>({ atomic, concerns, gather, givesRows, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
         let noted = -Infinity
         let heldUntil = 0
@@ -237,6 +239,7 @@ export class Readers extends Context.Service<
             yield* passOver(end)
             return yield* bell.waitPast(heard)
           }
+          if (concerns !== undefined && !events.some(concerns)) return yield* passOver(last)
           if (!(yield* hold)) {
             // The cursor was moved by another process, or is about to be.
             if (heldUntil === 0 && cursor === from) yield* Effect.sleep("1 second")

@@ -1,0 +1,37 @@
+import { Api, Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Agents } from "../../../access/identity/Agents.ts"
+import { Grants } from "../../../access/rights/Grants.ts"
+import { Runs } from "../../../runs/Runs.ts"
+import { Spaces } from "../../../spaces/Spaces.ts"
+
+export const runsHandlers = HttpApiBuilder.group(
+  Api,
+  "runs",
+  Effect.fn(function* (handlers) {
+    const runs = yield* Runs
+    const agents = yield* Agents
+    const spaces = yield* Spaces
+    const grants = yield* Grants
+    const reader = grants.viewer("runs")
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { agent, space, ...query } }) {
+        const whose = agent === undefined ? undefined : (yield* agents.get(agent)).id
+        const where = space === undefined ? undefined : (yield* spaces.get(space, yield* grants.viewer("spaces"))).id
+        return yield* runs.list(yield* reader, {
+          ...query,
+          ...(whose === undefined ? {} : { agent: whose }),
+          ...(where === undefined ? {} : { space: where }),
+        })
+      }),
+      get: ({ params }) => Effect.flatMap(reader, (who) => runs.get(params.run, who)),
+      messages: ({ params }) => Effect.flatMap(reader, (who) => runs.messages(params.run, who)),
+      steps: ({ params }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who)),
+      cancel: Effect.fnUntraced(function* ({ params }) {
+        const { principal } = yield* Caller
+        return yield* runs.cancel(params.run, yield* reader, principal.name)
+      }),
+    })
+  }),
+)

@@ -1,0 +1,10 @@
+import { Data } from "effect"
+
+/** Why a model did not answer, in words without anything the house keeps secret. */
+export class ModelFailure extends Data.TaggedError("ModelFailure")<{
+  readonly message: string
+  /** Asked again it may answer. */
+  readonly again: boolean
+  /** Not before that, where it has said so. */
+  readonly afterMs: number | undefined
+}> {}

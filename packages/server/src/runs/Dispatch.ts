@@ -1,0 +1,150 @@
+/**
+ * One fiber a house: takes over what a dead house left, claims what is next, starts it, and waits for its bell. A claimed run
+ * is worked on in a fiber of its own, until it parks or ends.
+ */
+import type { RunId } from "@stoa/contract"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Scope } from "effect"
+import { Settings } from "../Settings.ts"
+import { Holder } from "../store/Holder.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { makeClaim } from "./claim.ts"
+import { makeDrive } from "./drive.ts"
+import { makeRecord } from "./record.ts"
+import type { RunRow } from "./rows.ts"
+
+/** Taken over so often within one step, a run may be what kills the house (G-24). */
+const mostAttempts = 5
+/** How long a closing house waits for steps to come to their end. */
+const drain = Duration.seconds(10)
+/** How long after a fault of ours a run is taken up again. */
+const faultPause = Duration.seconds(1)
+
+export class Dispatch extends Context.Service<
+  Dispatch,
+  {
+    /** Begins to work: once everything it works with is there. */
+    readonly open: Effect.Effect<void, never, Scope.Scope>
+    /** How many runs are worked on here. */
+    readonly working: () => number
+  }
+>()("server/runs/Dispatch") {
+  static readonly layer = Layer.effect(
+    Dispatch,
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const { id: me } = yield* Holder
+      const { slots } = yield* Settings
+      const record = yield* makeRecord
+      const { claim, handBack, nextDue, recover } = yield* makeClaim(record, me)
+      let leaving = false
+      const drive = yield* makeDrive(record, () => leaving)
+      const working = new Map<RunId, Fiber.Fiber<unknown>>()
+      const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted"])
+
+      /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
+      const work = (row: RunRow, faults = 0): Effect.Effect<void> =>
+        Effect.exit(drive(row)).pipe(
+          Effect.flatMap((exit) => {
+            if (Exit.isSuccess(exit)) return exit.value === "handBack" ? Effect.asVoid(handBack(row)) : Effect.void
+            if (Cause.hasInterruptsOnly(exit.cause)) return Effect.void
+            return Effect.logError(`Run ${row.id} failed in the house and is tried again`, exit.cause).pipe(
+              Effect.andThen(Effect.sleep(faultPause)),
+              Effect.andThen(Effect.suspend(() => anew(row, faults + 1))),
+            )
+          }),
+        )
+      const anew = Effect.fnUntraced(function* (row: RunRow, faults: number) {
+        const now = yield* record.byId(row.id)
+        if (now === undefined || now.fence !== row.fence || now.state !== "running") return
+        if (faults < mostAttempts) return yield* work(now, faults)
+        yield* record.end(
+          now,
+          { stop: "error", failure: "Something in the house failed, each time it was tried. The log says what." },
+          [],
+          0,
+        )
+      })
+
+      const begin = Effect.fnUntraced(function* (row: RunRow, scope: Scope.Scope) {
+        const body = work(row).pipe(
+          Effect.catchCause((cause) => Effect.logError(`Run ${row.id} could not be worked on`, cause)),
+          Effect.ensuring(
+            Effect.sync(() => {
+              working.delete(row.id)
+              bell.ring()
+            }),
+          ),
+        )
+        working.set(row.id, yield* Effect.forkIn(body, scope))
+      })
+
+      const takeOver = Effect.fnUntraced(function* (scope: Scope.Scope) {
+        for (const row of yield* recover) {
+          if (row.attempts <= mostAttempts) yield* begin(row, scope)
+          else
+            yield* record.end(
+              row,
+              {
+                stop: "crashed",
+                failure: `The house ended ${row.attempts} times while this run was in one step, and it may be why. Look into it, then retry it by hand.`,
+              },
+              [],
+              0,
+            )
+        }
+      })
+
+      /** Sleeps no longer than to the next that is due. */
+      const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
+        const heard = bell.rung
+        const free = slots - working.size
+        const rows = free > 0 ? yield* claim(free) : []
+        for (const row of rows) yield* begin(row, scope)
+        // One a mailbox and pass: there may be more.
+        if (rows.length > 0 && working.size < slots) return
+        const due = yield* nextDue()
+        yield* due === undefined ? bell.waitPast(heard) : Effect.timeoutOption(bell.waitPast(heard), due)
+      })
+
+      const loop = (scope: Scope.Scope) =>
+        Effect.suspend(() => pass(scope)).pipe(
+          Effect.tapCause((cause) => Effect.logError("Runs could not be claimed; that is tried again", cause)),
+          Effect.catchCause(() => Effect.sleep("1 second")),
+          Effect.forever,
+        )
+
+      /** A run that was ended by others is no longer worked on: its model's answer is not waited for. */
+      const stopEnded = journal.follow({
+        name: "Runs that have ended",
+        kinds: ["run.ended"],
+        wanted: () => working.size > 0,
+        hear: (events) =>
+          Effect.sync(() => {
+            for (const event of events)
+              if (event.kind === "run.ended" && event.body.state === "canceled")
+                working.get(event.body.run)?.interruptUnsafe()
+          }),
+      })
+
+      /** Steps under way come to their end, or are left where they are; either way their runs go on elsewhere or later. */
+      const leave = (claiming: Fiber.Fiber<unknown>) =>
+        Effect.gen(function* () {
+          leaving = true
+          yield* Fiber.interrupt(claiming)
+          const all = [...working.values()]
+          yield* Effect.timeoutOption(Fiber.awaitAll(all), drain)
+          yield* Fiber.interruptAll(all)
+        })
+
+      const open = Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        yield* stopEnded
+        yield* takeOver(scope)
+        const claiming = yield* Effect.forkIn(loop(scope), scope)
+        yield* Effect.addFinalizer(() => leave(claiming))
+      })
+
+      return Dispatch.of({ open, working: () => working.size })
+    }),
+  )
+}

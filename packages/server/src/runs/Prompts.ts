@@ -1,0 +1,120 @@
+/** Gathers the rows a prompt is made of. The texts themselves are made by the pure functions in `prompt/`. */
+import type { Agent, Caller, Message, RunId, SpaceId } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Principals } from "../access/identity/Principals.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { Messages } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
+import { profileNamed } from "./profile.ts"
+import { systemPrompt } from "./prompt/system.ts"
+import { type ShownMessage, type ShownTrigger, userPrompt } from "./prompt/user.ts"
+import { open } from "./lifecycle.ts"
+import type { TriggerRow } from "./rows.ts"
+
+export interface Prompted {
+  readonly system: string
+  readonly user: string
+}
+
+/** What is known of what is to be thought about. */
+export interface About {
+  readonly agent: Agent
+  readonly caller: Caller["Service"]
+  readonly profile: string
+  readonly run: RunId | null
+  readonly space: SpaceId | null
+  readonly triggers: ReadonlyArray<TriggerRow>
+}
+
+const shownCall = ({ call }: Message): string | null =>
+  call === null ? null : `used the tool ${call.tool} with ${JSON.stringify(call.input).slice(0, 500)}`
+
+export class Prompts extends Context.Service<Prompts, { readonly make: (about: About) => Effect.Effect<Prompted> }>()(
+  "server/runs/Prompts",
+) {
+  static readonly layer = Layer.effect(
+    Prompts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const spaces = yield* Spaces
+      const messages = yield* Messages
+      const principals = yield* Principals
+      const grants = yield* Grants
+
+      const shownTrigger = Effect.fnUntraced(function* (row: TriggerRow) {
+        const author = row.author === null ? Option.none() : yield* Effect.option(principals.get(row.author))
+        const waits =
+          row.message === null
+            ? []
+            : yield* Effect.orDie(sql`SELECT id FROM waits WHERE message = ${row.message} AND state = 'open'`)
+        return {
+          kind: row.kind,
+          message: row.message,
+          text: row.text,
+          author: Option.match(author, {
+            onNone: () => null,
+            onSome: ({ id, kind, name }) => ({ id, name, kind }),
+          }),
+          waits: waits.length > 0,
+        } satisfies ShownTrigger
+      })
+
+      const othersOf = (agent: string, run: RunId | null) =>
+        Effect.orDie(
+          sql<{ id: string; state: string; summary: string }>`SELECT id, state, trigger_summary AS summary FROM runs
+            WHERE agent = ${agent} AND ${sql.in("state", open)} AND id <> ${run ?? ""} ORDER BY id LIMIT 20`,
+        )
+
+      const make: Prompts["Service"]["make"] = Effect.fn("Prompts.make")(function* (about) {
+        const { agent, caller } = about
+        const { guidance, history: most } = profileNamed(about.profile)
+        const viewer = yield* grants.viewerOf(caller, "spaces")
+        const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
+        const space = Option.getOrNull(found)
+        const page =
+          space === null
+            ? []
+            : yield* messages.list(space, viewer, { limit: most }).pipe(
+                Effect.map(({ items }) => items),
+                Effect.orElseSucceed(() => []),
+              )
+        const read = space === null ? 0 : space.lastSeq - space.unread
+        const newest = about.triggers.findLast(({ message }) => message !== null)?.message ?? null
+        const root = page.find(({ id }) => id === newest)?.replyTo ?? null
+        // A thread is told in place of the space (S0-68).
+        const thread = root === null ? page : page.filter(({ id, replyTo }) => id === root || replyTo === root)
+        return {
+          system: systemPrompt({
+            name: agent.name,
+            persona: agent.persona,
+            blocks: [],
+            goals: [],
+            plans: [],
+            guidance,
+            speaks: false,
+          }),
+          user: userPrompt({
+            now: DateTime.formatIso(yield* DateTime.now),
+            triggers: yield* Effect.forEach(about.triggers, shownTrigger),
+            space: space === null ? null : { id: space.id, name: space.name, kind: space.kind, members: space.members },
+            thread: root !== null,
+            history: thread.map((message): ShownMessage => ({
+              id: message.id,
+              at: DateTime.formatIso(message.createdAt),
+              author: message.author,
+              text: message.text,
+              provenance: message.provenance,
+              call: shownCall(message),
+              replyTo: message.replyTo,
+              seen: message.seq <= read,
+            })),
+            others: yield* othersOf(agent.id, about.run),
+          }),
+        }
+      })
+
+      return Prompts.of({ make })
+    }),
+  )
+}

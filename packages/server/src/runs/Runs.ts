@@ -1,0 +1,214 @@
+/** Runs as others see them: to look at, and to stop. What doors and toolsets call. */
+import {
+  Missing,
+  type Page,
+  type PageQuery,
+  type Run,
+  type RunId,
+  RunMessage,
+  type RunState,
+  RunStep,
+  WrongState,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Reader } from "../access/rights/Viewer.ts"
+import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
+import { makeRecord } from "./record.ts"
+import { partsOf, runFrom, type RunRow, type StepRow, type ToldRow } from "./rows.ts"
+
+export interface RunQuery extends PageQuery {
+  readonly agent?: string
+  readonly state?: RunState
+  readonly space?: string
+}
+
+type Shown = RunRow & { readonly activeSpace: string | null }
+
+export class Runs extends Context.Service<
+  Runs,
+  {
+    readonly get: (id: string, reader: Reader) => Effect.Effect<Run, Missing>
+    /** Newest first. */
+    readonly list: (reader: Reader, query: RunQuery) => Effect.Effect<Page<Run>>
+    readonly messages: (id: string, reader: Reader) => Effect.Effect<Page<RunMessage>, Missing>
+    readonly steps: (id: string, reader: Reader) => Effect.Effect<Page<RunStep>, Missing>
+    /** Stops it, and withdraws what it asked; what it had done stays done. */
+    readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
+  }
+>()("server/runs/Runs") {
+  static readonly layer = Layer.effect(
+    Runs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const calls = yield* Calls
+      const record = yield* makeRecord
+
+      const columns = sql.literal("r.*, (SELECT a.space FROM active_spaces a WHERE a.holder = r.id) AS active_space")
+      /** One's own, and those of agents one owns; an admin sees everybody's. */
+      const seenBy = ({ all, principal }: Reader) =>
+        all
+          ? sql`1 = 1`
+          : sql`(r.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = r.agent AND p.owner = ${principal.id}))`
+
+      const waitsOf = (ids: ReadonlyArray<string>) =>
+        ids.length === 0
+          ? Effect.succeed([])
+          : Effect.orDie(
+              sql<{ run: string; onKind: string; onId: string }>`SELECT run, on_kind, on_id FROM calls
+                WHERE ${sql.in("run", ids)} AND state = 'waiting' AND on_id IS NOT NULL`,
+            )
+
+      const shown = Effect.fnUntraced(function* (rows: ReadonlyArray<Shown>) {
+        const waiting = rows.filter(({ state }) => state.startsWith("waiting")).map(({ id }) => id)
+        const waits = yield* waitsOf(waiting)
+        return rows.map((row) =>
+          runFrom(
+            row,
+            row.activeSpace,
+            waits.filter(({ run }) => run === row.id).map(({ onId: id, onKind: kind }) => ({ kind, id })),
+          ),
+        )
+      })
+
+      const find = Effect.fnUntraced(function* (id: string, reader: Reader) {
+        const rows = yield* Effect.orDie(
+          sql<Shown>`SELECT ${columns} FROM runs r WHERE r.id = ${id} AND ${seenBy(reader)}`,
+        )
+        return rows[0] ?? (yield* new Missing({ noun: "run", ref: id }))
+      })
+
+      const get: Runs["Service"]["get"] = Effect.fn("Runs.get")(function* (id, reader) {
+        return (yield* shown([yield* find(id, reader)]))[0]!
+      })
+
+      const list: Runs["Service"]["list"] = Effect.fn("Runs.list")(function* (reader, query) {
+        const { limit } = pageFrom(query)
+        const where = [seenBy(reader)]
+        if (query.cursor !== undefined) where.push(sql`r.id < ${decodeCursor(query.cursor)}`)
+        if (query.agent !== undefined) where.push(sql`r.agent = ${query.agent}`)
+        if (query.state !== undefined) where.push(sql`r.state = ${query.state}`)
+        if (query.space !== undefined) where.push(sql`r.trigger_space = ${query.space}`)
+        const rows = yield* Effect.orDie(
+          sql<Shown>`SELECT ${columns} FROM runs r WHERE ${sql.and(where)} ORDER BY r.id DESC LIMIT ${limit + 1}`,
+        )
+        const page = pageOf(
+          rows,
+          limit,
+          (row) => row,
+          (row) => row.id,
+        )
+        return { items: yield* shown(page.items), next: page.next }
+      })
+
+      const rowsOf = Effect.fnUntraced(function* (id: RunId) {
+        return {
+          told: yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
+          steps: yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`,
+          calls: yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`,
+        }
+      }, Effect.orDie)
+
+      const steps: Runs["Service"]["steps"] = Effect.fn("Runs.steps")(function* (id, reader) {
+        const run = yield* find(id, reader)
+        const { calls: made, steps: taken } = yield* rowsOf(run.id)
+        const textOf = (row: StepRow, type: "text" | "reasoning") =>
+          partsOf(row)
+            .flatMap((part) => (part.type === type ? [part.text] : []))
+            .join("")
+        const items = taken.map((row) => {
+          const reasoning = textOf(row, "reasoning")
+          return new RunStep({
+            number: row.number,
+            state: row.state,
+            text: textOf(row, "text"),
+            ...(reasoning === "" ? {} : { reasoning }),
+            calls: partsOf(row)
+              .filter((part) => part.type === "call")
+              .map((part, at) => {
+                const call = made.find(({ place, step }) => step === row.number && place === at + 1)
+                return {
+                  place: at + 1,
+                  tool: call?.tool ?? part.tool,
+                  input: part.input,
+                  ...(call === undefined ? {} : { call: call.id, state: call.state }),
+                }
+              }),
+            finish: row.finish,
+            model: row.model,
+            tokens: { in: row.tokensIn, out: row.tokensOut, cached: row.tokensCached },
+            cost: row.costMicros / 1e6,
+            beganAt: DateTime.makeUnsafe(row.beganAt),
+            saidAt: row.saidAt === null ? null : DateTime.makeUnsafe(row.saidAt),
+          })
+        })
+        return { items, next: null }
+      })
+
+      const messages: Runs["Service"]["messages"] = Effect.fn("Runs.messages")(function* (id, reader) {
+        const run = yield* find(id, reader)
+        const { calls: made, steps: taken, told } = yield* rowsOf(run.id)
+        const items: Array<RunMessage> = []
+        const add = (message: Omit<ConstructorParameters<typeof RunMessage>[0], "seq">) =>
+          items.push(new RunMessage({ ...message, seq: items.length + 1 }))
+        const tellOf = (step: number) => {
+          for (const { body, kind } of told.filter((one) => one.step === step))
+            add({ kind: kind === "system" ? "system_message" : "user_message", step, text: body })
+        }
+        tellOf(0)
+        for (const row of taken) {
+          const text = partsOf(row)
+            .flatMap((part) => (part.type === "text" ? [part.text] : []))
+            .join("")
+          if (text !== "") add({ kind: "assistant_message", step: row.number, text })
+          const own = made.filter(({ step }) => step === row.number)
+          for (const call of own)
+            add({
+              kind: "tool_call_message",
+              step: row.number,
+              call: call.id,
+              tool: call.tool,
+              input: JSON.parse(call.input) as unknown,
+            })
+          for (const call of own) {
+            const { error, output, state } = callFrom(call)
+            if (call.settledAt === null) continue
+            add({
+              kind: "tool_return_message",
+              step: row.number,
+              call: call.id,
+              tool: call.tool,
+              state,
+              ...(output === undefined ? {} : { output }),
+              ...(error === undefined ? {} : { error }),
+            })
+          }
+          tellOf(row.number)
+        }
+        return { items, next: null }
+      })
+
+      const cancel: Runs["Service"]["cancel"] = Effect.fn("Runs.cancel")(function* (id, reader, by) {
+        const run = yield* find(id, reader)
+        const failure = `It was stopped by ${by}.`
+        const ended = yield* journal.transact(record.stop(run.id, { stop: "cancelled", failure }))
+        if (ended === undefined) {
+          const now = (yield* record.byId(run.id))!
+          return yield* new WrongState({ detail: `This run is ${now.state} already, and stays so.` })
+        }
+        const unsettled = yield* Effect.orDie(
+          sql<{
+            id: string
+          }>`SELECT id FROM calls WHERE run = ${run.id} AND state IN ('received', 'waiting', 'running')`,
+        )
+        for (const call of unsettled) yield* Effect.ignore(calls.cancel(call.id, `Its run was stopped by ${by}`))
+        return yield* get(run.id, reader)
+      }, Effect.uninterruptible)
+
+      return Runs.of({ get, list, messages, steps, cancel })
+    }),
+  )
+}

@@ -1,0 +1,193 @@
+/**
+ * Wakes agents: an atomic reader of the journal, so that what it writes commits with its cursor and an event is acted on once,
+ * however often the house dies. `triggers` is unique by agent and source beside that.
+ */
+import type { Event, EventBody, PrincipalId, RunId } from "@stoa/contract"
+import { Cause, Context, DateTime, Effect, Exit, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import { becauseOf, newId } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { readerLayer } from "../store/journal/Readers.ts"
+import { open } from "./lifecycle.ts"
+import { profileNamed, profileNameOf, tightened } from "./profile.ts"
+import { makeRecord } from "./record.ts"
+import { depthAfter, mayWake } from "./route.ts"
+import type { RunRow } from "./rows.ts"
+
+const kinds = ["message.created", "call.settled", "pause.set", "principal.retired"] as const
+
+/** Tried so often, an event that cannot be handled becomes a dead letter, and the reader goes on (G-24). */
+const tries = 3
+
+const summaryOf = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 120)
+
+const concerns = (event: Event): boolean => {
+  switch (event.kind) {
+    case "message.created":
+      return event.body.addressees.length > 0
+    case "call.settled":
+      return event.body.run !== undefined
+    default:
+      return true
+  }
+}
+
+class Wake extends Context.Service<Wake, { readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void> }>()(
+  "server/runs/Wake",
+) {}
+
+const layerWake = Layer.effect(
+  Wake,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const journal = yield* Journal
+    const agents = yield* Agents
+    const record = yield* makeRecord
+    const failed = new Map<number, number>()
+
+    const runDepth = Effect.fnUntraced(function* (run: RunId | undefined) {
+      if (run === undefined) return null
+      return (yield* record.byId(run))?.chainDepth ?? null
+    })
+
+    /** A run for one agent that a message is for; nothing, where it has none to think with, or others woke it too often. */
+    const wakeOne = Effect.fnUntraced(function* (
+      id: PrincipalId,
+      { message, run }: EventBody<"message.created">,
+      depth: number,
+      after: RunId | null,
+    ) {
+      const found = yield* Effect.option(agents.get(id))
+      if (Option.isNone(found)) return null
+      const agent = found.value
+      if (agent.retiredAt !== null || (agent.models.length === 0 && agent.thinker.kind === "model")) return null
+      const name = profileNameOf(agent)
+      const profile = profileNamed(name)
+      const limits = tightened(profile.limits, agent.limits)
+      if (!mayWake(depth, limits.depth ?? 0)) return null
+      const joined = profile.joins ? yield* queuedIn(id, message.space, depth) : undefined
+      const target = joined?.id ?? newId<RunId>("run")
+      const isNew = yield* record.trigger({
+        agent: id,
+        source: message.id,
+        run: target,
+        kind: "message",
+        message: message.id,
+        space: message.space,
+        author: message.author.id,
+        text: message.text,
+        depth,
+        at: DateTime.formatIso(message.createdAt),
+      })
+      if (!isNew) return null
+      if (joined !== undefined) return joined.id
+      yield* record.enqueue({
+        id: target,
+        agent: id,
+        profile: name,
+        limits,
+        kind: "message",
+        summary: `${message.author.name}: ${summaryOf(message.text)}`,
+        message: message.id,
+        space: message.space,
+        depth,
+        afterRun: after,
+      })
+      return run === target ? null : target
+    })
+
+    /** A run of this agent in this space that nobody has begun. */
+    const queuedIn = (agent: PrincipalId, space: string, depth: number) =>
+      Effect.map(
+        Effect.orDie(
+          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND trigger_space = ${space} AND state = 'queued'
+            AND started_at IS NULL AND trigger_kind = 'message' AND chain_depth = ${depth} ORDER BY id DESC LIMIT 1`,
+        ),
+        (rows) => rows[0],
+      )
+
+    const said = Effect.fnUntraced(function* (body: EventBody<"message.created">) {
+      const { addressees, message, run } = body
+      const depth = depthAfter(message.author.kind, yield* runDepth(run))
+      // One after the other, so that each sees what the one before said (S0-62).
+      let before: RunId | null = null
+      for (const agent of addressees) before = (yield* wakeOne(agent, body, depth, before)) ?? before
+    })
+
+    const endAll = Effect.fnUntraced(function* (
+      agent: string | undefined,
+      states: ReadonlyArray<string>,
+      stop: "paused" | "retired",
+      failure: string,
+    ) {
+      const whose = agent === undefined ? sql`1 = 1` : sql`agent = ${agent}`
+      const rows = yield* Effect.orDie(
+        sql<{ id: string }>`SELECT id FROM runs WHERE ${whose} AND ${sql.in("state", states)}`,
+      )
+      for (const { id } of rows) yield* record.stop(id, { stop, failure })
+    })
+
+    const one = Effect.fnUntraced(function* (event: Event) {
+      switch (event.kind) {
+        case "message.created":
+          return yield* said(event.body)
+        case "call.settled":
+          return event.body.run === undefined ? undefined : yield* record.ring([event.body.run.id])
+        case "pause.set": {
+          const { reason, subject } = event.body
+          const agent = subject.startsWith("agents/") ? subject.slice("agents/".length) : undefined
+          if (agent === undefined && subject !== "everything") return
+          const why = reason === "" ? "" : `: ${reason}`
+          return yield* endAll(agent, ["running", "waiting_tool", "waiting_reply"], "paused", `It was paused${why}.`)
+        }
+        case "principal.retired":
+          return yield* endAll(event.body.principal, open, "retired", "Its agent has left the house.")
+        default:
+          return
+      }
+    })
+
+    const bury = Effect.fnUntraced(function* (event: Event, cause: Cause.Cause<unknown>) {
+      yield* Effect.logError(`The event ${event.cursor} (${event.kind}) woke nobody: it is a dead letter`, cause)
+      const row = {
+        id: newId("dls"),
+        kind: event.kind,
+        subject: String(event.cursor),
+        event: JSON.stringify(event.body),
+        failure: Cause.pretty(cause).slice(0, 2000),
+        tried: tries,
+        at: DateTime.formatIso(yield* DateTime.now),
+        state: "open",
+      }
+      yield* Effect.orDie(sql`INSERT INTO dead_letters ${sql.insert(row)}`)
+    })
+
+    const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
+      for (const event of events) {
+        if (!concerns(event)) continue
+        const exit = yield* Effect.exit(journal.transact(becauseOf(event, one(event))))
+        if (Exit.isSuccess(exit)) {
+          failed.delete(event.cursor)
+          continue
+        }
+        if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
+        const tried = (failed.get(event.cursor) ?? 0) + 1
+        failed.set(event.cursor, tried)
+        // The reader tries again, this event alone.
+        if (tried < tries) return yield* Effect.failCause(exit.cause)
+        failed.delete(event.cursor)
+        yield* bury(event, exit.cause)
+      }
+    }) as Wake["Service"]["hear"]
+    return Wake.of({ hear })
+  }),
+)
+
+export const wakeReader = readerLayer({
+  name: "runs",
+  atomic: true,
+  kinds: [...kinds],
+  concerns,
+  handle: (events) => Effect.flatMap(Wake, ({ hear }) => hear(events)),
+}).pipe(Layer.provide(layerWake))

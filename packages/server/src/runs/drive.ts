@@ -1,0 +1,284 @@
+/**
+ * Works on a run until it parks or ends. Nothing of a run is held here that is not in its rows: whoever loads them goes on
+ * where another has stopped.
+ */
+import { Caller, type CallState, type RunId } from "@stoa/contract"
+import { Clock, DateTime, Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
+import { callFrom, type CallRow } from "../calls/Calls.ts"
+import { Catalogue, everything } from "../calls/catalogue/Catalogue.ts"
+import type { Part } from "../models/Said.ts"
+import { monotonicOf } from "../store/Monotonic.ts"
+import { reached } from "./limits.ts"
+import { makeMaking } from "./making.ts"
+import { proceed, quietEnd, type TakenStep } from "./proceed.ts"
+import type { Result } from "./prompt/conversation.ts"
+import { Prompts } from "./Prompts.ts"
+import type { Ended, Record } from "./record.ts"
+import { limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, type TriggerRow } from "./rows.ts"
+import { makeShow } from "./show.ts"
+import { makeThink } from "./think/model.ts"
+import { wireToolsOf } from "./wireTools.ts"
+
+interface Step extends TakenStep {
+  readonly model: string | null
+  readonly parts: ReadonlyArray<Part>
+  readonly results: ReadonlyArray<Result>
+}
+
+interface Work {
+  readonly row: RunRow
+  readonly triggers: ReadonlyArray<TriggerRow>
+  readonly told: ReadonlyArray<ToldRow>
+  readonly steps: ReadonlyArray<Step>
+}
+
+/** What a model is told of how a call ended. */
+const outcomeOf = (state: CallState): Result["outcome"] =>
+  state === "done" ? "done" : state === "refused" ? "refused" : "failed"
+
+const resultOf = (row: CallRow): Result => {
+  const { error, output } = callFrom(row)
+  return { place: row.place!, outcome: outcomeOf(row.state), output, error: error?.message ?? null }
+}
+
+const errorTag = ({ error }: CallRow): string | undefined =>
+  error === null ? undefined : (JSON.parse(error) as { readonly tag?: string }).tag
+
+const stepOf = (row: StepRow, calls: ReadonlyArray<CallRow>): Step => {
+  const parts = partsOf(row)
+  return {
+    number: row.number,
+    model: row.model,
+    parts,
+    asked: parts.filter((part) => part.type === "call"),
+    calls: new Map(
+      calls.map((call) => [
+        call.place!,
+        { id: call.id, state: call.state, onKind: call.onKind, errorTag: errorTag(call) },
+      ]),
+    ),
+    results: calls.map(resultOf),
+  }
+}
+
+/** `leaving`: the house closes, and whoever comes to the end of a step hands its run back. */
+export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: () => boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const agents = yield* Agents
+  const tokens = yield* Tokens
+  const catalogue = yield* Catalogue
+  const prompts = yield* Prompts
+  const think = yield* makeThink
+  const make = yield* makeMaking
+  const show = yield* makeShow
+  const clock = yield* Clock.Clock
+
+  const load = Effect.fnUntraced(function* (row: RunRow) {
+    const id = row.id
+    const triggers = yield* sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${id} ORDER BY at, source`
+    const fresh = row.step === 0 && row.fence === 1
+    const told = fresh ? [] : yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`
+    const steps = fresh ? [] : yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`
+    const calls = fresh ? [] : yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`
+    return {
+      row,
+      triggers,
+      told,
+      steps: steps.map((step) =>
+        stepOf(
+          step,
+          calls.filter((call) => call.step === step.number),
+        ),
+      ),
+    } satisfies Work
+  }, Effect.orDie)
+
+  const callsOf = (run: RunId, step: number) =>
+    Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} ORDER BY place`)
+
+  /** What its agent has spent today, where that is limited. */
+  const spentToday = Effect.fnUntraced(function* (row: RunRow) {
+    if (limitsOf(row).perDay === undefined) return { tokens: 0, costMicros: 0 }
+    const day = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
+    const rows = yield* Effect.orDie(
+      sql<{ tokens: number; costMicros: number }>`SELECT tokens_in + tokens_out AS tokens, cost_micros FROM spend
+        WHERE agent = ${row.agent} AND day = ${day}`,
+    )
+    return { tokens: rows[0]?.tokens ?? 0, costMicros: rows[0]?.costMicros ?? 0 }
+  })
+
+  return Effect.fn("Run.drive")(function* (claimed: RunRow) {
+    let work = yield* load(claimed)
+    let since = monotonicOf(clock)
+    /** Time that was worked since it was last written down. */
+    const busy = (): number => {
+      const now = monotonicOf(clock)
+      const took = Math.max(0, Math.round(now - since))
+      since = now
+      return took
+    }
+    const end = (ended: Ended, told: ReadonlyArray<ToldRow> = []) => record.end(work.row, ended, told, busy())
+
+    const callerNow = Effect.map(Effect.option(tokens.again(work.row.agent, "agent")), (found) =>
+      Option.map(found, (caller): Caller["Service"] => ({ ...caller, run: work.row.id })),
+    )
+
+    /** True: the run goes on. */
+    const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"]) {
+      const { row } = work
+      const limits = limitsOf(row)
+      const hit = reached(limits, {
+        steps: work.steps.length,
+        tokens: row.tokensIn + row.tokensOut,
+        costMicros: row.costMicros,
+        busyMs: row.busyMs,
+        waits: row.waits,
+        today: yield* spentToday(row),
+      })
+      if (hit !== undefined) return yield* Effect.as(end(hit), false)
+      const agent = yield* Effect.orDie(agents.get(row.agent))
+      const prompt =
+        work.told.length > 0
+          ? undefined
+          : yield* prompts.make({
+              agent,
+              caller,
+              profile: row.profile,
+              run: row.id,
+              space: row.triggerSpace,
+              triggers: work.triggers,
+            })
+      const told: ReadonlyArray<ToldRow> =
+        prompt === undefined
+          ? work.told
+          : [
+              { run: row.id, seq: 1, kind: "system", body: prompt.system, step: 0 },
+              { run: row.id, seq: 2, kind: "user", body: prompt.user, step: 0 },
+            ]
+      const fresh = prompt === undefined ? [] : told
+      const beganAt = DateTime.formatIso(yield* DateTime.now)
+      const { restart, say } = show(row)
+      const last = work.steps.at(-1)
+      const newest = work.triggers.at(-1)
+      const used = row.tokensIn + row.tokensOut
+      const thought = yield* Effect.result(
+        think(
+          {
+            models: agent.models,
+            told,
+            steps: work.steps,
+            tools: wireToolsOf(yield* catalogue.list(caller, everything)),
+            mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
+            scene: {
+              agent: agent.name,
+              step: number,
+              text: newest?.text ?? "",
+              tool: last?.asked.at(-1)?.tool,
+              outcome: last?.results.at(-1)?.outcome,
+              fill: {
+                text: newest?.text ?? "",
+                message: newest?.message ?? "",
+                space: newest?.space ?? "",
+                author: newest?.author ?? "",
+                agent: agent.id,
+                run: row.id,
+              },
+            },
+          },
+          say,
+          restart,
+        ),
+      )
+      if (thought._tag === "Failure")
+        return yield* Effect.as(end({ stop: "error", failure: thought.failure.message }, fresh), false)
+      const said = thought.success
+      const asked = said.parts.filter((part) => part.type === "call")
+      const spent = {
+        tokensIn: said.usage.in,
+        tokensOut: said.usage.out,
+        costMicros: said.costMicros,
+        busyMs: busy(),
+      }
+      const taken: StepRow = {
+        run: row.id,
+        number,
+        state: "said",
+        content: JSON.stringify(said.parts),
+        finish: said.finish,
+        model: said.model,
+        tokensIn: said.usage.in,
+        tokensOut: said.usage.out,
+        tokensCached: said.usage.cached,
+        costMicros: said.costMicros,
+        beganAt,
+        saidAt: DateTime.formatIso(yield* DateTime.now),
+      }
+      const steps = [...work.steps, stepOf(taken, [])]
+      const over = asked.length === 0 ? { stop: quietEnd(steps), failure: null } : undefined
+      if (!(yield* record.step(row, taken, fresh, asked.length, spent, over))) return false
+      work = {
+        ...work,
+        told,
+        steps,
+        row: {
+          ...row,
+          step: number,
+          tokensIn: row.tokensIn + spent.tokensIn,
+          tokensOut: row.tokensOut + spent.tokensOut,
+          costMicros: row.costMicros + spent.costMicros,
+          busyMs: row.busyMs + spent.busyMs,
+        },
+      }
+      return over === undefined
+    })
+
+    const makeCalls = Effect.fnUntraced(function* (
+      number: number,
+      places: ReadonlyArray<number>,
+      caller: Caller["Service"],
+    ) {
+      const step = work.steps.at(-1)!
+      for (const place of places)
+        yield* record.because(work.row, make(work.row, caller, number, place, step.asked[place - 1]!))
+      const calls = yield* callsOf(work.row.id, number)
+      const made = {
+        ...step,
+        calls: new Map(
+          calls.map((call) => [
+            call.place!,
+            { id: call.id, state: call.state, onKind: call.onKind, errorTag: errorTag(call) },
+          ]),
+        ),
+        results: calls.map(resultOf),
+      }
+      work = { ...work, steps: [...work.steps.slice(0, -1), made] }
+    })
+
+    for (;;) {
+      if (leaving()) return "handBack" as const
+      const next = proceed(work.steps)
+      if (next.do === "park") {
+        if (yield* record.park(work.row, next.on, work.row.rung, busy())) return "parked" as const
+        // Rung since, or no longer ours.
+        const now = yield* record.byId(work.row.id)
+        if (now === undefined || now.fence !== work.row.fence || now.state !== "running") return "lost" as const
+        work = yield* load(now)
+        continue
+      }
+      if (next.do === "end") {
+        yield* end(next)
+        return "ended" as const
+      }
+      const caller = yield* callerNow
+      if (Option.isNone(caller)) {
+        yield* end({ stop: "retired", failure: "Its agent has left the house." })
+        return "ended" as const
+      }
+      if (next.do === "make") yield* makeCalls(next.step, next.places, caller.value)
+      else if (!(yield* thinkOnce(next.step, caller.value))) return "ended" as const
+    }
+  })
+})

@@ -1,0 +1,66 @@
+/** A step's calls through the one road, one after another. One that waits does not hold up the next. */
+import { Caller, type CallRun } from "@stoa/contract"
+import { Effect } from "effect"
+import { Calls } from "../calls/Calls.ts"
+import type { CallPart } from "../models/Said.ts"
+import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
+import type { RunRow } from "./rows.ts"
+
+/** Longer than any tool may take: what runs is waited for, what waits for somebody is not. */
+const longest = 310_000
+const longestPause = 60_000
+const mostTries = 5
+
+export const makeMaking = Effect.gen(function* () {
+  const calls = yield* Calls
+  const active = yield* ActiveSpaces
+
+  /** The call of one place. Refused, it has a row all the same, which the run reads. */
+  const make = Effect.fnUntraced(function* (
+    row: RunRow,
+    caller: Caller["Service"],
+    step: number,
+    place: number,
+    part: CallPart,
+  ) {
+    const run: CallRun = { id: row.id, step, place }
+    const space = (yield* active.of(caller)) ?? row.triggerSpace ?? undefined
+    const request = {
+      tool: part.tool,
+      input: part.input as Readonly<Record<string, unknown>>,
+      run,
+      wait: longest,
+      ...(part.fault === undefined ? {} : { fault: part.fault }),
+    }
+    const once = (placed: boolean, more: { readonly fault?: string } = {}) =>
+      calls.call({ ...request, ...(placed && space !== undefined ? { space } : {}), ...more }).pipe(
+        Effect.provideService(Caller, caller),
+        Effect.catchTags({
+          // Refused, and written down as such.
+          ToolNotFoundError: () => Effect.void,
+          ToolAuthorizationError: () => Effect.void,
+          ToolValidationError: () => Effect.void,
+          // Taken by this run before: what is there stands.
+          WrongState: () => Effect.void,
+        }),
+      )
+    const nowhere = (more: { readonly fault?: string } = {}) =>
+      Effect.catchTags(once(false, more), { Missing: Effect.die, Ambiguous: Effect.die, Forbidden: Effect.die })
+    // It may not act where it was woken: then it acts nowhere.
+    const anywhere = Effect.catchTags(once(true), {
+      Missing: () => nowhere(),
+      Ambiguous: () => nowhere(),
+      Forbidden: () => nowhere(),
+    })
+    for (let tried = 1; ; tried++) {
+      const made = yield* Effect.result(anywhere)
+      if (made._tag === "Success") return
+      const { message, retryAfter } = made.failure
+      // Too many at once: it comes again when there is room, and is told so if there is none for long.
+      if (tried === mostTries) return yield* Effect.orDie(nowhere({ fault: message }))
+      yield* Effect.sleep(Math.min(longestPause, Math.max(100, retryAfter * 1000)))
+    }
+  })
+
+  return make
+})

@@ -1,0 +1,61 @@
+/**
+ * What a run does next, from its rows: the same for one that is fresh, one that goes on and one that was cut off. Pure. A next
+ * step is only thought when every call of the last one has settled, so that no model sees a call without its end.
+ */
+import type { CallState, StopReason } from "@stoa/contract"
+import type { CallPart } from "../models/Said.ts"
+
+interface MadeCall {
+  readonly id: string
+  readonly state: CallState
+  readonly onKind: string | null
+  readonly errorTag: string | undefined
+}
+
+export interface TakenStep {
+  readonly number: number
+  readonly asked: ReadonlyArray<CallPart>
+  /** By place, beginning with 1; a place without a call was not made. */
+  readonly calls: ReadonlyMap<number, MadeCall>
+}
+
+export type Next =
+  | { readonly do: "think"; readonly step: number }
+  | { readonly do: "make"; readonly step: number; readonly places: ReadonlyArray<number> }
+  | { readonly do: "park"; readonly on: "parkTool" | "parkReply" }
+  | { readonly do: "end"; readonly stop: StopReason; readonly failure: string | null }
+
+const open: ReadonlyArray<CallState> = ["received", "waiting", "running"]
+
+/** So many steps in a row of which nothing could be used. */
+const mostInvalid = 3
+const invalidTags = ["ToolNotFoundError", "ToolValidationError"]
+
+const isInvalid = ({ asked, calls }: TakenStep): boolean =>
+  asked.length > 0 &&
+  [...calls.values()].every(
+    ({ errorTag, state }) => state === "refused" && errorTag !== undefined && invalidTags.includes(errorTag),
+  )
+
+/** How a run ends whose last step asked for nothing. */
+export const quietEnd = (steps: ReadonlyArray<Pick<TakenStep, "asked">>): StopReason =>
+  steps.some(({ asked }) => asked.length > 0) ? "end_turn" : "no_tool_call"
+
+export const proceed = (steps: ReadonlyArray<TakenStep>): Next => {
+  const last = steps.at(-1)
+  if (last === undefined) return { do: "think", step: 1 }
+  const places = last.asked.map((_, at) => at + 1).filter((place) => !last.calls.has(place))
+  if (places.length > 0) return { do: "make", step: last.number, places }
+  const waits = [...last.calls.values()].filter(({ state }) => open.includes(state))
+  if (waits.length > 0)
+    return { do: "park", on: waits.every(({ onKind }) => onKind === "reply") ? "parkReply" : "parkTool" }
+  if (last.asked.length === 0) return { do: "end", stop: quietEnd(steps), failure: null }
+  const newest = steps.slice(-mostInvalid)
+  if (newest.length === mostInvalid && newest.every(isInvalid))
+    return {
+      do: "end",
+      stop: "invalid_tool_call",
+      failure: `${mostInvalid} steps in a row asked for tools that are not there, or with input that does not fit.`,
+    }
+  return { do: "think", step: last.number + 1 }
+}

@@ -1,0 +1,93 @@
+/** What a run may do by the toolset its agent has: the values of the seeds, and of the house's own. Pure. */
+import type { Agent, AgentLimits, ToolsetName } from "@stoa/contract"
+
+export interface Profile {
+  readonly limits: AgentLimits
+  /** How many messages of its space it is shown. */
+  readonly history: number
+  /** How many of its runs may wait at once. */
+  readonly mostWaiting: number
+  /** How long it waits for replies; null: for as long as somebody may answer. */
+  readonly waitMs: number | null
+  /** Messages that come before it has begun join the run that waits for its turn (G-07). */
+  readonly joins: boolean
+  /** What its prompt says of its tools. */
+  readonly guidance: ReadonlyArray<string>
+}
+
+/** How far agents may wake each other where nobody has said otherwise: a run of this depth is the last (S0-64). */
+const profiles: Record<ToolsetName, Profile> = {
+  office: {
+    limits: { steps: 5, cost: 0.1, depth: 3, width: 1 },
+    history: 20,
+    mostWaiting: 5,
+    waitMs: 300_000,
+    // One run a message (S0-57).
+    joins: false,
+    guidance: ["To say nothing, call do_nothing or simply end: that is a good answer, too."],
+  },
+  gateway: {
+    limits: { steps: 100, minutes: 30, depth: 10, width: 5, waits: 10 },
+    history: 50,
+    mostWaiting: 5,
+    waitMs: 300_000,
+    joins: false,
+    guidance: ["send_message speaks in the space you stand in; enter_space takes you to another one."],
+  },
+  stoa: {
+    limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
+    history: 50,
+    mostWaiting: 5,
+    waitMs: 300_000,
+    joins: true,
+    guidance: [],
+  },
+  engrams: {
+    limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
+    history: 50,
+    mostWaiting: 5,
+    waitMs: 300_000,
+    joins: true,
+    guidance: [],
+  },
+  team: {
+    limits: { steps: 1000, minutes: 1440, depth: 50, width: 1, waits: 1000 },
+    history: 50,
+    mostWaiting: 100,
+    waitMs: null,
+    joins: true,
+    guidance: [],
+  },
+  skills: {
+    limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
+    history: 50,
+    mostWaiting: 5,
+    waitMs: 300_000,
+    joins: true,
+    guidance: [],
+  },
+}
+
+/** Of several toolsets the one whose agents talk most decides. */
+const order: ReadonlyArray<ToolsetName> = ["team", "office", "gateway", "engrams", "stoa", "skills"]
+
+export const profileNameOf = ({ toolsets }: Pick<Agent, "toolsets">): ToolsetName =>
+  order.find((one) => toolsets.includes(one)) ?? "stoa"
+
+export const profileNamed = (name: string): Profile => profiles[name as ToolsetName] ?? profiles.stoa
+
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : other === undefined ? one : Math.min(one, other)
+
+/** Each may only tighten what stands before it. */
+export const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => {
+  const keys = ["steps", "cost", "tokens", "minutes", "waits", "depth", "width"] as const
+  const limits = keys.flatMap((key) => {
+    const value = least(base[key], more[key])
+    return value === undefined ? [] : [[key, value] as const]
+  })
+  const cost = least(base.perDay?.cost, more.perDay?.cost)
+  const tokens = least(base.perDay?.tokens, more.perDay?.tokens)
+  const perDay = { ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) }
+  return { ...Object.fromEntries(limits), ...(Object.keys(perDay).length === 0 ? {} : { perDay }) }
+}

@@ -1,0 +1,82 @@
+/**
+ * What a run has been told, has said and has done, as a provider takes it. Pure. Each call has exactly one result, failures
+ * included, so that no provider sees a call without its end (S1-102).
+ */
+import type { JSONObject, JSONValue, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type { Part, ProviderData } from "../../models/Said.ts"
+
+export interface Result {
+  readonly place: number
+  readonly outcome: "done" | "failed" | "refused"
+  readonly output: unknown
+  readonly error: string | null
+}
+
+export interface SaidStep {
+  readonly model: string | null
+  readonly parts: ReadonlyArray<Part>
+  readonly results: ReadonlyArray<Result>
+}
+
+const options = (provider: ProviderData | undefined): { readonly providerOptions?: Record<string, JSONObject> } =>
+  provider === undefined ? {} : { providerOptions: provider }
+
+/** Reasoning is signed by the model that made it, and told to no other. */
+type Assistant = Extract<LanguageModelV4Message, { readonly role: "assistant" }>["content"]
+const assistantPart = (part: Part, own: boolean): Assistant => {
+  switch (part.type) {
+    case "text":
+      return part.text === ""
+        ? []
+        : [{ type: "text" as const, text: part.text, ...(own ? options(part.provider) : {}) }]
+    case "reasoning":
+      return own ? [{ type: "reasoning" as const, text: part.text, ...options(part.provider) }] : []
+    case "call":
+      return [
+        {
+          type: "tool-call" as const,
+          toolCallId: part.id,
+          toolName: part.tool,
+          input: part.fault === undefined ? part.input : {},
+          ...(own ? options(part.provider) : {}),
+        },
+      ]
+  }
+}
+
+const outputOf = (result: Result | undefined) => {
+  if (result === undefined) return { type: "error-text" as const, value: "It was not made." }
+  if (result.outcome !== "done") return { type: "error-text" as const, value: result.error ?? "It failed." }
+  return typeof result.output === "string"
+    ? { type: "text" as const, value: result.output }
+    : { type: "json" as const, value: (result.output ?? null) as JSONValue }
+}
+
+const stepMessages = (step: SaidStep, model: string): ReadonlyArray<LanguageModelV4Message> => {
+  const content = step.parts.flatMap((part) => assistantPart(part, step.model === model))
+  const calls = step.parts.filter((part) => part.type === "call")
+  const messages: Array<LanguageModelV4Message> = []
+  if (content.length > 0) messages.push({ role: "assistant", content })
+  if (calls.length > 0)
+    messages.push({
+      role: "tool",
+      content: calls.map((part, at) => ({
+        type: "tool-result",
+        toolCallId: part.id,
+        toolName: part.tool,
+        output: outputOf(step.results.find(({ place }) => place === at + 1)),
+      })),
+    })
+  return messages
+}
+
+export const conversation = (
+  told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>,
+  steps: ReadonlyArray<SaidStep>,
+  model: string,
+): LanguageModelV4Prompt => [
+  ...told.map(({ body, kind }): LanguageModelV4Message =>
+    kind === "system" ? { role: "system", content: body } : { role: "user", content: [{ type: "text", text: body }] },
+  ),
+  ...steps.flatMap((step) => stepMessages(step, model)),
+]

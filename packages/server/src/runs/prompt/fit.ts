@@ -1,0 +1,26 @@
+/** What goes when a conversation is longer than its model can be told: the oldest results first, never half of a pair. Pure. */
+import type { SaidStep } from "./conversation.ts"
+
+/** Some four letters are a token: a guess that is right for text and careful for JSON. */
+const lettersPerToken = 3
+const note = "This result was taken out because the conversation had become too long."
+
+const sizeOf = (step: SaidStep): number =>
+  JSON.stringify(step.parts).length + step.results.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
+
+/** `window`: how many tokens the model takes; `told`: letters of what it is told in any case. */
+export const fitted = (steps: ReadonlyArray<SaidStep>, told: number, window: number): ReadonlyArray<SaidStep> => {
+  const most = window * lettersPerToken - told
+  let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
+  if (size <= most) return steps
+  return steps.map((step, at) => {
+    // What has just been done is what it thinks about.
+    if (size <= most || at === steps.length - 1 || step.results.length === 0) return step
+    const short = {
+      ...step,
+      results: step.results.map((one) => (one.outcome === "done" ? { ...one, output: note } : one)),
+    }
+    size += sizeOf(short) - sizeOf(step)
+    return short
+  })
+}

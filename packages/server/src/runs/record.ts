@@ -1,0 +1,247 @@
+/**
+ * What is written of a run: its row and its events in one transaction. Every change of a run that is worked on names the fence
+ * it was claimed under: whoever has lost it changes nothing.
+ */
+import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId, SpaceId } from "@stoa/contract"
+import type { StopReason, TriggerKind } from "@stoa/contract"
+import { Clock, DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { endOf, from, open, to } from "./lifecycle.ts"
+import type { RunRow, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+
+const lanes = 64
+
+/** Which lane an agent's runs are in: never another. */
+const laneOf = (agent: string): number => {
+  let hash = 0
+  for (let at = 0; at < agent.length; at++) hash = (Math.imul(hash, 31) + agent.charCodeAt(at)) | 0
+  return Math.abs(hash) % lanes
+}
+
+export interface NewRun {
+  readonly id?: RunId
+  readonly agent: PrincipalId
+  readonly profile: string
+  readonly limits: AgentLimits
+  readonly kind: TriggerKind
+  readonly summary: string
+  readonly message?: MessageId | null
+  readonly space?: SpaceId | null
+  readonly depth: number
+  readonly readyAt?: number
+  readonly afterRun?: RunId | null
+  /** Of a sub-agent: the call that waits for it, the outermost run, and how deep it is. */
+  readonly parentCall?: CallId
+  readonly root?: RunId
+  readonly nesting?: number
+  readonly retryOf?: RunId
+  readonly step?: number
+}
+
+/** What a step has cost. */
+export interface Spent {
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly costMicros: number
+  readonly busyMs: number
+}
+
+export interface Ended {
+  readonly stop: StopReason
+  readonly failure: string | null
+}
+
+export const makeRecord = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const iso = Effect.map(DateTime.now, DateTime.formatIso)
+
+  const byId = (id: string) =>
+    Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`), (rows) => rows[0])
+
+  const inSpace = (row: Pick<RunRow, "triggerSpace">) => (row.triggerSpace === null ? {} : { space: row.triggerSpace })
+  const about = (row: Pick<RunRow, "id" | "agent">) => ({ run: row.id, principal: row.agent })
+  /** What a run does is its agent's doing, under the correlation of what woke it. */
+  const because = <A, E, R>(row: Pick<RunRow, "correlationId" | "agent">, effect: Effect.Effect<A, E, R>) =>
+    causedBy({ correlationId: row.correlationId as CorrelationId, actor: row.agent, provenance: "agent" }, effect)
+
+  /** A run that waits for its turn. */
+  const enqueue = Effect.fnUntraced(function* (wanted: NewRun) {
+    const id = wanted.id ?? newId<RunId>("run")
+    // wall clock: a moment that is stored.
+    const now = yield* Clock.currentTimeMillis
+    const row: RunRow = {
+      id,
+      agent: wanted.agent,
+      // A sub-agent does not wait for its parent's agent to have time.
+      mailbox: wanted.parentCall === undefined ? wanted.agent : id,
+      lane: laneOf(wanted.agent),
+      width: wanted.limits.width ?? 1,
+      thinker: "model",
+      profile: wanted.profile,
+      state: "queued",
+      stop: null,
+      failure: null,
+      triggerKind: wanted.kind,
+      triggerSummary: wanted.summary.slice(0, 200),
+      triggerMessage: wanted.message ?? null,
+      triggerSpace: wanted.space ?? null,
+      chainDepth: wanted.depth,
+      root: wanted.root ?? id,
+      parentCall: wanted.parentCall ?? null,
+      retryOf: wanted.retryOf ?? null,
+      nesting: wanted.nesting ?? 0,
+      afterRun: wanted.afterRun ?? null,
+      step: wanted.step ?? 0,
+      rung: 0,
+      fence: 0,
+      owner: null,
+      resumed: 0,
+      readyAt: wanted.readyAt ?? now,
+      attempts: 0,
+      limits: JSON.stringify(wanted.limits),
+      tokensIn: 0,
+      tokensOut: 0,
+      costMicros: 0,
+      busyMs: 0,
+      waits: 0,
+      correlationId: (yield* currentCause).correlationId,
+      createdAt: yield* iso,
+      startedAt: null,
+      endedAt: null,
+    }
+    yield* Effect.orDie(sql`INSERT INTO runs ${sql.insert({ ...row })}`)
+    yield* journal.append({
+      kind: "run.queued",
+      body: { ...about(row), trigger: row.triggerKind },
+    })
+    return row
+  })
+
+  /** Whether it is new: a source wakes an agent once. */
+  const trigger = (row: TriggerRow) =>
+    Effect.map(
+      Effect.orDie(sql`INSERT INTO triggers ${sql.insert({ ...row })} ON CONFLICT DO NOTHING RETURNING source`),
+      (rows) => rows.length > 0,
+    )
+
+  const spendToday = Effect.fnUntraced(function* (agent: string, { costMicros, tokensIn, tokensOut }: Spent) {
+    if (tokensIn + tokensOut + costMicros === 0) return
+    const day = (yield* iso).slice(0, 10)
+    yield* Effect.orDie(sql`INSERT INTO spend ${sql.insert({ agent, day, tokensIn, tokensOut, costMicros })}
+      ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
+        tokens_out = spend.tokens_out + excluded.tokens_out, cost_micros = spend.cost_micros + excluded.cost_micros`)
+  })
+
+  const tell = (rows: ReadonlyArray<ToldRow>) =>
+    rows.length === 0
+      ? Effect.void
+      : Effect.orDie(
+          sql`INSERT INTO run_messages ${sql.insert(rows.map((row) => ({ ...row })) as never)} ON CONFLICT DO NOTHING`,
+        )
+
+  /** Ends a run that this house works on; false, where it does not any more. */
+  const writeEnd = Effect.fnUntraced(function* (row: RunRow, { failure, stop }: Ended, busyMs: number) {
+    const change = endOf[stop]
+    const said = failure === null ? null : failure.slice(0, 2000)
+    const ended = yield* Effect.orDie(sql`UPDATE runs SET state = ${to(change)}, stop = ${stop}, failure = ${said},
+      ended_at = ${yield* iso}, owner = NULL, busy_ms = busy_ms + ${busyMs}
+      WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("goOn"))} RETURNING id`)
+    if (ended.length === 0) return false
+    yield* journal.append({
+      kind: "run.ended",
+      ...inSpace(row),
+      body: { ...about(row), state: to(change), stop, failure: said },
+    })
+    return true
+  })
+
+  /** A step that was said, with the end of the run where it asked for nothing. False: the run is no longer ours. */
+  const step = (row: RunRow, taken: StepRow, told: ReadonlyArray<ToldRow>, calls: number, spent: Spent, end?: Ended) =>
+    because(
+      row,
+      journal.transact(
+        Effect.gen(function* () {
+          const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${taken.number}, attempts = 0,
+            tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
+            cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
+            WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("goOn"))} RETURNING id`)
+          if (moved.length === 0) return false
+          yield* tell(told)
+          yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
+          yield* spendToday(row.agent, spent)
+          yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
+          return end === undefined ? true : yield* writeEnd(row, end, 0)
+        }),
+      ),
+    )
+
+  const end = (row: RunRow, ended: Ended, told: ReadonlyArray<ToldRow>, busyMs: number) =>
+    because(
+      row,
+      journal.transact(
+        Effect.gen(function* () {
+          const written = yield* writeEnd(row, ended, busyMs)
+          if (written) yield* tell(told)
+          return written
+        }),
+      ),
+    )
+
+  /** Waits, unless it was rung since it looked; false then, or where it is no longer ours. */
+  const park = (row: RunRow, on: "parkTool" | "parkReply", seen: number, busyMs: number) =>
+    because(
+      row,
+      journal.transact(
+        Effect.gen(function* () {
+          const parked = yield* Effect.orDie(sql`UPDATE runs SET state = ${to(on)}, owner = NULL, attempts = 0,
+            busy_ms = busy_ms + ${busyMs} WHERE id = ${row.id} AND fence = ${row.fence} AND rung = ${seen}
+            AND ${sql.in("state", from(on))} RETURNING id`)
+          if (parked.length === 0) return false
+          yield* journal.append({ kind: "run.waiting", body: { ...about(row), state: to(on) } })
+          return true
+        }),
+      ),
+    )
+
+  /** What some runs waited for has come: those of which nothing is open any more wait for their turn. */
+  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    if (ids.length === 0) return
+    // First the bell: whoever parks at this moment finds another number, or has parked before this goes on.
+    const rung = yield* Effect.orDie(
+      sql<RunRow>`UPDATE runs SET rung = rung + 1 WHERE ${sql.in("id", ids)} AND ${sql.in("state", open)} RETURNING *`,
+    )
+    const waiting = rung.filter(({ state }) => from("ring").includes(state)).map(({ id }) => id)
+    if (waiting.length === 0) return
+    // wall clock: a moment that is stored.
+    const now = yield* Clock.currentTimeMillis
+    const queued = yield* Effect.orDie(
+      sql<RunRow>`UPDATE runs SET state = ${to("ring")}, resumed = 1, ready_at = ${now}
+        WHERE ${sql.in("id", waiting)} AND ${sql.in("state", from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
+          WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running')) RETURNING *`,
+    )
+    for (const row of queued) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
+  })
+
+  /** Ends a run from outside, whatever it does: its fence rises, so that whoever works on it writes nothing more. */
+  const stop = Effect.fnUntraced(function* (id: string, { failure, stop: why }: Ended) {
+    const change = endOf[why]
+    const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to(change)}, stop = ${why},
+      failure = ${failure}, ended_at = ${yield* iso}, owner = NULL, fence = fence + 1
+      WHERE id = ${id} AND ${sql.in("state", from(change))} RETURNING *`)
+    const row = rows[0]
+    if (row === undefined) return undefined
+    yield* journal.append({
+      kind: "run.ended",
+      ...inSpace(row),
+      body: { ...about(row), state: to(change), stop: why, failure },
+    })
+    return row
+  })
+
+  return { byId, enqueue, trigger, step, end, park, ring, stop, because, about, inSpace }
+})
+
+export type Record = Effect.Success<typeof makeRecord>

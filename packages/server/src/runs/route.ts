@@ -1,0 +1,12 @@
+/** What a message means for the agents it is for: a run for each, or none, and why. Pure. */
+import type { PrincipalKind } from "@stoa/contract"
+
+/**
+ * A person, a plan or a service begins anew. A run passes its depth on, plus one. An agent that speaks from outside a run
+ * counts as the first, since nobody sees where its loop goes.
+ */
+export const depthAfter = (author: PrincipalKind, runDepth: number | null): number =>
+  runDepth !== null ? runDepth + 1 : author === "agent" ? 1 : 0
+
+/** A run of depth d may wake others while d is below the limit (S0-64, X-05). */
+export const mayWake = (depth: number, limit: number): boolean => depth === 0 || depth <= limit

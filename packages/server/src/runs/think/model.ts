@@ -1,0 +1,102 @@
+/** One thought of a run whose agent thinks with a model: asked, asked again, and then the next model of its list. */
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
+import type { ModelPrice } from "@stoa/contract"
+import { Data, Effect } from "effect"
+import type { Access } from "../../models/Access.ts"
+import type { ModelFailure } from "../../models/ModelFailure.ts"
+import { Languages } from "../../models/Languages.ts"
+import type { Said, SaidDelta } from "../../models/Said.ts"
+import { conversation, type SaidStep } from "../prompt/conversation.ts"
+import { fitted } from "../prompt/fit.ts"
+
+/** It cannot think, whatever is tried: the run ends with these words. */
+class ThinkFailure extends Data.TaggedError("ThinkFailure")<{ readonly message: string }> {}
+
+interface Thought extends Said {
+  readonly model: string
+  readonly costMicros: number
+}
+
+export interface ThoughtInput {
+  /** In the order in which they are tried. */
+  readonly models: ReadonlyArray<string>
+  readonly told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>
+  readonly steps: ReadonlyArray<SaidStep>
+  readonly tools: ReadonlyArray<LanguageModelV4FunctionTool>
+  /** What a scripted model looks at beside the prompt. */
+  readonly scene: Readonly<Record<string, unknown>>
+  /** What is left of the run's tokens. */
+  readonly mostTokens: number | undefined
+}
+
+const tries = 3
+const usualWindow = 100_000
+/** Whoever asks to be left alone for longer is left to the next model, or to a retry by hand. */
+const longestWaitMs = 60_000
+const firstWaitMs = 500
+
+/** A model without a price costs nothing. Of what it was told, what the provider had kept may be cheaper. */
+const costOf = (price: ModelPrice | undefined, usage: Said["usage"]): number => {
+  if (price === undefined) return 0
+  const cached = Math.min(usage.cached, usage.in)
+  // A million tokens cost so many dollars, so one costs as many millionths.
+  return Math.round((usage.in - cached) * price.in + cached * (price.cached ?? price.in) + usage.out * price.out)
+}
+
+export const makeThink = Effect.gen(function* () {
+  const languages = yield* Languages
+
+  const optionsFor = ({ declared, name }: Access, input: ThoughtInput): LanguageModelV4CallOptions => {
+    const told = input.told.reduce((sum, { body }) => sum + body.length, 0)
+    const steps = fitted(input.steps, told, declared.window ?? usualWindow)
+    const most = [declared.maxOutput, input.mostTokens].filter((one) => one !== undefined)
+    return {
+      prompt: conversation(input.told, steps, name),
+      ...(input.tools.length === 0 ? {} : { tools: [...input.tools], toolChoice: { type: "auto" } }),
+      ...(most.length === 0 ? {} : { maxOutputTokens: Math.max(1, Math.min(...most)) }),
+      ...(declared.provider === "scripted" ? { providerOptions: { stoa: input.scene as never } } : {}),
+    }
+  }
+
+  /** Asked again while that may help. What was shown of an answer that broke off is taken back. */
+  const askOne = (
+    access: Access,
+    input: ThoughtInput,
+    show: (delta: SaidDelta) => void,
+    restart: Effect.Effect<void>,
+  ) =>
+    Effect.gen(function* () {
+      const options = optionsFor(access, input)
+      for (let tried = 1; ; tried++) {
+        const answer = yield* Effect.result(languages.ask(access, options, show))
+        if (answer._tag === "Success") return answer.success
+        const failure: ModelFailure = answer.failure
+        const wait = failure.afterMs ?? firstWaitMs * 2 ** (tried - 1)
+        if (!failure.again || tried > tries || wait > longestWaitMs) return yield* Effect.fail(failure.message)
+        yield* restart
+        yield* Effect.sleep(wait)
+      }
+    })
+
+  return Effect.fn("Think.model")(function* (
+    input: ThoughtInput,
+    show: (delta: SaidDelta) => void,
+    restart: Effect.Effect<void>,
+  ) {
+    const faults: Array<string> = []
+    for (const name of input.models) {
+      const asked = yield* Effect.result(
+        Effect.flatMap(languages.access(name), (access) =>
+          Effect.map(askOne(access, input, show, restart), (said) => ({ said, access })),
+        ),
+      )
+      if (asked._tag === "Success") {
+        const { access, said } = asked.success
+        return { ...said, model: name, costMicros: costOf(access.declared.price, said.usage) } satisfies Thought
+      }
+      faults.push(asked.failure)
+      yield* restart
+    }
+    return yield* new ThinkFailure({ message: faults.join(" ") })
+  })
+})
