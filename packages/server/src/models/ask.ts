@@ -91,7 +91,7 @@ const gather = (show: (delta: SaidDelta) => void) => {
           type: "call",
           id: part.toolCallId,
           tool: part.toolName,
-          input: fault === undefined ? input : String(part.input).slice(0, 10_000),
+          input: fault === undefined ? input : part.input.slice(0, 10_000),
           ...(fault === undefined ? {} : { fault }),
           ...withProvider(part.providerMetadata),
         })
