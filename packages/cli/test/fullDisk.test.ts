@@ -209,6 +209,13 @@ describe.each(ways)("a full disk: $name", (way) => {
       expect(reads.length).toBeGreaterThan(20)
       expect((await call(house, "GET", "/readyz")).body).toEqual({ status: "ok" })
 
+      // It ends while there is no room to write that down.
+      const waits = { input: { seconds: 2 }, wait: 0 }
+      const began = performance.now()
+      const waiting = await call(house, "POST", "/api/v1/tools/wait_for_messages/call", waits, token)
+      expect(waiting.status).toBe(202)
+      const waited = `/api/v1/calls/${String(waiting.body["id"])}`
+
       await way.fill(house)
       for (const [method, path, body] of writes()) {
         const answer = await call(house, method, path, body)
@@ -230,7 +237,14 @@ describe.each(ways)("a full disk: $name", (way) => {
       const told = await call(house, "GET", "/api/v1/doctor")
       expect(told.body["findings"]).toContainEqual(expect.objectContaining({ check: "disk", state: "fail" }))
 
+      await vi.waitUntil(() => performance.now() - began > 2500, { timeout: 5000 })
+      expect((await call(house, "GET", waited)).body["state"]).toBe("running")
+
       await way.makeRoom(house)
+      expect((await call(house, "GET", `${waited}?wait=20`)).body).toMatchObject({
+        state: "done",
+        output: { timedOut: true },
+      })
       await vi.waitUntil(async () => (await call(house, "GET", "/readyz")).body["disk"] === undefined, {
         timeout: 20_000,
         interval: 100,

@@ -159,6 +159,12 @@ describe("while it does not run", () => {
     expect(await back.admin.principals.get("Kept")).toMatchObject({ kind: "agent" })
     expect((await back.admin.house.doctor()).findings.filter(({ state }) => state !== "ok")).toEqual([])
     await back.admin.principals.add({ kind: "agent", name: "Since" })
+    // The trail goes on under the seal it came with.
+    const { findings } = await back.admin.house.doctor()
+    expect(findings.find(({ check }) => check === "audit")).toMatchObject({
+      state: "ok",
+      detail: expect.not.stringContaining("sealed since"),
+    })
     await back.stop()
   })
 

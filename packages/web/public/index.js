@@ -1,8 +1,9 @@
+import { shown } from "./foreignText.js"
 import { readLink } from "./signIn.js"
 
 // All that comes from the house is shown with textContent; nothing here ever becomes markup.
 const at = (id) => document.getElementById(id)
-const make = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more })
+const make = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: shown(text), ...more })
 
 const store = { token: "stoa.token", from: "stoa.from" }
 const most = 200
@@ -41,7 +42,7 @@ const signInWith = (token) => {
 const whoIs = (token) =>
   fetch("/api/v1/me", { headers: { authorization: `Bearer ${token}` }, cache: "no-store" })
     .then((answer) => (answer.ok ? answer.json() : { name: "nobody: its token does not work" }))
-    .then(({ name }) => name)
+    .then(({ name }) => shown(name))
     .catch(() => "somebody the house could not be asked about")
 
 const askWhich = async () => {
@@ -70,7 +71,7 @@ const askIn = (trouble = "") => {
   sessionStorage.removeItem(store.from)
   at("house").hidden = at("leave").hidden = true
   at("door").hidden = false
-  at("trouble").textContent = trouble
+  at("trouble").textContent = shown(trouble)
   document.title = "Stoa: sign in"
 }
 
@@ -94,7 +95,7 @@ const ask = async (path, options = {}) => {
 // ---- who is here ------------------------------------------------------------------------------------------
 
 const showMe = (me) => {
-  at("you").textContent = me.name
+  at("you").textContent = shown(me.name)
   const rows = [
     ["Kind", me.kind],
     ["Roles", me.roles.join(", ") || "none"],

@@ -1,5 +1,6 @@
 /** A sign-in link never replaces another sign-in silently, and pages carry no script or style inside. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { visible } from "@stoa/contract"
 import { describe, expect, it } from "vitest"
 
 type Link = { readonly kind: "none" } | { readonly kind: "enter" | "other"; readonly token: string }
@@ -7,6 +8,7 @@ const pages = new URL("../public/", import.meta.url)
 const { readLink } = (await import(new URL("signIn.js", pages).href)) as {
   readonly readLink: (hash: string, present: string | null) => Link
 }
+const { shown } = (await import(new URL("foreignText.js", pages).href)) as { readonly shown: (text: string) => string }
 const read = (name: string) => readFileSync(new URL(name, pages), "utf8")
 
 describe("a sign-in link", () => {
@@ -26,6 +28,18 @@ describe("a sign-in link", () => {
     // The one place that replaces the token of this tab, and who calls it: a link for nobody else, a choice, the form.
     expect(script.match(/setItem\(store\.token/g)).toHaveLength(2)
     expect(script).toMatch(/if \(found\.kind === "other"\) \{\s+offered = found\.token/)
+  })
+})
+
+describe("foreign text", () => {
+  it("is shown by the page as by every other face: nothing in it is invisible", () => {
+    const signs = Array.from({ length: 0x3000 }, (_, at) => String.fromCodePoint(at)).filter(
+      (sign) => !/[\r\n]/.test(sign),
+    )
+    for (const text of [...signs, "\u{E0041}x", "\ud800", "ab\u202Ecd", "👨‍👩‍👧"]) expect(shown(text)).toBe(visible(text))
+    expect(shown("one\r\ntwo\u200b")).toBe("one\ntwo<U+200B>")
+    // Whatever the page shows goes through it, but for words of its own.
+    expect(read("index.js")).toContain("textContent: shown(text)")
   })
 })
 

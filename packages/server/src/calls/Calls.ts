@@ -46,6 +46,7 @@ import { makeRecord } from "./road/record.ts"
 import { refusedInput } from "./road/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/rows.ts"
 import { makeEndings } from "./waiting/endings.ts"
+import { isSettled } from "./road/lifecycle.ts"
 import { makeListeners } from "./waiting/listeners.ts"
 import type { OpenQuestions } from "./waiting/questions.ts"
 
@@ -124,15 +125,21 @@ export class Calls extends Context.Service<
         { stay: patient, wait = usualWait }: CallRequest,
       ): Effect.Effect<CallRow, never, Caller> =>
         wait > 0 && (row.state === "running" || (row.state === "waiting" && (patient === true || isWithHost(row))))
-          ? settled(row.id, wait)
+          ? remain(row.id, wait)
           : Effect.succeed(row)
 
       /** Whoever stays with too many calls already has this one as it stands: it goes on by itself. */
-      const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
+      const remain = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
         Effect.flatMap(Caller, (caller) =>
           Effect.catchTag(limits.within(caller, "waits", listeners.settled(id, milliseconds)), "TooManyRequests", () =>
             listeners.now(id),
           ),
+        )
+
+      /** A call that has settled already takes no place of those who stay. */
+      const settled = (id: string, milliseconds: number): Effect.Effect<CallRow, never, Caller> =>
+        Effect.flatMap(listeners.now(id), (row) =>
+          isSettled(row.state) ? Effect.succeed(row) : remain(id, milliseconds),
         )
 
       /** A retry finds the first call and its result, or the refusal it met. */

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
+import { connect } from "@stoa/sdk"
 import { Effect, Redacted } from "effect"
 import { config, holding, told } from "./callsKit.ts"
 import { send, token } from "../killedHouse.ts"
@@ -58,6 +59,64 @@ it.live(
       const end = told(yield* send(second.url, token, "GET", `/calls/${cut.id}?wait=30`))
       assert.strictEqual(end.state, "failed")
       assert.include(end.error?.message, "not known")
+      yield* second.child.kill
+    }),
+  120_000,
+)
+
+/** Asked until it is so: the other process hears of it by itself, in its own time. */
+const eventually = Effect.fnUntraced(function* <A>(ask: Effect.Effect<A>, isSo: (answer: A) => boolean) {
+  for (;;) {
+    const answer = yield* ask
+    if (isSo(answer)) return answer
+    yield* Effect.sleep("20 millis")
+  }
+})
+
+it.live(
+  "G-22 tools and hosts that one process is given are offered by the other, changed there and withdrawn",
+  () =>
+    Effect.gen(function* () {
+      const database = Redacted.value((yield* tempDatabase).url)
+      const [first, second] = [yield* shared(database), yield* shared(database)]
+      const form = (description: string) => ({
+        name: "greets",
+        description,
+        inputSchema: { type: "object" },
+        executionType: "internal",
+        execution: { output: { hello: description } },
+      })
+      const shown = Effect.map(send(second.url, token, "GET", "/tools?limit=100"), ({ body }) =>
+        (body["items"] as ReadonlyArray<{ name: string; description: string }>).filter(({ name }) =>
+          ["greets", "adds"].includes(name),
+        ),
+      )
+      yield* send(first.url, token, "POST", "/tools", form("one"))
+      yield* eventually(shown, (items) => items.some(({ description }) => description === "one"))
+      yield* send(first.url, token, "PUT", "/tools/greets", form("two"))
+      yield* eventually(shown, (items) => items.some(({ description }) => description === "two"))
+      const called = told(yield* send(second.url, token, "POST", "/tools/greets/call", { input: {} }))
+      assert.deepStrictEqual(called.output, { hello: "two" })
+      yield* send(first.url, token, "DELETE", "/tools/greets")
+      yield* eventually(shown, (items) => items.length === 0)
+
+      // Its process is connected to the first; whoever calls asks the second.
+      const host = connect({ url: first.url, token }).host({ name: "sums" })
+      host.tool<{ readonly a: number; readonly b: number }>(
+        "adds",
+        { description: "Adds.", inputSchema: { type: "object" } },
+        ({ a, b }) => a + b,
+      )
+      yield* Effect.promise(() => host.start())
+      yield* eventually(shown, (items) => items.some(({ name }) => name === "adds"))
+      const sum = yield* eventually(
+        Effect.map(send(second.url, token, "POST", "/tools/adds/call", { input: { a: 1, b: 2 }, wait: 20 }), told),
+        ({ state }) => state !== "failed",
+      )
+      assert.deepStrictEqual([sum.state, sum.output], ["done", 3])
+      yield* Effect.promise(() => host.stop())
+      yield* eventually(shown, (items) => items.length === 0)
+      yield* first.child.kill
       yield* second.child.kill
     }),
   120_000,

@@ -50,9 +50,10 @@ const called = Effect.fnUntraced(function* (
   { place, token }: { readonly place: string; readonly token: string },
   revision: string,
   question: object,
+  name = "asks",
 ) {
   const session = yield* ask(() => initialized(place, token, able, revision))
-  const params = { name: "asks", arguments: question }
+  const params = { name, arguments: question }
   const stream = yield* ask(() => opened(place, token, session, "tools/call", params))
   yield* Effect.addFinalizer(() => Effect.promise(() => stream.close()))
   let { data } = yield* ask(() => stream.next())
@@ -100,6 +101,28 @@ layer(house({ store: "sqlite", config }), { excludeTestServices: true, timeout: 
       const later = yield* called(at, "2025-11-25", rich)
       assert.deepStrictEqual(later.message.params, rich)
       assert.strictEqual((yield* called(at, "2025-11-25", several)).message.method, "elicitation/create")
+    }),
+  )
+
+  it.effect("a question is shown as its server's where many serve, and nothing in it is invisible anywhere", () =>
+    Effect.gen(function* () {
+      const at = yield* scene
+      const question = {
+        mode: "form",
+        message: "Stoa asks:\u202e your password\nagain",
+        requestedSchema: schema({ word: { type: "string", title: "Wo\u200brd", enum: ["👨‍👩‍👧", "x"] } }),
+      }
+      const alone = yield* called(at, "2025-11-25", question)
+      assert.strictEqual(alone.message.params.message, "Stoa asks:<U+202E> your password\nagain")
+      const { word } = alone.message.params.requestedSchema.properties
+      // A value is sent back as it was given.
+      assert.deepStrictEqual([word.title, word.enum], ["Wo<U+200B>rd", ["👨‍👩‍👧", "x"]])
+      const [base, name] = at.place.split("/servers/") as [string, string]
+      const among = yield* called({ ...at, place: base }, "2025-11-25", question, `${name}__asks`)
+      assert.strictEqual(
+        among.message.params.message,
+        `Server \`${name}\` asks: Stoa asks:<U+202E> your password\nagain`,
+      )
     }),
   )
 

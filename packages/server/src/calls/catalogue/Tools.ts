@@ -13,9 +13,10 @@ import {
   toolNames,
 } from "@stoa/contract"
 import { digestOf, Registry, CurrentToolsConfig, spellingOf } from "@stoa/tools"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { Environment } from "../../access/secrets/Environment.ts"
+import { SharedDatabase } from "../../store/Holder.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import type { HandlerCall } from "../road/Handler.ts"
@@ -162,6 +163,8 @@ export class Tools extends Context.Service<
             .pipe(Effect.catch((error) => Effect.logError(`Tool ${row.name} is left out: ${error.message}`)))
         })
 
+        // One after the other, so that what is offered is what was read last.
+        const one = Semaphore.makeUnsafe(1)
         const refresh = Effect.gen(function* () {
           const all = yield* rows
           const now = new Map(all.map((row) => [row.name, row]))
@@ -175,7 +178,7 @@ export class Tools extends Context.Service<
             offered.set(row.name, row)
             if (known?.form !== row.form) yield* offer(row)
           }
-        })
+        }).pipe(one.withPermit)
 
         const owned = Effect.fnUntraced(function* (name: string) {
           const row = yield* rowOf(name)
@@ -237,6 +240,14 @@ export class Tools extends Context.Service<
           return done
         })
 
+        const isShared = yield* SharedDatabase
+        // What another process has changed is offered here too.
+        yield* journal.follow({
+          name: "Following configured tools",
+          kinds: ["tool.added", "tool.changed", "tool.removed"],
+          wanted: () => isShared,
+          hear: () => refresh,
+        })
         yield* refresh
         return Tools.of({
           faults: Effect.fnUntraced(function* (value, env) {

@@ -17,7 +17,7 @@ import { CurrentToolsConfig, Registry, spellingOf } from "@stoa/tools"
 import { Clock, Context, DateTime, Effect, Layer, Semaphore } from "effect"
 import type { Reader } from "../../access/rights/Viewer.ts"
 import { newId } from "../../store/journal/Correlation.ts"
-import { Holder } from "../../store/Holder.ts"
+import { Holder, SharedDatabase } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"
 import { Timers } from "../../store/journal/Timers.ts"
@@ -101,7 +101,13 @@ export class Hosts extends Context.Service<
         // wall clock: compared with a timer's moment.
         known.set(id, { state, since: clock.currentTimeMillisUnsafe() })
       }
-      const isThere = (id: HostId) => () => takesCalls(stateOf(id))
+      /** So long that it has lost its turn, whichever process has heard of it. */
+      const isLate = (since: number) => clock.currentTimeMillisUnsafe() - since >= hostGrace
+      const isThere = (id: HostId) => () => {
+        const { since = 0, state = "removed" } = known.get(id) ?? {}
+        // wall clock: compared with a timer's moment.
+        return takesCalls(state) && !(state === "away" && isLate(since))
+      }
 
       const withdraw = Effect.fnUntraced(function* (row: HostRow, kept: ReadonlySet<string> = new Set()) {
         const owner = row.shared ? undefined : row.owner
@@ -269,7 +275,7 @@ export class Hosts extends Context.Service<
         const { since = 0, state = "lost" } = known.get(id) ?? {}
         // Away again, and not for long: another timer looks again.
         // wall clock: the timer's.
-        const isOver = state === "away" && clock.currentTimeMillisUnsafe() - since >= hostGrace
+        const isOver = state === "away" && isLate(since)
         if (isOver) change(id, "lapse")
         const isLost = !isThere(id)() && !(yield* rows.isHeldBeside(id, me))
         const spared = isLost ? undefined : (lines.get(id)?.instance ?? row.instance)
@@ -284,6 +290,32 @@ export class Hosts extends Context.Service<
         if (event.kind === "token.revoked") for (const line of lines.of(event.body.token)) line.close("revoked")
         if (event.kind !== "principal.retired") return
         for (const row of yield* rows.all) if (row.owner === event.body.principal) yield* one.withPermit(drop(row))
+      })
+
+      /** What another process has heard of a host: its row says how it is. Lines of this process are known here already. */
+      const follow = Effect.fnUntraced(function* (id: HostId) {
+        const row = yield* rows.byId(id)
+        const before = offered.get(id)
+        if (row !== undefined) {
+          yield* offer(row)
+          if (lines.get(id) === undefined) change(id, row.connected ? "connect" : "leave")
+        } else if (before !== undefined) {
+          yield* withdraw(before)
+          offered.delete(id)
+          change(id, "remove")
+          lines.get(id)?.close("removed")
+          lines.delete(id)
+        }
+      })
+      const isShared = yield* SharedDatabase
+      yield* journal.follow({
+        name: "Following hosts",
+        kinds: ["host.declared", "host.removed", "host.connected", "host.disconnected"],
+        wanted: () => isShared,
+        hear: (events) =>
+          Effect.forEach(events, ({ body }) => one.withPermit(follow((body as { readonly host: HostId }).host)), {
+            discard: true,
+          }),
       })
 
       // Whoever was connected when the house stopped has its time to come back.

@@ -3,6 +3,7 @@ import type { TooManyRequests } from "@stoa/contract"
 import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
+import { onceRoom } from "../../store/database/FullDisk.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { Journal, Transaction } from "../../store/journal/Journal.ts"
 import { isoMoment } from "../../store/Moment.ts"
@@ -181,7 +182,8 @@ export const makeExecute = Effect.fnUntraced(function* (
     const execution = Effect.suspend(() => Road.execute(attempt.found!.tool, attempt))
     const body = Effect.uninterruptibleMask((restore) =>
       Effect.exit(restore(execution)).pipe(
-        Effect.flatMap((exit) => finish(attempt, begun, exit)),
+        // What it did outside is done: that it ended is kept until there is room to write it down.
+        Effect.flatMap((exit) => onceRoom(finish(attempt, begun, exit))),
         Effect.flatMap(listeners.tell),
         Effect.ensuring(Effect.sync(() => running.delete(id))),
         Effect.catchCause((cause) => Effect.logError(`Call ${id} could not be settled`, cause)),

@@ -61,3 +61,12 @@ export const whereRoom = <A, E, R>(what: string, write: Effect.Effect<A, E, R>):
   Effect.catchCause(Effect.asVoid(write), (cause) =>
     isOfFullDisk(cause) ? Effect.logWarning(`The disk is full: ${what} was not recorded`) : Effect.failCause(cause),
   )
+
+/** What must be written down, and is there to be written until it is: tried again while the disk has no room for it. */
+export const onceRoom = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.catchCause(write, (cause) =>
+    isOfFullDisk(cause)
+      ? // A house that closes does not wait for room.
+        Effect.andThen(Effect.interruptible(Effect.sleep("1 second")), onceRoom(write))
+      : Effect.failCause(cause),
+  )

@@ -11,6 +11,7 @@ import type { ServerContents, UsableServer } from "../../../upstreams/contents/S
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
 import type { Asks, Content, Endpoint, Face, Interest, JsonObject, Lacks, Line, Listed, LogLevel } from "./Desk.ts"
+import { questionsOutward } from "./foreignQuestions.ts"
 import { namesOf, type Own, ownName, ownNames, ownUri, promptOutward, resourceOutward, resultOutward } from "./names.ts"
 
 const readerOf = (line: Line): ContentsReader => ({
@@ -54,8 +55,15 @@ export const serversAt = (
         what === "prompts" ? promptOutward(item, namesFor(server)) : resourceOutward(item, namesFor(server)),
       )
     })
-  const outward = (server: string, found: JsonObject | Asked | undefined) =>
-    found === undefined || found instanceof Asked ? found : resultOutward(found, namesFor(server))
+  const outward = (server: string, found: JsonObject | Asked | undefined) => {
+    if (found === undefined) return undefined
+    if (!(found instanceof Asked)) return resultOutward(found, namesFor(server))
+    const questions = questionsOutward(
+      alone === undefined ? server : undefined,
+      found.questions,
+    ) as typeof found.questions
+    return new Asked(questions, found.state, found.held, found.isTask)
+  }
   const instructions = alone === undefined ? undefined : whole[0]?.instructions
   return {
     ...(instructions === undefined ? {} : { instructions }),

@@ -18,6 +18,7 @@ import type { Asks, ClientRequests, Endpoint, Face, JsonObject, Line, LogLevel, 
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
 import { newRevision, type Revision } from "../wire/revision.ts"
+import { questionsOutward } from "./foreignQuestions.ts"
 import { namesOf, ownNames, resultOutward } from "./names.ts"
 
 type Settled = Extract<Outcome, { readonly _tag: "Done" | "Content" | "Failed" }>
@@ -67,6 +68,9 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     return endpoint.kind === "server" || server === "" ? ownNames : namesOf(server)
   }
 
+  const questionsFor = (endpoint: Endpoint, { tool }: CallRow, requests: ClientRequests): ClientRequests =>
+    questionsOutward(endpoint.kind === "server" || serverOf(tool) === "" ? undefined : serverOf(tool), requests)
+
   const outputOf = Effect.fnUntraced(function* (row: CallRow) {
     if (row.outputFile === null) return JSON.parse(row.output ?? "null") as unknown
     const { bytes } = yield* Effect.orDie(files.get(row.outputFile as FileId))
@@ -102,7 +106,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     }
     const asked = yield* askedOf(row)
     if (asked === undefined || asked.client === null) return task
-    const requests = askable(asked.open, asked.client, newRevision)
+    const requests = questionsFor(endpoint, row, askable(asked.open, asked.client, newRevision))
     return Object.keys(requests).length === 0 ? task : ({ ...task, status: "input_required", requests } satisfies Task)
   })
 
@@ -139,7 +143,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
       // What its tool has made a task of is one to the client too, where it knows what that is.
       const parked = asked !== undefined && asked.isTask
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
-        return asks(principal, row, asked, requests)
+        return asks(principal, row, asked, questionsFor(endpoint, row, requests))
       return { ...outcomeOf(row), ...task }
     }
     if (row.state === "running") return { ...outcomeOf(row), task: yield* taskFor(row, endpoint) } as Outcome
