@@ -50,7 +50,7 @@ import { layerAuthentication } from "./doors/http/Authentication.ts"
 import { guard } from "./doors/http/guard.ts"
 import { routes } from "./doors/http/Routes.ts"
 import { layerHouseDesk } from "./doors/mcp/desk/houseDesk.ts"
-import { McpDoor } from "./doors/mcp/McpDoor.ts"
+import { MCPDoor } from "./doors/mcp/MCPDoor.ts"
 import { NodeServer } from "./doors/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
@@ -302,7 +302,7 @@ const guarding = Effect.gen(function* () {
 const mcp = (keys: Keys) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      return McpDoor.layer({ guard: yield* guarding, version, key: keys.secret })
+      return MCPDoor.layer({ guard: yield* guarding, version, key: keys.secret })
     }),
   ).pipe(Layer.provide(layerHouseDesk))
 

@@ -7,10 +7,11 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { Limits } from "../access/limits/Limits.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
-import { atHand, goOn } from "../store/AtHand.ts"
+import { resolvedValue, chain } from "../store/Resolved.ts"
 import { whereRoom } from "../store/database/FullDisk.ts"
 import { type Cause, Correlation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
+import { mostWaiting, Turns } from "./Turns.ts"
 
 /** What of a request says who sent it. */
 export interface Sender {
@@ -86,10 +87,20 @@ export class Acting extends Context.Service<
           const token = tokenIn(authorization)
           if (token === undefined) return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
           const known = tokens.authenticate(Redacted.make(token))
-          return atHand(known) !== undefined
+          return resolvedValue(known) !== undefined
             ? known
             : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))
         }
+
+        const turns = new Turns()
+        /** Until its turn has come; a principal with too many before it is told so. */
+        const turnOf = (id: string): Effect.Effect<void, TooManyRequests> =>
+          Effect.callback<void, TooManyRequests>((resume) => {
+            const leave = turns.wait(id, () => resume(Effect.void))
+            if (leave !== undefined) return Effect.sync(leave)
+            const limit = `${mostWaiting} that wait to begin`
+            resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
+          })
 
         const record = (error: unknown): Effect.Effect<void, never, Caller> => {
           const denied = error instanceof Forbidden ? error : inner(error)
@@ -104,8 +115,8 @@ export class Acting extends Context.Service<
         ): Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>> => {
           const { id, kind } = caller.principal
           const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
-          const counted = goOn(limits.take(caller, "http"), (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
-            recorded(app),
+          const counted = chain(limits.take(caller, "http"), (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
+            turns.begin(id) ? recorded(app) : Effect.andThen(turnOf(id), recorded(app)),
           )
           // Both at once: each addition may copy the whole.
           return Effect.updateContext(

@@ -6,7 +6,7 @@ import type { Caller, MemberRole, PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
-import { goOn } from "../store/AtHand.ts"
+import { chain } from "../store/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
 import { answer, type Known, standingOf } from "./rules.ts"
@@ -50,7 +50,7 @@ export class ActiveSpaces extends Context.Service<
 
       const nowhere: Effect.Effect<SpaceId | undefined> = Effect.succeed(undefined)
       const of: ActiveSpaces["Service"]["of"] = (who) =>
-        goOn(holdersAt(who.epoch), (holders) => (holders.has(holderOf(who)) ? find(who) : nowhere))
+        chain(holdersAt(who.epoch), (holders) => (holders.has(holderOf(who)) ? find(who) : nowhere))
       const find = Effect.fnUntraced(function* (who: Who) {
         const holder = holderOf(who)
         const { id }: { readonly id: PrincipalId } = who.principal

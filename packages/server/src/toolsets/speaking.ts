@@ -1,14 +1,14 @@
 /**
  * A tool of a toolset that speaks MCP: it answers in MCP's own words, such as with an image, and may ask the client that
- * calls it and tell it things, all in the way servers' tools do (upstreams/Asked.ts).
+ * calls it and tell it things, all in the way servers' tools do (upstreams/InputRequired.ts).
  */
 import { Caller, type ToolAnnotations, ToolExecutionError } from "@stoa/contract"
 import { MCPRefused, mcpToolResult } from "@stoa/tools"
 import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
-import { withMcpNotes } from "../calls/road/McpNotes.ts"
+import { withMCPNotes } from "../calls/road/MCPNotes.ts"
 import type { Traits } from "../calls/catalogue/Traits.ts"
-import { Asked, lackingFor } from "../upstreams/Asked.ts"
+import { InputRequired, lackingFor } from "../upstreams/InputRequired.ts"
 import type { JsonObject } from "../upstreams/contents/Contents.ts"
 import { builtIn, type Offered } from "./face.ts"
 
@@ -22,7 +22,7 @@ export interface SpeakingTool {
   /** Only what is recorded first, `outside`, can ask its client or go on without it. */
   readonly effects: Exclude<Traits["effects"], "store">
   /** Fails with what MCP answers instead of a result; a result with `isError` is a failure in the tool's words. */
-  readonly run: (args: JsonObject, call: HandlerCall) => Effect.Effect<JsonObject | Asked, MCPRefused, Caller>
+  readonly run: (args: JsonObject, call: HandlerCall) => Effect.Effect<JsonObject | InputRequired, MCPRefused, Caller>
 }
 
 /** Refuses a client that has not declared these capabilities. */
@@ -40,7 +40,7 @@ export const speaking = (tool: SpeakingTool): Offered => {
 
   const handler = Effect.fnUntraced(function* (args: JsonObject, call: HandlerCall) {
     const said = yield* Effect.mapError(Effect.provideService(run(args, call), Caller, call.caller), refused)
-    if (said instanceof Asked) {
+    if (said instanceof InputRequired) {
       const lacking = lackingFor(said.questions, call.client)
       return lacking === undefined ? said : yield* refused(lacks(lacking))
     }
@@ -48,7 +48,7 @@ export const speaking = (tool: SpeakingTool): Offered => {
   })
 
   return {
-    tool: withMcpNotes({
+    tool: withMCPNotes({
       definition: builtIn({
         name,
         description,

@@ -23,7 +23,7 @@ import { Notices } from "../store/journal/Notices.ts"
 import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
 import type { Offering } from "./contents/lists.ts"
-import { reached, stateOf, type UpstreamTool } from "./connections/kept.ts"
+import { reached, stateOf, type UpstreamTool } from "./connections/entry.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
 import { makePool, type Parked } from "./connections/pool.ts"
 import { makeRows } from "./rows.ts"
@@ -31,7 +31,7 @@ import { makeRows } from "./rows.ts"
 export type { DeclaredServer } from "./declare.ts"
 export type { UpstreamServer } from "./gateway.ts"
 export type { Offering } from "./contents/lists.ts"
-export type { UpstreamTool } from "./connections/kept.ts"
+export type { UpstreamTool } from "./connections/entry.ts"
 
 /** How long a create waits for its server. One that is not there by then is tried on in the background. */
 const patience = "10 seconds"
@@ -122,18 +122,18 @@ export class Upstreams extends Context.Service<
         const add: Upstreams["Service"]["add"] = Effect.fn("Upstreams.add")(function* (wanted, request) {
           const { first, id } = yield* journal.transact(insert(wanted, request))
           yield* pool.follow
-          const kept = pool.entries.get(id)
-          if (kept === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })
-          const settled = yield* Effect.timeoutOption(Deferred.await(kept.first), patience)
-          if (settled._tag === "None") yield* pool.late(kept, `it did not answer within ${patience}; it is tried on`)
-          return { server: stateOf(kept), first }
+          const entry = pool.entries.get(id)
+          if (entry === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })
+          const settled = yield* Effect.timeoutOption(Deferred.await(entry.first), patience)
+          if (settled._tag === "None") yield* pool.late(entry, `it did not answer within ${patience}; it is tried on`)
+          return { server: stateOf(entry), first }
         })
 
         const find = Effect.fnUntraced(function* (ref: string) {
           const all = [...pool.entries.values()]
           const named = all.filter((one) => one.server.id === ref || nameKey(one.server.name) === nameKey(ref))
-          const kept = named.find((one) => one.server.owner === null) ?? (named.length === 1 ? named[0] : undefined)
-          return kept ?? (yield* new Missing({ noun: "MCP server", ref }))
+          const entry = named.find((one) => one.server.owner === null) ?? (named.length === 1 ? named[0] : undefined)
+          return entry ?? (yield* new Missing({ noun: "MCP server", ref }))
         })
 
         const remove: Upstreams["Service"]["remove"] = Effect.fn("Upstreams.remove")(function* (ref) {
@@ -195,7 +195,7 @@ export class Upstreams extends Context.Service<
           shown: (name) =>
             Effect.forEach(
               [...pool.entries.values()].filter((one) => nameKey(one.server.name) === nameKey(name)),
-              (kept) => (kept.protocol === null ? reached(kept) : Effect.void),
+              (entry) => (entry.protocol === null ? reached(entry) : Effect.void),
               { discard: true },
             ),
           open: pool.open,

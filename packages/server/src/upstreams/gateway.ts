@@ -1,12 +1,12 @@
-/** A connected server as a gateway passes it on: its lists as they are kept, its answers without what it was told in confidence. */
+/** A connected server as a gateway passes it on: its lists as it last sent them, its answers without what it was told in confidence. */
 import { MCPConnectionError, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect } from "effect"
-import { type Answers, Asked, type CallingClient } from "./Asked.ts"
+import { type Answers, InputRequired, type CallingClient } from "./InputRequired.ts"
 import type { makeConversations } from "./connections/conversations.ts"
-import type { JsonObject, Lists, makeOfferings, Shelves } from "./contents/lists.ts"
-import { isStarting, type Kept, reached } from "./connections/kept.ts"
-import { lowerLog } from "./connections/loudness.ts"
+import type { JsonObject, Lists, makeOfferings, ContentLists } from "./contents/lists.ts"
+import { isStarting, type Entry, reached } from "./connections/entry.ts"
+import { lowerLog } from "./connections/logLevel.ts"
 
 export interface UpstreamServer {
   readonly id: string
@@ -36,7 +36,7 @@ export interface UpstreamServer {
     client: CallingClient,
     options: MCPExchange,
     goesOn: boolean,
-  ) => Effect.Effect<MCPReply | Asked, MCPConnectionError | MCPRefused>
+  ) => Effect.Effect<MCPReply | InputRequired, MCPConnectionError | MCPRefused>
   /** Tells of these resources until it is stopped. Whoever else watches them is told too, and of nothing else. */
   readonly watch: (uris: ReadonlyArray<string>, tell: (uri: string) => void) => Effect.Effect<() => void>
 }
@@ -48,15 +48,15 @@ type Conversations = ReturnType<typeof makeConversations>
 type Offerings = Effect.Success<ReturnType<typeof makeOfferings>>
 
 const exchangeWith =
-  (kept: Kept, shelves: Shelves): UpstreamServer["exchange"] =>
+  (entry: Entry, contents: ContentLists): UpstreamServer["exchange"] =>
   (method, params, options) =>
     Effect.andThen(
-      reached(kept),
+      reached(entry),
       Effect.suspend((): ReturnType<MCPConnection["exchange"]> => {
-        const { connection } = shelves
+        const { connection } = contents
         if (connection !== undefined) return connection.exchange(method, params, options)
-        const { name, transport } = kept.server
-        const why = isStarting(kept) ? "is starting. Try again in a moment" : "is not connected"
+        const { name, transport } = entry.server
+        const why = isStarting(entry) ? "is starting. Try again in a moment" : "is not connected"
         return new MCPConnectionError({ message: `"${name}" ${why}`, serverName: name, transport })
       }),
     )
@@ -64,40 +64,40 @@ const exchangeWith =
 const lost = new MCPRefused(-32_602, "This state has expired; ask anew")
 
 const converseWith =
-  (kept: Kept, exchange: UpstreamServer["exchange"], conversations: Conversations): UpstreamServer["converse"] =>
+  (entry: Entry, exchange: UpstreamServer["exchange"], conversations: Conversations): UpstreamServer["converse"] =>
   (name, method, params, client, options, goesOn) =>
     Effect.gen(function* () {
-      const { scope, shelves } = kept
-      if (shelves.era === "modern" || scope === undefined) return yield* exchange(method, params, options)
-      const { capabilities, connection } = shelves
+      const { scope, contents } = entry
+      if (contents.era === "modern" || scope === undefined) return yield* exchange(method, params, options)
+      const { capabilities, connection } = contents
       if (connection !== undefined && capabilities["logging"] !== undefined)
         yield* lowerLog(connection, client.logLevel)
       const answers: Answers = options.answers ?? {}
       const reply = goesOn
-        ? yield* conversations.goOn(name, answers) ?? Effect.fail(lost)
+        ? yield* conversations.resume(name, answers) ?? Effect.fail(lost)
         : yield* conversations.begin(name, scope, client, false, (line) =>
             exchange(method, params, { ...options, ...line }),
           )
-      if (reply instanceof Asked)
+      if (reply instanceof InputRequired)
         yield* Effect.forkIn(Effect.andThen(Effect.sleep(patience), conversations.hangUp(name)), scope)
       return reply
     })
 
-export const serverOf = (kept: Kept, offerings: Offerings, conversations: Conversations): UpstreamServer => {
-  const { shelves } = kept
-  const exchange = exchangeWith(kept, shelves)
-  const { id, name, owner } = kept.server
+export const serverOf = (entry: Entry, offerings: Offerings, conversations: Conversations): UpstreamServer => {
+  const { contents } = entry
+  const exchange = exchangeWith(entry, contents)
+  const { id, name, owner } = entry.server
   return {
     id,
     name,
     owner,
-    capabilities: shelves.capabilities,
-    instructions: shelves.instructions,
-    lists: () => shelves.lists,
-    fresh: offerings.fresh(id, shelves),
-    tools: kept.listed.map((tool) => tool.raw),
+    capabilities: contents.capabilities,
+    instructions: contents.instructions,
+    lists: () => contents.lists,
+    fresh: offerings.fresh(id, contents),
+    tools: entry.listed.map((tool) => tool.raw),
     exchange,
-    converse: converseWith(kept, exchange, conversations),
-    watch: (uris, tell) => offerings.watch(shelves, uris, tell),
+    converse: converseWith(entry, exchange, conversations),
+    watch: (uris, tell) => offerings.watch(contents, uris, tell),
   }
 }

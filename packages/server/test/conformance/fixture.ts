@@ -3,11 +3,11 @@ import { MCPRefused } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
 import type { Offered } from "../../src/toolsets/face.ts"
 import { lacks, speaking } from "../../src/toolsets/speaking.ts"
-import { type Answers, Asked, type McpAsker, type Questions } from "../../src/upstreams/Asked.ts"
+import { type Answers, InputRequired, type MCPAsker, type Questions } from "../../src/upstreams/InputRequired.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 export { lacks }
-export type Result = JsonObject | Asked | MCPRefused
+export type Result = JsonObject | InputRequired | MCPRefused
 
 export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 export const wav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA=="
@@ -27,7 +27,7 @@ export interface Line {
 }
 
 /** Early answers are a first request's, before anybody has asked. */
-const asked = ({ answered, client }: McpAsker) => ({
+const asked = ({ answered, client }: MCPAsker) => ({
   answers: answered?.answers ?? client?.answers ?? {},
   state: answered?.state,
   client,
@@ -90,10 +90,10 @@ export const content = (...blocks: ReadonlyArray<JsonObject>): JsonObject => ({ 
 export const say = (words: string): JsonObject => content(text(words))
 export const failing = (words: string): JsonObject => ({ ...say(words), isError: true })
 
-export const asks = (questions: Questions, state: Schema.Json = null): Asked =>
-  new Asked(questions, state, false, false)
+export const asks = (questions: Questions, state: Schema.Json = null): InputRequired =>
+  new InputRequired(questions, state, false, false)
 /** The same, as a task for whoever knows tasks. */
-export const asksLater = (questions: Questions): Asked => new Asked(questions, null, false, true)
+export const asksLater = (questions: Questions): InputRequired => new InputRequired(questions, null, false, true)
 export const form = (message: string, requestedSchema: JsonObject): Questions[string] => ({
   method: "elicitation/create",
   params: { mode: "form", message, requestedSchema },

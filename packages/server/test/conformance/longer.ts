@@ -5,7 +5,7 @@
 import { MCPRefused } from "@stoa/tools"
 import { Duration, Effect } from "effect"
 import type { Offered } from "../../src/toolsets/face.ts"
-import type { Asked } from "../../src/upstreams/Asked.ts"
+import type { InputRequired } from "../../src/upstreams/InputRequired.ts"
 import {
   asks,
   asksLater,
@@ -33,7 +33,7 @@ const later = (line: Line, seconds: number, result: () => Result): Effect.Effect
     return Effect.sync(result).pipe(Effect.delay(Duration.seconds(seconds)))
   })
 
-const asksAfterAWhile = (line: Line, questions: Asked["questions"]) =>
+const asksAfterAWhile = (line: Line, questions: InputRequired["questions"]) =>
   line.takesTasks ? asksLater(questions) : later(line, aWhile, () => asks(questions))
 
 export const longTools: ReadonlyArray<Offered> = [

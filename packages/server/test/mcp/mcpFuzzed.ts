@@ -1,7 +1,7 @@
 /** The fuzz run of the MCP door: rounds of twenty thousand mutants against one house. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { McpDoor } from "../../src/doors/mcp/McpDoor.ts"
+import { MCPDoor } from "../../src/doors/mcp/MCPDoor.ts"
 import { withFixtures } from "../conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { barrage } from "./mcpFuzz.ts"
@@ -17,7 +17,7 @@ export const fuzzed = ({ milliseconds, rounds }: { readonly rounds: number; read
       () =>
         Effect.gen(function* () {
           const { adminToken, url } = yield* Guest
-          const door = yield* McpDoor
+          const door = yield* MCPDoor
           const at = `${url}/mcp/conformance`
           const sizes: Array<number> = []
           for (let round = 0; round < rounds; round++) {

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { JsonObject } from "../../src/doors/mcp/desk/Desk.ts"
-import { McpDoor } from "../../src/doors/mcp/McpDoor.ts"
+import { MCPDoor } from "../../src/doors/mcp/MCPDoor.ts"
 import { BroughtToolsets, type Toolset } from "../../src/toolsets/Toolsets.ts"
 import { type Line, nothing, say, tool } from "../conformance/fixture.ts"
 import { conformance } from "../conformance/toolset.ts"
@@ -250,7 +250,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp streams", (it) 
   it.effect("who listens hears what it asked for, tagged with its request; a standing stream hears of lists", () =>
     Effect.gen(function* () {
       const { at, token } = yield* subject
-      const door = yield* McpDoor
+      const door = yield* MCPDoor
       const session = yield* ask(() => initialized(at, token))
       const standing = yield* ask(() => opened.get(at, token, { "mcp-session-id": session }))
       yield* next(standing)

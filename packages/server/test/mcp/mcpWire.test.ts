@@ -2,7 +2,7 @@
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { McpDoor } from "../../src/doors/mcp/McpDoor.ts"
+import { MCPDoor } from "../../src/doors/mcp/MCPDoor.ts"
 import { png, wav } from "../conformance/fixture.ts"
 import { withFixtures } from "../conformance/toolset.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
@@ -339,7 +339,7 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
     Effect.gen(function* () {
       const url = yield* endpoint
       const token = yield* tokenOf("ann")
-      const door = yield* McpDoor
+      const door = yield* MCPDoor
       yield* ask(async () => {
         const opening = async () => {
           for (let n = 0; n < 150; n++) await initialized(url, token)

@@ -8,7 +8,7 @@ import { Principals } from "../../src/access/identity/Principals.ts"
 import { rightsEpoch } from "../../src/access/rights/Rights.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
 import { Spaces } from "../../src/spaces/Spaces.ts"
-import { atHand } from "../../src/store/AtHand.ts"
+import { resolvedValue } from "../../src/store/Resolved.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { opened, openings, places } from "../stores.ts"
 
@@ -80,6 +80,6 @@ for (const [name, place] of places)
       // Whoever has entered nothing costs no question, while nobody else enters either.
       const never = yield* Effect.provideContext(nowWith(pam, "tok_never"), one)
       yield* here.of(never)
-      assert.isDefined(atHand(here.of(never)))
+      assert.isDefined(resolvedValue(here.of(never)))
     }).pipe(Effect.scoped),
   )

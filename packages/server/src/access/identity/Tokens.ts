@@ -21,7 +21,7 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { atHand } from "../../store/AtHand.ts"
+import { resolvedValue } from "../../store/Resolved.ts"
 import { Flag } from "../../store/database/Columns.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
@@ -238,7 +238,11 @@ export class Tokens extends Context.Service<
         // wall clock: tokens end at a moment.
         const now = clock.currentTimeMillisUnsafe()
         const epoch = epochNow()
-        if ((expiresAt === null || now < expiresAt.epochMilliseconds) && isNoted(id!) && atHand(epoch)?.value === since)
+        if (
+          (expiresAt === null || now < expiresAt.epochMilliseconds) &&
+          isNoted(id!) &&
+          resolvedValue(epoch)?.value === since
+        )
           return answer
         return Effect.flatMap(epoch, (stands) => {
           if (stands === since && (expiresAt === null || now < expiresAt.epochMilliseconds))

@@ -2,7 +2,7 @@
 import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { goOn } from "../../store/AtHand.ts"
+import { chain } from "../../store/Resolved.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Principals } from "../identity/Principals.ts"
@@ -103,7 +103,7 @@ export class Pauses extends Context.Service<
               return subjects
             })
 
-      const now: Pauses["Service"]["now"] = Effect.suspend(() => goOn(epochNow(), at))
+      const now: Pauses["Service"]["now"] = Effect.suspend(() => chain(epochNow(), at))
 
       const check = (what: string, touched: Touched): Effect.Effect<void, Stopped> =>
         Effect.flatMap(now, (paused) => {

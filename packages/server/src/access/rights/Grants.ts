@@ -21,7 +21,7 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effec
 import { SqlClient, type SqlError } from "effect/sql"
 import { whereRoom } from "../../store/database/FullDisk.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
-import { goOn } from "../../store/AtHand.ts"
+import { chain } from "../../store/Resolved.ts"
 import { json } from "../../store/database/Columns.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
@@ -183,7 +183,7 @@ export class Grants extends Context.Service<
 
       // Asked of every call: what is at hand is answered without a fiber.
       const judgeIt: Grants["Service"]["judge"] = (who, action, resource) =>
-        goOn(gatheredOf(who), (rules) => judgeBy(rules, action, resource, who.context))
+        chain(gatheredOf(who), (rules) => judgeBy(rules, action, resource, who.context))
 
       const judgeOf: Grants["Service"]["judgeOf"] = Effect.fn("Grants.judgeOf")(function* (
         principal,
@@ -200,7 +200,7 @@ export class Grants extends Context.Service<
       })
 
       const viewerOf: Grants["Service"]["viewerOf"] = (who, things) =>
-        goOn(gatheredOf(who), (found) => {
+        chain(gatheredOf(who), (found) => {
           const { context = usualContext(who.principal) } = who
           return Effect.succeed<Viewer>({
             principal: who.principal,

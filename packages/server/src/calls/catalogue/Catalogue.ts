@@ -23,7 +23,7 @@ import { concerns } from "../../access/rights/Rules.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import type { HandlerCall, HouseTool } from "../road/Handler.ts"
 import type { Listed, Traits } from "./Traits.ts"
-import { makeUpstreamShelf } from "./upstreamShelf.ts"
+import { makeUpstreamTools } from "./upstreamTools.ts"
 
 /**
  * A toolset that is not one of the house's own: whoever starts a house may bring it along. As with configured tools, everybody
@@ -197,12 +197,12 @@ export class Catalogue extends Context.Service<
         }
       }
 
-      const upToDate = makeUpstreamShelf(upstreams, {
+      const upToDate = makeUpstreamTools(upstreams, {
         offer: (tool, traits) => offer("upstream", tool, traits),
         withdraw: (name, owner) => withdraw("upstream", name, owner),
       })
       // Whoever listens hears of servers' tools too, without having asked for anything.
-      yield* upstreams.onChange(() => runFork(upToDate.bring))
+      yield* upstreams.onChange(() => runFork(upToDate.sync))
 
       // A caller is one object for as long as its token and its rights stand, so what it sees is kept with it.
       type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
@@ -215,7 +215,7 @@ export class Catalogue extends Context.Service<
             : `${face.set} ${face.anyway === true}`
 
       const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
-        yield* upToDate.bring
+        yield* upToDate.sync
         const kept: Views = views.get(caller) ?? new Map()
         const seenAt = version
         const view = yield* look(caller, face)
@@ -283,7 +283,7 @@ export class Catalogue extends Context.Service<
       })
 
       const serves: Catalogue["Service"]["serves"] = Effect.fnUntraced(function* (set, name) {
-        yield* upToDate.bring
+        yield* upToDate.sync
         if (set === "upstream" && name.endsWith("/*"))
           return (yield* upstreams.list).items.some((server) => wholeServer(server.name) === name)
         return [...shelves.values()].some(
@@ -307,7 +307,7 @@ export class Catalogue extends Context.Service<
       const pausable: Catalogue["Service"]["pausable"] = Effect.fnUntraced(function* (subject) {
         const [, kind, name] = /^(tools|servers)\/(.+)$/.exec(subject) ?? []
         if (kind === undefined || name === undefined) return
-        yield* upToDate.bring
+        yield* upToDate.sync
         const servers = (yield* upstreams.list).items.map((server) => server.name)
         const tools = [...shelves.values()].flatMap((shelf) => shelf.registry.names())
         const same = (one: string) => one.toLowerCase() === name.toLowerCase()

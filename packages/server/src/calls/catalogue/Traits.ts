@@ -17,7 +17,7 @@ export interface Traits {
   readonly visibilityFor?: Readonly<Record<string, Visibility>>
   /** People act on it, so there must be a place where they see it (S1-19). */
   readonly interactive?: boolean
-  /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/Asked.ts). */
+  /** Its result is in MCP's own shape, and it may ask the client that calls it, and tell it things (upstreams/InputRequired.ts). */
   readonly speaks?: "mcp"
   /** Whoever has made calls may use it at every door, listed there or not: it tells and ends one's own calls. */
   readonly everywhere?: true

@@ -3,7 +3,7 @@ import type { CallId, Caller, CallRun, PrincipalId, SpaceId } from "@stoa/contra
 import { Redactor, type Tool, type ToolHandler } from "@stoa/tools"
 import type { Schema } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import type { McpCall } from "../../upstreams/Asked.ts"
+import type { MCPCall } from "../../upstreams/InputRequired.ts"
 
 /** What a call has come across, to be kept beside its outcome or kept out of it. */
 export interface Traces {
@@ -14,7 +14,7 @@ export interface Traces {
 }
 export const noTraces = (): Traces => ({ redactor: new Redactor(), meta: new Map() })
 
-export interface HandlerCall extends McpCall, Traces {
+export interface HandlerCall extends MCPCall, Traces {
   readonly id: CallId
   readonly caller: Caller["Service"]
   readonly principal: PrincipalId

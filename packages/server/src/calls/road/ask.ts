@@ -6,7 +6,7 @@ import { Approvals } from "../../decisions/Approvals.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
-import { Asked } from "../../upstreams/Asked.ts"
+import { InputRequired } from "../../upstreams/InputRequired.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import type { Listed } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
@@ -107,7 +107,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
 
   /** What a server wants to know: people see its forms; the calling client is asked for whatever it can answer. */
   const putQuestions = Effect.fnUntraced(function* (
-    asked: Asked,
+    asked: InputRequired,
     attempt: Attempt,
     holder: string,
   ): Effect.fn.Return<WaitsOn, TooManyRequests, Transaction> {
@@ -139,7 +139,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
 
   /** Nothing is asked: the server goes on by itself, and this is what it is found again with. */
   const keep = ({ client, id }: Attempt, state: Schema.Json) =>
-    questions.put(id, new Asked({}, state, false, true), {
+    questions.put(id, new InputRequired({}, state, false, true), {
       decision: null,
       client: client?.capabilities ?? null,
       holder: null,

@@ -4,7 +4,7 @@ import { type Progress, Redactor } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
 import { type Cause, newId } from "../../store/journal/Correlation.ts"
 import { isoMoment } from "../../store/Moment.ts"
-import type { CallingClient, McpCall } from "../../upstreams/Asked.ts"
+import type { CallingClient, MCPCall } from "../../upstreams/InputRequired.ts"
 import { everything, type Face } from "../catalogue/Catalogue.ts"
 import type { Listed } from "../catalogue/Traits.ts"
 import type { HandlerCall } from "./Handler.ts"
@@ -51,14 +51,14 @@ export interface Attempt extends HandlerCall {
   /** The rule that let it through or refused it. */
   rule: string | null
   transaction: HandlerCall["transaction"]
-  keep: McpCall["keep"]
+  keep: MCPCall["keep"]
   /** Its server goes on with it whatever becomes of us, and how it is found again is in a row. */
   kept: boolean
 }
 
 const longestName = 256
 const silent: Progress = () => Effect.void
-const nothingKept: McpCall["keep"] = () => Effect.void
+const nothingKept: MCPCall["keep"] = () => Effect.void
 
 export const begin = (
   request: CallRequest,

@@ -3,7 +3,7 @@
  * the next. Nobody is answered before the batch they are in has been committed and synced.
  */
 import { Deferred, Effect, Exit } from "effect"
-import { lean } from "../../store/Lean.ts"
+import { requestContext } from "../../store/RequestContext.ts"
 
 interface Waiting<A, B> {
   readonly item: A
@@ -17,7 +17,7 @@ const most = 200
 export const makeBatch = Effect.fnUntraced(function* <A, B>(
   write: (items: ReadonlyArray<A>) => Effect.Effect<(item: A) => B>,
 ) {
-  const run = Effect.runForkWith(yield* lean)
+  const run = Effect.runForkWith(yield* requestContext)
   let waiting: Array<Waiting<A, B>> = []
   let writing = false
   // How many were on their way when the last batch was written.

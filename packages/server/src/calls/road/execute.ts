@@ -7,7 +7,7 @@ import { onceRoom } from "../../store/database/FullDisk.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { Journal, Transaction } from "../../store/journal/Journal.ts"
 import { isoMoment } from "../../store/Moment.ts"
-import { Asked } from "../../upstreams/Asked.ts"
+import { InputRequired } from "../../upstreams/InputRequired.ts"
 import type { makeListeners } from "../waiting/listeners.ts"
 import type { makeAsk } from "./ask.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
@@ -135,8 +135,8 @@ export const makeExecute = Effect.fnUntraced(function* (
   })
 
   /** What waits is written down, and what it waits for with it; nothing, where it was stopped meanwhile. */
-  const park = (attempt: Attempt, value: Waits | Asked) => {
-    const on = value instanceof Asked ? ask.putQuestions(value, attempt, me) : ask.awaits(value, attempt)
+  const park = (attempt: Attempt, value: Waits | InputRequired) => {
+    const on = value instanceof InputRequired ? ask.putQuestions(value, attempt, me) : ask.awaits(value, attempt)
     return journal
       .transact(
         Effect.gen(function* () {
@@ -149,10 +149,10 @@ export const makeExecute = Effect.fnUntraced(function* (
   }
 
   /** Its caller has too many questions open to be asked another: the call ends here, and so does what its server holds. */
-  const unasked = Effect.fnUntraced(function* (attempt: Attempt, value: Waits | Asked, error: TooManyRequests) {
+  const unasked = Effect.fnUntraced(function* (attempt: Attempt, value: Waits | InputRequired, error: TooManyRequests) {
     const { id, tool } = attempt
     const row = yield* journal.transact(record.settle(id, { step: "fail", error: Road.failureOf(error) }, attempt, me))
-    yield* ask.hangUp(id, value instanceof Asked ? { tool, state: value.state } : undefined)
+    yield* ask.hangUp(id, value instanceof InputRequired ? { tool, state: value.state } : undefined)
     return row
   })
 
@@ -162,7 +162,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     exit: Exit.Exit<unknown, unknown>,
   ) {
     const value = Exit.isSuccess(exit) ? exit.value : undefined
-    if (value instanceof Waits || value instanceof Asked) return yield* park(attempt, value)
+    if (value instanceof Waits || value instanceof InputRequired) return yield* park(attempt, value)
     // Whoever stopped it has settled it; and if it was the end of the house, the next one goes on with it.
     if (attempt.kept && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return undefined
     const row = yield* Road.settle(endOf(attempt, begun), attempt, settledOf(attempt, exit), tookMs(attempt))

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isGone } from "../../store/Holder.ts"
 import { Flag } from "../../store/database/Columns.ts"
-import type { Answers, Asked, Questions } from "../../upstreams/Asked.ts"
+import type { Answers, InputRequired, Questions } from "../../upstreams/InputRequired.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -124,7 +124,7 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
   /** A call asks one thing at a time: what it asked before is answered. */
   put: Effect.fnUntraced(function* (
     call: CallId,
-    asked: Asked,
+    asked: InputRequired,
     about: { readonly decision: string | null; readonly client: JsonObject | null; readonly holder: string | null },
   ) {
     yield* Effect.orDie(sql`DELETE FROM call_questions WHERE call = ${call}`)

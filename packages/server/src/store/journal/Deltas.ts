@@ -6,7 +6,7 @@
 import { Delta } from "@stoa/contract"
 import { Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { lean } from "../Lean.ts"
+import { requestContext } from "../RequestContext.ts"
 import { newId } from "./Correlation.ts"
 import { Notices } from "./Notices.ts"
 
@@ -54,7 +54,7 @@ export class Deltas extends Context.Service<
       const tell = (delta: Delta) => listeners.forEach((hear) => hear(delta))
 
       // Nothing of whoever emits goes along: a notice inside its transaction would wait for its COMMIT.
-      const run = Effect.runForkWith(yield* lean)
+      const run = Effect.runForkWith(yield* requestContext)
       let waiting: Array<string> = []
       const flush = Effect.gen(function* () {
         yield* Effect.sleep(gathering)

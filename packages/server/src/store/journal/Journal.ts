@@ -25,7 +25,7 @@ import { type Follower, follow, type Following } from "./Following.ts"
 import { type Insert, isWhole, makeInsert } from "../database/Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
-import { type Kept, Tail } from "./tail.ts"
+import { type Place, Tail } from "./tail.ts"
 import type { BatchStatement } from "../database/batch.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
@@ -49,7 +49,7 @@ export type CausedEvent = NewEvent & {
 
 /** What is asked for of the newest events; each is decoded once, however many read it. */
 const eventsOf = (
-  some: Iterable<Kept<EventRow>>,
+  some: Iterable<Place<EventRow>>,
   wanted: ReadonlyArray<EventKind> | undefined,
   limit: number,
 ): ReadonlyArray<Event> => {

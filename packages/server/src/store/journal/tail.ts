@@ -2,7 +2,7 @@
  * The newest events of the journal, in memory: on SQLite this process alone writes, so that whoever reads on from near the
  * end finds here what a query would find. Only what is committed comes in, in order and without gaps.
  */
-export interface Kept<Row> {
+export interface Place<Row> {
   readonly cursor: number
   readonly row: Row
   decoded?: unknown
@@ -13,7 +13,7 @@ const most = 1024
 
 export class Tail<Row> {
   // Places that are taken again and again: what is let go of one by one dies young, and costs nothing to forget.
-  readonly #places: Array<Kept<Row> | undefined> = Array.from({ length: most })
+  readonly #places: Array<Place<Row> | undefined> = Array.from({ length: most })
   #first = 0
   #end = 0
   #highest = 0
@@ -46,9 +46,9 @@ export class Tail<Row> {
   }
 
   /** What came after a cursor; nothing, where that may be more than is kept here. */
-  after(cursor: number): ReadonlyArray<Kept<Row>> | undefined {
+  after(cursor: number): ReadonlyArray<Place<Row>> | undefined {
     if (this.#end === 0 || cursor < this.#first - 1) return undefined
-    const found: Array<Kept<Row>> = []
+    const found: Array<Place<Row>> = []
     for (let at = cursor + 1; at <= this.#end; at++) found.push(this.#places[at % most]!)
     return found
   }

@@ -5,7 +5,7 @@
 import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPQuestion, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
-import { type Answers, Asked, type CallingClient } from "../Asked.ts"
+import { type Answers, InputRequired, type CallingClient } from "../InputRequired.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
@@ -69,12 +69,12 @@ export const makeConversations = () => {
     })
 
   /** Until it ends, or asks. */
-  const next = (call: string, one: Conversation): Effect.Effect<MCPReply | Asked, Refusal> =>
+  const next = (call: string, one: Conversation): Effect.Effect<MCPReply | InputRequired, Refusal> =>
     Effect.raceFirst(
       Effect.map(gathered(one.questions), (pending) => ({ pending })),
       Effect.map(Fiber.await(one.fiber), (exit) => ({ exit })),
     ).pipe(
-      Effect.flatMap((came): Effect.Effect<MCPReply | Asked, Refusal> => {
+      Effect.flatMap((came): Effect.Effect<MCPReply | InputRequired, Refusal> => {
         if ("exit" in came) {
           all.delete(call)
           if (Exit.isSuccess(came.exit)) return Effect.succeed(came.exit.value)
@@ -84,7 +84,7 @@ export const makeConversations = () => {
         const questions = Object.entries(one.pending).map(([key, { question }]) => [key, question])
         const task = one.task()
         const state = { held: true, ...(task === undefined ? {} : { task }) }
-        return Effect.succeed(new Asked(Object.fromEntries(questions), state, true, false))
+        return Effect.succeed(new InputRequired(Object.fromEntries(questions), state, true, false))
       }),
       // Whoever stops the handler stops the call; one that has asked is stopped by `hangUp`.
       Effect.onInterrupt(() => hangUp(call)),
@@ -124,7 +124,7 @@ export const makeConversations = () => {
   })
 
   /** Undefined: nothing of it is left here. */
-  const goOn = (call: string, answers: Answers): Effect.Effect<MCPReply | Asked, Refusal> | undefined => {
+  const resume = (call: string, answers: Answers): Effect.Effect<MCPReply | InputRequired, Refusal> | undefined => {
     const one = all.get(call)
     if (one === undefined) return undefined
     for (const [key, { reply }] of Object.entries(one.pending))
@@ -133,5 +133,5 @@ export const makeConversations = () => {
     return next(call, one)
   }
 
-  return { begin, goOn, hangUp, onLost: (hear: (call: string) => void) => void hearers.add(hear) }
+  return { begin, resume, hangUp, onLost: (hear: (call: string) => void) => void hearers.add(hear) }
 }

@@ -12,13 +12,13 @@ import { Correlation } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { serverOf, type UpstreamServer } from "../gateway.ts"
 import { makeConversations } from "./conversations.ts"
-import { fresh, isStarting, type Kept, nothing, reached, type UpstreamTool } from "./kept.ts"
+import { fresh, isStarting, type Entry, nothing, reached, type UpstreamTool } from "./entry.ts"
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "../tools/leftOut.ts"
 import { makeOfferings } from "../contents/lists.ts"
 import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
 import { placeOf, silenceMsOf } from "./reach.ts"
 import { type makeRows, serverKey } from "../rows.ts"
-import { type Ears, stayConnected } from "./staying.ts"
+import { type Ears, stayConnected } from "./reconnect.ts"
 import { toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
@@ -37,7 +37,7 @@ const inOrder = (a: UpstreamTool, b: UpstreamTool) => (nameOf(a) < nameOf(b) ? -
 export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, reveal: Reveal) {
   const journal = yield* Journal
   const { eras } = defaultMCPPorts()
-  const entries = new Map<string, Kept>()
+  const entries = new Map<string, Entry>()
   /** By name: what is stopped stays so when it is added again. */
   const stopped = new Set<string>()
   const scope = yield* Effect.scope
@@ -53,20 +53,20 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
 
   const changed = () => {
     version++
-    snapshot = [...entries.values()].flatMap((kept) => kept.tools).toSorted(inOrder)
+    snapshot = [...entries.values()].flatMap((entry) => entry.tools).toSorted(inOrder)
     for (const tell of hearers) tell()
   }
 
   /** Works out what a server offers now, and tells if it is something else. */
-  const refresh = (kept: Kept) => {
-    const { id, name, owner, spec } = kept.server
-    const shut = kept.scope === undefined || entries.get(id) !== kept
-    kept.offer = shut ? nothing : offerOf(kept.listed, kept.pins, spec?.allowedTools, kept.leftOut.refused)
-    kept.callable = new Set(kept.offer.tools.map((tool) => tool.name))
-    const signature = kept.offer.tools.map((tool) => `${tool.name} ${kept.pins.get(tool.name)!.digest}`).join("\n")
-    if (signature === kept.signature) return
-    kept.signature = signature
-    kept.tools = kept.offer.tools.map((tool) => ({
+  const refresh = (entry: Entry) => {
+    const { id, name, owner, spec } = entry.server
+    const shut = entry.scope === undefined || entries.get(id) !== entry
+    entry.offer = shut ? nothing : offerOf(entry.listed, entry.pins, spec?.allowedTools, entry.leftOut.refused)
+    entry.callable = new Set(entry.offer.tools.map((tool) => tool.name))
+    const signature = entry.offer.tools.map((tool) => `${tool.name} ${entry.pins.get(tool.name)!.digest}`).join("\n")
+    if (signature === entry.signature) return
+    entry.signature = signature
+    entry.tools = entry.offer.tools.map((tool) => ({
       server: name,
       owner,
       behind: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
@@ -74,12 +74,12 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       tool: toolOf(name, tool, {
         timeoutMs: silenceMsOf(spec),
         connection: () => {
-          const { connection, scope } = kept
-          const there = mayCall(kept, tool.name) && connection !== undefined && scope !== undefined
+          const { connection, scope } = entry
+          const there = mayCall(entry, tool.name) && connection !== undefined && scope !== undefined
           return there ? { connection, scope } : undefined
         },
-        reached: reached(kept),
-        isStarting: () => isStarting(kept),
+        reached: reached(entry),
+        isStarting: () => isStarting(entry),
         run,
       }),
     }))
@@ -87,21 +87,21 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   }
 
   /** Asked again when a tool is called: what was listed may be held, forbidden or gone by then. */
-  const mayCall = (kept: Kept, tool: string): boolean =>
-    entries.get(kept.server.id) === kept &&
-    kept.scope !== undefined &&
-    isAllowed(kept.server.spec?.allowedTools, tool) &&
-    kept.callable.has(tool)
+  const mayCall = (entry: Entry, tool: string): boolean =>
+    entries.get(entry.server.id) === entry &&
+    entry.scope !== undefined &&
+    isAllowed(entry.server.spec?.allowedTools, tool) &&
+    entry.callable.has(tool)
 
   const adopt = Effect.fnUntraced(function* (
-    kept: Kept,
+    entry: Entry,
     listed: ReadonlyArray<MCPTool>,
     connection: MCPConnection | undefined,
   ) {
-    const { id, name, owner, spec } = kept.server
+    const { id, name, owner, spec } = entry.server
     // Removed while it told us.
-    if (entries.get(id) !== kept) return
-    const steps = stepsOf(listed, kept.pins, spec?.review ?? "hold")
+    if (entries.get(id) !== entry) return
+    const steps = stepsOf(listed, entry.pins, spec?.review ?? "hold")
     if (steps.length > 0)
       yield* journal.transact(
         Effect.forEach(
@@ -115,28 +115,28 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
           { discard: true },
         ),
       )
-    kept.pins = (yield* rows.pins).get(id) ?? new Map()
-    kept.listed = listed
-    const before = kept.leftOut
+    entry.pins = (yield* rows.pins).get(id) ?? new Map()
+    entry.listed = listed
+    const before = entry.leftOut
     const said =
       connection === undefined ? [] : (yield* Effect.orElseSucceed(connection.details, () => nothingLeftOut)).dropped
-    kept.leftOut = { refused: yield* refusedOf(name, listed), dropped: said }
-    yield* tellLeftOut(name, allOf(before), allOf(kept.leftOut))
-    refresh(kept)
+    entry.leftOut = { refused: yield* refusedOf(name, listed), dropped: said }
+    yield* tellLeftOut(name, allOf(before), allOf(entry.leftOut))
+    refresh(entry)
   }, alone)
 
-  const earsOf = (kept: Kept): Ears => {
-    const { name, owner } = kept.server
+  const earsOf = (entry: Entry): Ears => {
+    const { name, owner } = entry.server
     const failed = Effect.fnUntraced(function* (why: string) {
-      const error = kept.redactor.text(why).slice(0, longestError)
-      const news = kept.status !== "error"
-      kept.status = "error"
-      kept.error = error
+      const error = entry.redactor.text(why).slice(0, longestError)
+      const news = entry.status !== "error"
+      entry.status = "error"
+      entry.error = error
       if (news) {
         yield* Effect.logWarning(`MCP server "${name}" cannot be used: ${error}`)
         yield* journal.transact(journal.append({ kind: "server.disconnected", body: { server: name, owner, error } }))
       }
-      yield* Deferred.succeed(kept.first, undefined)
+      yield* Deferred.succeed(entry.first, undefined)
     })
     const connected = Effect.fnUntraced(function* (connection: MCPConnection) {
       const details = yield* Effect.option(connection.details)
@@ -144,29 +144,29 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       if (Option.isNone(details)) return
       const server = yield* connection.server
       const { protocolVersion: protocol } = details.value
-      const news = kept.status !== "connected"
-      const { scope: own } = kept
+      const news = entry.status !== "connected"
+      const { scope: own } = entry
       // Not called before what it lists was held against what it listed when it was there last.
-      yield* adopt(kept, yield* connection.tools, connection)
+      yield* adopt(entry, yield* connection.tools, connection)
       // Stopped meanwhile.
-      if (own === undefined || kept.scope !== own) return
-      Object.assign(kept, { connection, status: "connected", version: server.version, protocol, error: undefined })
-      yield* offerings.connected(kept.server.id, kept.shelves, connection)
+      if (own === undefined || entry.scope !== own) return
+      Object.assign(entry, { connection, status: "connected", version: server.version, protocol, error: undefined })
+      yield* offerings.connected(entry.server.id, entry.contents, connection)
       if (news)
         yield* journal.transact(
           journal.append({
             kind: "server.connected",
-            body: { server: name, owner, version: server.version, protocol, tools: kept.tools.length },
+            body: { server: name, owner, version: server.version, protocol, tools: entry.tools.length },
           }),
         )
-      yield* Deferred.succeed(kept.first, undefined)
+      yield* Deferred.succeed(entry.first, undefined)
     })
     /** At once, and after that once a second: a server that changes its mind all the time must not fill the journal. */
     const listed = Effect.fnUntraced(function* (tools: ReadonlyArray<MCPTool>) {
-      const waitMs = kept.toldAt + busyMs - (yield* monotonicMillis)
+      const waitMs = entry.toldAt + busyMs - (yield* monotonicMillis)
       if (waitMs > 0) yield* Effect.sleep(waitMs)
-      kept.toldAt = yield* monotonicMillis
-      yield* adopt(kept, tools, kept.connection)
+      entry.toldAt = yield* monotonicMillis
+      yield* adopt(entry, tools, entry.connection)
     })
     // A fault of ours in here must not end the keeping of the connection; and nobody asked for what it tells.
     const safely = (telling: Effect.Effect<unknown>) =>
@@ -177,34 +177,34 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     return {
       connected: (connection) => safely(connected(connection)),
       listed: (tools) => safely(listed(tools)),
-      changed: (change) => safely(offerings.heard(kept.server.id, kept.shelves, change)),
+      changed: (change) => safely(offerings.heard(entry.server.id, entry.contents, change)),
       lost: (why) => safely(failed(why)),
     }
   }
 
-  const launch = Effect.fnUntraced(function* (kept: Kept) {
-    const { name, spec } = kept.server
-    if (spec === undefined) return yield* Deferred.succeed(kept.first, undefined)
-    kept.scope = yield* Scope.make()
-    kept.first = Deferred.makeUnsafe()
+  const launch = Effect.fnUntraced(function* (entry: Entry) {
+    const { name, spec } = entry.server
+    if (spec === undefined) return yield* Deferred.succeed(entry.first, undefined)
+    entry.scope = yield* Scope.make()
+    entry.first = Deferred.makeUnsafe()
     // One that was stopped is shown as it was, until it says otherwise.
-    offerings.expected(kept.server.id, kept.shelves)
-    const staying = stayConnected({ name, spec, reveal, redactor: kept.redactor, eras }, earsOf(kept))
-    return yield* Effect.forkIn(staying, kept.scope)
+    offerings.expected(entry.server.id, entry.contents)
+    const connected = stayConnected({ name, spec, reveal, redactor: entry.redactor, eras }, earsOf(entry))
+    return yield* Effect.forkIn(connected, entry.scope)
   })
 
   /** Its tools are gone at once; what is given back ends the connection, and the program behind it. */
-  const end = (kept: Kept): Effect.Effect<void> => {
-    const own = kept.scope
+  const end = (entry: Entry): Effect.Effect<void> => {
+    const own = entry.scope
     if (own === undefined) return Effect.void
-    Object.assign(kept, {
+    Object.assign(entry, {
       scope: undefined,
       connection: undefined,
       status: "disconnected",
       error: undefined,
     })
-    offerings.gone(kept.server.id, kept.shelves)
-    refresh(kept)
+    offerings.gone(entry.server.id, entry.contents)
+    refresh(entry)
     return Scope.close(own, Exit.void)
   }
   const together = (all: ReadonlyArray<Effect.Effect<void>>) =>
@@ -213,24 +213,24 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const reconcile = Effect.gen(function* () {
     const servers = yield* rows.all
     const now = new Map(servers.map((server) => [server.id, server]))
-    const ending: Array<Kept> = []
-    for (const [id, kept] of entries) {
-      if (now.get(id)?.revision === kept.server.revision) continue
+    const ending: Array<Entry> = []
+    for (const [id, entry] of entries) {
+      if (now.get(id)?.revision === entry.server.revision) continue
       entries.delete(id)
-      ending.push(kept)
+      ending.push(entry)
     }
     for (const server of servers) if (!entries.has(server.id)) entries.set(server.id, fresh(server))
     yield* Effect.flatMap(rows.pins, (pins) =>
       Effect.sync(() => {
-        for (const [id, kept] of entries) kept.pins = pins.get(id) ?? new Map()
+        for (const [id, entry] of entries) entry.pins = pins.get(id) ?? new Map()
       }),
     ).pipe(alone)
-    for (const kept of entries.values()) {
-      if (stopped.has(nameKey(kept.server.name))) {
-        ending.push(kept)
-        yield* Deferred.succeed(kept.first, undefined)
-      } else if (kept.scope === undefined && kept.server.spec !== undefined) yield* launch(kept)
-      refresh(kept)
+    for (const entry of entries.values()) {
+      if (stopped.has(nameKey(entry.server.name))) {
+        ending.push(entry)
+        yield* Deferred.succeed(entry.first, undefined)
+      } else if (entry.scope === undefined && entry.server.spec !== undefined) yield* launch(entry)
+      refresh(entry)
     }
     for (const closing of ending.map(end)) {
       const fiber = yield* Effect.forkIn(Effect.uninterruptible(closing), scope)
@@ -278,21 +278,21 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     ),
     entries,
     /** Whoever waited for it has waited long enough: until something is heard, it is not there. */
-    late: (kept: Kept, why: string) => (kept.status === "connected" ? Effect.void : earsOf(kept).lost(why)),
+    late: (entry: Entry, why: string) => (entry.status === "connected" ? Effect.void : earsOf(entry).lost(why)),
     stopped,
     tools: () => snapshot,
     servers: (): ReadonlyArray<UpstreamServer> =>
       [...entries.values()]
-        .filter((kept) => kept.scope !== undefined && kept.protocol !== null)
-        .map((kept) => serverOf(kept, offerings, conversations))
+        .filter((entry) => entry.scope !== undefined && entry.protocol !== null)
+        .map((entry) => serverOf(entry, offerings, conversations))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     offering: offerings.version,
     hangUp: (call: string, asked?: Parked) =>
       Effect.suspend(() => {
         if (asked === undefined) return conversations.hangUp(call)
-        const kept = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))
+        const entry = [...entries.values()].find((one) => asked.tool.startsWith(`${one.server.name}/`))
         // Nobody waits for what a server says to it, and it may say nothing for long.
-        const told = Effect.forkIn(giveUp(kept?.connection, asked.state), scope)
+        const told = Effect.forkIn(giveUp(entry?.connection, asked.state), scope)
         return Effect.andThen(conversations.hangUp(call), Effect.asVoid(told))
       }),
     onLost: conversations.onLost,
@@ -307,8 +307,8 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       ),
     allowed: (server: string, tool: string, owner: PrincipalId | null) => {
       const key = serverKey(server, owner)
-      const kept = [...entries.values()].find((one) => serverKey(one.server.name, one.server.owner) === key)
-      return kept !== undefined && mayCall(kept, tool)
+      const entry = [...entries.values()].find((one) => serverKey(one.server.name, one.server.owner) === key)
+      return entry !== undefined && mayCall(entry, tool)
     },
   }
 })

@@ -6,7 +6,7 @@ import { Caller } from "@stoa/contract"
 import { MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
 import type { Pauses, Stopped } from "../../access/limits/Pauses.ts"
-import type { Answers, Asked, CallingClient } from "../Asked.ts"
+import type { Answers, InputRequired, CallingClient } from "../InputRequired.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -33,7 +33,7 @@ export interface Contents {
     readonly templates?: List
     /** Whether there is anybody to tell of changes of it; without this, whoever watches finds out. */
     readonly watchable?: (uri: string) => boolean
-    readonly read: (uri: string, reader: ContentsReader) => Found<JsonObject | Asked>
+    readonly read: (uri: string, reader: ContentsReader) => Found<JsonObject | InputRequired>
     /** Tells of changes of these, until it is stopped; `honoured` are those of them that it will tell of. */
     readonly watch: (
       uris: ReadonlyArray<string>,
@@ -42,7 +42,7 @@ export interface Contents {
   }
   readonly prompts?: {
     readonly list: List
-    readonly get: (name: string, given: JsonObject, reader: ContentsReader) => Found<JsonObject | Asked>
+    readonly get: (name: string, given: JsonObject, reader: ContentsReader) => Found<JsonObject | InputRequired>
   }
   /** The params and the result of `completion/complete`. */
   readonly complete?: (params: JsonObject) => Found<JsonObject>

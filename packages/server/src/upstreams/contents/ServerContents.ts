@@ -11,7 +11,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { Pauses, Stopped } from "../../access/limits/Pauses.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
-import { Asked } from "../Asked.ts"
+import { InputRequired } from "../InputRequired.ts"
 import { Upstreams, type UpstreamServer } from "../Upstreams.ts"
 import { type ContentsReader, type JsonObject, refusedBy } from "./Contents.ts"
 import { converse, isMissing } from "./converse.ts"
@@ -59,7 +59,7 @@ const listMethods = {
   prompts: "prompts/list",
 } as const satisfies { readonly [K in keyof Lists]: string }
 
-type Reply = Effect.Effect<JsonObject | Asked | undefined, MCPRefused>
+type Reply = Effect.Effect<JsonObject | InputRequired | undefined, MCPRefused>
 
 export class ServerContents extends Context.Service<
   ServerContents,
@@ -185,7 +185,7 @@ export class ServerContents extends Context.Service<
       }
 
       /** One request: judged, stopped by pauses when it comes and while it lasts, and written down when it has ended. */
-      const asked = <A extends JsonObject | Asked>(
+      const asked = <A extends JsonObject | InputRequired>(
         caller: Caller["Service"],
         server: string,
         it: Record,
@@ -212,7 +212,7 @@ export class ServerContents extends Context.Service<
           return yield* pauses.unless(methods[it.kind], { principal, server }, sent).pipe(
             Effect.onExit((exit) => {
               // What it asks first is not its end.
-              if (Exit.isSuccess(exit) && exit.value instanceof Asked) return Effect.void
+              if (Exit.isSuccess(exit) && exit.value instanceof InputRequired) return Effect.void
               const { error, rule: by } = endOf(exit)
               return written(error, by)
             }),

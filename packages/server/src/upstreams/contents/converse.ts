@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { faultOfMCPResult, type MCPConnectionError, type MCPExchange, MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
-import { Asked } from "../Asked.ts"
+import { InputRequired } from "../InputRequired.ts"
 import type { UpstreamServer } from "../gateway.ts"
 import type { ContentsReader, JsonObject } from "./Contents.ts"
 
@@ -30,7 +30,7 @@ export const converse = (
   method: string,
   params: JsonObject,
   { answers, client, progress, state }: ContentsReader,
-): Effect.Effect<JsonObject | Asked, MCPConnectionError | MCPRefused> => {
+): Effect.Effect<JsonObject | InputRequired, MCPConnectionError | MCPRefused> => {
   const held = textIn(state, "held")
   const conversation = held ?? randomUUID()
   const own = textIn(state, "server")
@@ -55,8 +55,9 @@ export const converse = (
   }
   return Effect.flatMap(
     server.converse(conversation, method, params, client, options, held !== undefined),
-    (reply): Effect.Effect<JsonObject | Asked, MCPRefused> => {
-      if (reply instanceof Asked) return Effect.succeed(new Asked(reply.questions, { held: conversation }, true, false))
+    (reply): Effect.Effect<JsonObject | InputRequired, MCPRefused> => {
+      if (reply instanceof InputRequired)
+        return Effect.succeed(new InputRequired(reply.questions, { held: conversation }, true, false))
       switch (reply._tag) {
         case "Done": {
           const fault = faultOfMCPResult(method, reply.result)
@@ -65,7 +66,7 @@ export const converse = (
             : Effect.fail(new MCPRefused(internal, `The server's answer cannot be read: ${fault}`))
         }
         case "Asks":
-          return Effect.succeed(new Asked(reply.questions, { server: reply.state ?? null }, false, false))
+          return Effect.succeed(new InputRequired(reply.questions, { server: reply.state ?? null }, false, false))
         case "Task":
           return Effect.fail(new MCPRefused(internal, "The server made a task of what has none"))
       }

@@ -6,7 +6,7 @@ import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
 import { Context, Deferred, Effect, Scope } from "effect"
 import { monotonicMillis } from "../../store/Monotonic.ts"
 import { tellLeftOut } from "../tools/leftOut.ts"
-import { beginLog } from "../connections/loudness.ts"
+import { beginLog } from "../connections/logLevel.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -39,7 +39,7 @@ const tells = (capabilities: JsonObject, key: string): boolean =>
   (capabilities[key] as { readonly listChanged?: boolean } | undefined)?.listChanged === true
 
 /** One server's. Made when it is added, filled when it is there. */
-export class Shelves {
+export class ContentLists {
   lists: Lists = nothing
   /** What it lists that no client could read, and why. */
   dropped: Readonly<Record<keyof Lists, ReadonlyArray<MCPLeftOut>>> = { resources: [], templates: [], prompts: [] }
@@ -74,18 +74,18 @@ export const makeOfferings = Effect.fnUntraced(function* () {
     for (const hear of hearers) hear(offering)
   }
 
-  const tellAll = (server: string, { lists: { prompts, resources, templates } }: Shelves) => {
+  const tellAll = (server: string, { lists: { prompts, resources, templates } }: ContentLists) => {
     version++
     if (resources.length + templates.length > 0) tell({ what: "resources", server })
     if (prompts.length > 0) tell({ what: "prompts", server })
   }
 
-  const load = Effect.fnUntraced(function* (server: string, shelves: Shelves) {
-    const { capabilities, connection } = shelves
+  const load = Effect.fnUntraced(function* (server: string, contents: ContentLists) {
+    const { capabilities, connection } = contents
     if (connection === undefined) return
     // A list that cannot be had leaves the last one standing.
-    const before = shelves.lists
-    const said = shelves.dropped
+    const before = contents.lists
+    const said = contents.dropped
     const list = (method: Parameters<MCPConnection["listAll"]>[0], capability: string, key: keyof Lists) =>
       has(capabilities, capability)
         ? Effect.match(connection.listAll(method), {
@@ -102,28 +102,28 @@ export const makeOfferings = Effect.fnUntraced(function* () {
       { concurrency: "unbounded" },
     )
     // Gone, or another one, meanwhile.
-    if (shelves.connection !== connection) return
-    shelves.loadedAt = yield* monotonicMillis
-    shelves.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
-    shelves.dropped = { resources: resources.dropped, templates: templates.dropped, prompts: prompts.dropped }
-    yield* tellLeftOut(connection.name, Object.values(said).flat(), Object.values(shelves.dropped).flat())
+    if (contents.connection !== connection) return
+    contents.loadedAt = yield* monotonicMillis
+    contents.lists = { resources: resources.items, templates: templates.items, prompts: prompts.items }
+    contents.dropped = { resources: resources.dropped, templates: templates.dropped, prompts: prompts.dropped }
+    yield* tellLeftOut(connection.name, Object.values(said).flat(), Object.values(contents.dropped).flat())
     const differs = (...keys: ReadonlyArray<keyof Lists>) =>
-      keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(shelves.lists[key]))
+      keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(contents.lists[key]))
     if (differs("resources", "templates")) tell({ what: "resources", server })
     if (differs("prompts")) tell({ what: "prompts", server })
   })
 
   /** One look at a time; whoever comes meanwhile waits for it. */
-  const loaded = (server: string, shelves: Shelves): Effect.Effect<void> =>
+  const loaded = (server: string, contents: ContentLists): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (shelves.loading !== undefined) return Deferred.await(shelves.loading)
+      if (contents.loading !== undefined) return Deferred.await(contents.loading)
       const done = Deferred.makeUnsafe<void>()
-      shelves.loading = done
-      const begun = Effect.map(monotonicMillis, (now) => void (shelves.loadingSince = now))
-      return Effect.andThen(begun, load(server, shelves)).pipe(
+      contents.loading = done
+      const begun = Effect.map(monotonicMillis, (now) => void (contents.loadingSince = now))
+      return Effect.andThen(begun, load(server, contents)).pipe(
         Effect.ensuring(
           Effect.sync(() => {
-            shelves.loading = undefined
+            contents.loading = undefined
             Deferred.doneUnsafe(done, Effect.void)
           }),
         ),
@@ -132,56 +132,64 @@ export const makeOfferings = Effect.fnUntraced(function* () {
       )
     })
 
-  const applied = (shelves: Shelves, again: boolean) =>
+  const applied = (contents: ContentLists, again: boolean) =>
     Effect.suspend(() => {
-      const { connection } = shelves
-      const uris = connection === undefined ? undefined : shelves.wanted(again)
+      const { connection } = contents
+      const uris = connection === undefined ? undefined : contents.wanted(again)
       return uris === undefined ? Effect.void : Effect.ignore(connection!.watch(uris))
     })
 
   return {
     version: () => version,
     /** The server is there, maybe for the second time. */
-    connected: Effect.fnUntraced(function* (server: string, shelves: Shelves, connection: MCPConnection) {
+    connected: Effect.fnUntraced(function* (server: string, contents: ContentLists, connection: MCPConnection) {
       const details = yield* Effect.option(connection.details)
       if (details._tag === "None") return
       const { capabilities, era, instructions } = details.value
-      Object.assign(shelves, { connection, capabilities, era, instructions })
+      Object.assign(contents, { connection, capabilities, era, instructions })
       version++
       const log = has(capabilities, "logging") && era === "legacy" ? beginLog(connection) : Effect.void
-      yield* Effect.forkIn(Effect.all([loaded(server, shelves), applied(shelves, true), log]), scope)
+      yield* Effect.forkIn(Effect.all([loaded(server, contents), applied(contents, true), log]), scope)
     }),
     /** It is not shown any more. What it had is kept, for it may be started again. */
-    gone: (server: string, shelves: Shelves) => {
-      Object.assign(shelves, { connection: undefined, loadedAt: -Infinity })
-      tellAll(server, shelves)
+    gone: (server: string, contents: ContentLists) => {
+      Object.assign(contents, { connection: undefined, loadedAt: -Infinity })
+      tellAll(server, contents)
     },
     /** It is shown again, and is being reached. */
     expected: tellAll,
-    heard: (server: string, shelves: Shelves, { uri, what }: { readonly what: string; readonly uri?: string }) => {
-      if (what !== "resource") return Effect.asVoid(loaded(server, shelves))
+    heard: (
+      server: string,
+      contents: ContentLists,
+      { uri, what }: { readonly what: string; readonly uri?: string },
+    ) => {
+      if (what !== "resource") return Effect.asVoid(loaded(server, contents))
       return Effect.sync(() => {
-        for (const one of shelves.watchers) if (one.uris.has(uri ?? "")) one.tell(uri!)
+        for (const one of contents.watchers) if (one.uris.has(uri ?? "")) one.tell(uri!)
       })
     },
     /** Up to date, as far as can be known: at once where the server says when something changes. */
-    fresh: (server: string, shelves: Shelves): Effect.Effect<void> =>
+    fresh: (server: string, contents: ContentLists): Effect.Effect<void> =>
       Effect.flatMap(monotonicMillis, (now) => {
-        const { capabilities, connection, loadedAt } = shelves
+        const { capabilities, connection, loadedAt } = contents
         const quiet = (key: string) => !has(capabilities, key) || tells(capabilities, key)
         const known = loadedAt !== -Infinity && quiet("resources") && quiet("prompts")
-        const late = shelves.loading !== undefined && now - shelves.loadingSince > patienceMs
-        if (connection === undefined || late || (shelves.loading === undefined && (known || now - loadedAt < staleMs)))
+        const late = contents.loading !== undefined && now - contents.loadingSince > patienceMs
+        if (connection === undefined || late || (contents.loading === undefined && (known || now - loadedAt < staleMs)))
           return Effect.void
-        return Effect.asVoid(Effect.timeoutOption(loaded(server, shelves), patienceMs))
+        return Effect.asVoid(Effect.timeoutOption(loaded(server, contents), patienceMs))
       }),
-    watch: Effect.fnUntraced(function* (shelves: Shelves, uris: ReadonlyArray<string>, hear: (uri: string) => void) {
+    watch: Effect.fnUntraced(function* (
+      contents: ContentLists,
+      uris: ReadonlyArray<string>,
+      hear: (uri: string) => void,
+    ) {
       const one: Watcher = { uris: new Set(uris), tell: hear }
-      shelves.watchers.add(one)
-      yield* applied(shelves, false)
+      contents.watchers.add(one)
+      yield* applied(contents, false)
       return () => {
-        shelves.watchers.delete(one)
-        run(Effect.forkIn(applied(shelves, false), scope))
+        contents.watchers.delete(one)
+        run(Effect.forkIn(applied(contents, false), scope))
       }
     }),
     onOffer: (hear: (offering: Offering) => void): Effect.Effect<void, never, Scope.Scope> =>

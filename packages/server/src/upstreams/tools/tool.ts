@@ -13,7 +13,7 @@ import {
 } from "@stoa/tools"
 import { Effect, type Scope } from "effect"
 import { traceOf } from "../../store/journal/Trace.ts"
-import { Asked, type McpCall } from "../Asked.ts"
+import { InputRequired, type MCPCall } from "../InputRequired.ts"
 import type { makeToolCalls } from "./toolCall.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -37,9 +37,9 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
 }
 
 /** A key is its caller's own: two who happen to have the same one are two to a server as well. */
-const keyFor = ({ idempotencyKey, principal }: McpCall): string => digestOf([principal, idempotencyKey])
+const keyFor = ({ idempotencyKey, principal }: MCPCall): string => digestOf([principal, idempotencyKey])
 
-export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<McpCall> => {
+export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<MCPCall> => {
   const definition = {
     ...mcpToolDefinition(server, tool),
     timeoutMs: behind.timeoutMs,
@@ -86,7 +86,7 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<McpC
             }),
         })
         .pipe(Effect.mapError((error) => kept(mcpToolFailure(called, error))))
-      if (reply instanceof Asked) return reply
+      if (reply instanceof InputRequired) return reply
       const whole: MCPReply = reply._tag === "Done" ? { ...reply, result: withoutHop(reply.result) } : reply
       return yield* Effect.mapError(mcpToolResult(called, whole), kept)
     }),

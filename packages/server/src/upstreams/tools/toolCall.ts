@@ -5,9 +5,9 @@
 import type { MCPConnectionError } from "@stoa/contract"
 import { faultOfMCPResult, type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect, Result, Schedule, type Schema, type Scope } from "effect"
-import { Asked, type CallingClient, type McpCall, type Questions } from "../Asked.ts"
+import { InputRequired, type CallingClient, type MCPCall, type Questions } from "../InputRequired.ts"
 import { type makeConversations, unaskable } from "../connections/conversations.ts"
-import { lowerLog } from "../connections/loudness.ts"
+import { lowerLog } from "../connections/logLevel.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Refusal = MCPConnectionError | MCPRefused
@@ -30,7 +30,7 @@ const patientTries = 300
 /** How long a server of the old era is asked to keep a result. */
 const taskTtlMs = 24 * 3_600_000
 
-export interface ToolCall extends Pick<McpCall, "client" | "answered" | "keep"> {
+export interface ToolCall extends Pick<MCPCall, "client" | "answered" | "keep"> {
   readonly call: string
   readonly tool: string
   readonly arguments: JsonObject
@@ -75,12 +75,12 @@ const askedWith = (
   questions: Questions,
   state: State,
   client: CallingClient | undefined,
-): Effect.Effect<Asked, MCPRefused> => {
+): Effect.Effect<InputRequired, MCPRefused> => {
   // It was told what can be asked: whoever asks for more gets nothing.
   if (Object.values(questions).some((question) => unaskable(question, client) !== undefined))
     return Effect.fail(new MCPRefused(-32_603, "The server asked for something it was told nobody has"))
   if (JSON.stringify([questions, state]).length > largestQuestion) return Effect.fail(tooMuch)
-  return Effect.succeed(new Asked(questions, state as unknown as Schema.Json, false, "task" in state))
+  return Effect.succeed(new InputRequired(questions, state as unknown as Schema.Json, false, "task" in state))
 }
 
 /** As often as the server wants to be asked, and twice a minute at least. */
@@ -112,7 +112,7 @@ const follow = Effect.fnUntraced(function* (
   options: MCPExchange,
   first: number,
   { client, keep }: ToolCall,
-): Effect.fn.Return<MCPReply | Asked, Refusal> {
+): Effect.fn.Return<MCPReply | InputRequired, Refusal> {
   yield* keep({ task, pollMs: first })
   for (let pollMs = first; ;) {
     const reply = yield* how(connection, task, options)
@@ -168,7 +168,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     it: ToolCall,
     options: MCPExchange,
     round: number,
-  ): Effect.fn.Return<MCPReply | Asked, Refusal> {
+  ): Effect.fn.Return<MCPReply | InputRequired, Refusal> {
     const { client } = it
     const reply = yield* connection.exchange("tools/call", { name: it.tool, arguments: it.arguments }, options)
     if (reply._tag === "Done") return reply
@@ -214,7 +214,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
     connection: MCPConnection,
     scope: Scope.Scope,
     it: ToolCall,
-  ): Effect.fn.Return<MCPReply | Asked, Refusal> {
+  ): Effect.fn.Return<MCPReply | InputRequired, Refusal> {
     const { answered, client } = it
     const { capabilities, era } = yield* connection.details
     const { meta, onProgress } = it
@@ -223,7 +223,7 @@ export const makeToolCalls = (conversations: ReturnType<typeof makeConversations
       const round = before !== undefined && "anew" in before ? before.anew : 0
       const task = before !== undefined && "pollMs" in before ? before : undefined
       if (answered !== undefined && round === 0 && task === undefined) {
-        const on = conversations.goOn(it.call, answered.answers)
+        const on = conversations.resume(it.call, answered.answers)
         return yield* on ?? Effect.fail(new MCPRefused(-32_603, "The connection on which it asked is gone"))
       }
       yield* lowerLog(connection, capabilities["logging"] === undefined ? undefined : client?.logLevel)

@@ -13,15 +13,15 @@ import { MCPPorts } from "../session/MCPPorts.ts"
 import { checkMCPServerConfig, type MCPServerConfig } from "../MCPServerConfig.ts"
 import { MCPSettings } from "../MCPSettings.ts"
 import { knownVersions } from "../session/protocol.ts"
-import { keep, type Kept, serverOf, upkeep } from "../session/upkeep.ts"
+import { keep, type Link, serverOf, upkeep } from "../session/upkeep.ts"
 
 interface Entry {
-  readonly kept: Kept
+  readonly kept: Link
   readonly connection: MCPConnection
   readonly end: Effect.Effect<void>
 }
 
-const connectionOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection => {
+const connectionOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection => {
   const read = readerOf(kept, permits)
   const exchange = exchangerOf(kept, permits)
   return {

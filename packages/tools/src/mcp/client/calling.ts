@@ -13,9 +13,9 @@ import { MCPSilence } from "./MCPExchange.ts"
 import { mcpToolFailure, mcpToolResult } from "./MCPToolCall.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRequest } from "../session/sessionRequest.ts"
-import { type Kept, lose } from "../session/upkeep.ts"
+import { type Link, lose } from "../session/upkeep.ts"
 
-const live = (kept: Kept) =>
+const live = (kept: Link) =>
   Effect.suspend(() => {
     const { config } = kept.opening
     if (kept.opened !== undefined) return Effect.succeed(kept.opened)
@@ -24,12 +24,12 @@ const live = (kept: Kept) =>
   })
 
 /** Waits for a lost server, for as long as connecting to it may take. */
-export const back = (kept: Kept) =>
+export const back = (kept: Link) =>
   Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
 
 /** Lets a request through the breaker and the server's share of concurrency, and learns from what becomes of it. */
 export const guarded = <A>(
-  kept: Kept,
+  kept: Link,
   permits: Semaphore.Semaphore,
   run: (request: SessionRequest, session: Session) => Effect.Effect<A, Fault>,
 ): Effect.Effect<A, Fault | MCPConnectionError> =>
@@ -64,7 +64,7 @@ export const guarded = <A>(
 export const isFault = (error: Fault | MCPConnectionError): error is Fault => !("_tag" in error)
 
 /** A call for whoever asks nobody back: its result as the server gave it, whole. */
-export const callerOf = (kept: Kept, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
+export const callerOf = (kept: Link, exchange: MCPConnection["exchange"]): MCPConnection["callTool"] =>
   Effect.fn("MCPConnection.callTool")(function* (name, args, options = {}) {
     const { config, ports } = kept.opening
     const toolName = `${config.name}/${name}`
@@ -87,7 +87,7 @@ export const callerOf = (kept: Kept, exchange: MCPConnection["exchange"]): MCPCo
 
 /** Asks again after a timeout or a loss: reading twice does no harm. */
 export const readerOf =
-  (kept: Kept, permits: Semaphore.Semaphore) =>
+  (kept: Link, permits: Semaphore.Semaphore) =>
   <A>(
     what: string,
     run: (request: SessionRequest) => Effect.Effect<A, Fault>,

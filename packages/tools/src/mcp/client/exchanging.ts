@@ -15,7 +15,7 @@ import type { MCPTool } from "./MCPTool.ts"
 import { RequestTime } from "../session/requestTime.ts"
 import type { Session } from "../session/session.ts"
 import { asItCame, type SessionRequest } from "../session/sessionRequest.ts"
-import type { Kept } from "../session/upkeep.ts"
+import type { Link } from "../session/upkeep.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -58,7 +58,7 @@ const shownOf = (tool: MCPTool): JsonObject => {
   return rest
 }
 
-const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
+const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: JsonObject, options: MCPExchange) =>
   Effect.fnUntraced(function* (request: SessionRequest, session: Session) {
     const { config, limits, ports, settings } = kept.opening
     const tell = Effect.runForkWith(yield* Effect.context<never>())
@@ -137,7 +137,7 @@ const send = (kept: Kept, permits: Semaphore.Semaphore, method: string, params: 
 const unheard = (error: Fault | MCPConnectionError) => isFault(error) && error.unheard === true
 const passing = (error: Fault | MCPConnectionError) => isFault(error) && !isFinal(error)
 
-const refusal = (kept: Kept, method: string, error: Fault | MCPConnectionError): MCPConnectionError | MCPRefused => {
+const refusal = (kept: Link, method: string, error: Fault | MCPConnectionError): MCPConnectionError | MCPRefused => {
   if (!isFault(error)) return error
   if (error.kind === "answered") return new MCPRefused(error.code ?? -32_603, error.message, error.data)
   const { config } = kept.opening
@@ -147,7 +147,7 @@ const refusal = (kept: Kept, method: string, error: Fault | MCPConnectionError):
 }
 const unknown = ". Whether it acted is unknown, so it is not repeated"
 
-export const exchangerOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection["exchange"] =>
+export const exchangerOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection["exchange"] =>
   Effect.fn("MCPConnection.exchange")(function* (method, params, options = {}) {
     const { limits, settings } = kept.opening
     const once = guarded(kept, permits, send(kept, permits, method, params, options))
@@ -190,7 +190,7 @@ export const listerOf = (exchange: MCPConnection["exchange"]): MCPConnection["li
     }
   })
 
-export const watcherOf = (kept: Kept, permits: Semaphore.Semaphore): MCPConnection["watch"] =>
+export const watcherOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnection["watch"] =>
   Effect.fn("MCPConnection.watch")((uris) =>
     Effect.mapError(
       guarded(kept, permits, (_, session) => session.watch(uris)),

@@ -11,7 +11,7 @@ import type { MCPLeftOut } from "../client/MCPResult.ts"
 import type { MCPTool } from "../client/MCPTool.ts"
 import { open, type Opened, openOnce, type Opening } from "./opening.ts"
 
-export interface Kept {
+export interface Link {
   readonly opening: Opening
   opened: Opened | undefined
   status: MCPServer["status"]
@@ -25,7 +25,7 @@ export interface Kept {
   back: Deferred.Deferred<void>
 }
 
-export const serverOf = ({ opening: { config }, status, tools, version }: Kept): MCPServer => ({
+export const serverOf = ({ opening: { config }, status, tools, version }: Link): MCPServer => ({
   name: config.name,
   version,
   transport: config.transport,
@@ -42,7 +42,7 @@ const patience = (settings: MCPSettings, failures: number, final: boolean): numb
     ? settings.breaker.coolDownMs
     : Math.min(settings.backoffMs * 2 ** failures, settings.maxBackoffMs)
 
-const adopt = (kept: Kept, opened: Opened) => {
+const adopt = (kept: Link, opened: Opened) => {
   kept.opened = opened
   kept.status = "connected"
   kept.version = opened.session.server.version
@@ -53,14 +53,14 @@ const adopt = (kept: Kept, opened: Opened) => {
 }
 
 /** Only another list is news: a server may say that it changed when it did not. */
-const follow = Effect.fnUntraced(function* (kept: Kept, tools: ReadonlyArray<MCPTool>) {
+const follow = Effect.fnUntraced(function* (kept: Link, tools: ReadonlyArray<MCPTool>) {
   const before = [...kept.tools.values()].map((tool) => tool.raw)
   kept.tools = new Map(tools.map((tool) => [tool.name, tool]))
   if (Equal.equals(JSON.stringify(before), JSON.stringify(tools.map((tool) => tool.raw)))) return
   yield* kept.opening.ports.onTools(kept.opening.config.name, tools)
 })
 
-const refresh = Effect.fnUntraced(function* (kept: Kept, { session }: Opened) {
+const refresh = Effect.fnUntraced(function* (kept: Link, { session }: Opened) {
   for (;;) {
     yield* Queue.take(session.toolsChanged)
     // A list that cannot be read leaves the last one standing; if the server is gone, that shows elsewhere.
@@ -72,7 +72,7 @@ const refresh = Effect.fnUntraced(function* (kept: Kept, { session }: Opened) {
   }
 })
 
-const findAgain = Effect.fnUntraced(function* (kept: Kept) {
+const findAgain = Effect.fnUntraced(function* (kept: Link) {
   const { settings } = kept.opening
   for (let failures = 0; ; failures++) {
     const found = yield* Effect.result(openOnce(kept.opening, failures))
@@ -85,7 +85,7 @@ const findAgain = Effect.fnUntraced(function* (kept: Kept) {
 })
 
 /** At once, so that whoever noticed the loss can wait for the return. */
-export const lose = (kept: Kept, opened: Opened, fault: Fault) => {
+export const lose = (kept: Link, opened: Opened, fault: Fault) => {
   if (kept.opened === opened) {
     kept.opened = undefined
     kept.status = "error"
@@ -96,7 +96,7 @@ export const lose = (kept: Kept, opened: Opened, fault: Fault) => {
 }
 
 /** Runs until it is interrupted. */
-export const upkeep = Effect.fnUntraced(function* (kept: Kept) {
+export const upkeep = Effect.fnUntraced(function* (kept: Link) {
   const { onStatus } = kept.opening.ports
   for (;;) {
     const { opened } = kept
@@ -116,7 +116,7 @@ export const upkeep = Effect.fnUntraced(function* (kept: Kept) {
 
 export const keep = Effect.fnUntraced(function* (opening: Opening) {
   const opened = yield* open(opening)
-  const kept: Kept = {
+  const kept: Link = {
     opening,
     opened,
     status: "connected",

@@ -5,7 +5,7 @@
 import { Caller } from "@stoa/contract"
 import { MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"
-import { Asked } from "../../../upstreams/Asked.ts"
+import { InputRequired } from "../../../upstreams/InputRequired.ts"
 import type { Contents, ContentsReader } from "../../../upstreams/contents/Contents.ts"
 import type { ServerContents, UsableServer } from "../../../upstreams/contents/ServerContents.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
@@ -55,14 +55,14 @@ export const serversAt = (
         what === "prompts" ? promptOutward(item, namesFor(server)) : resourceOutward(item, namesFor(server)),
       )
     })
-  const outward = (server: string, found: JsonObject | Asked | undefined) => {
+  const outward = (server: string, found: JsonObject | InputRequired | undefined) => {
     if (found === undefined) return undefined
-    if (!(found instanceof Asked)) return resultOutward(found, namesFor(server))
+    if (!(found instanceof InputRequired)) return resultOutward(found, namesFor(server))
     const questions = questionsOutward(
       alone === undefined ? server : undefined,
       found.questions,
     ) as typeof found.questions
-    return new Asked(questions, found.state, found.held, found.isTask)
+    return new InputRequired(questions, found.state, found.held, found.isTask)
   }
   const instructions = alone === undefined ? undefined : whole[0]?.instructions
   return {
@@ -144,9 +144,9 @@ const first = Effect.fnUntraced(function* <A>(those: ReadonlyArray<Found<A>>) {
   return undefined
 })
 
-const answerOf = (found: JsonObject | Asked | undefined): Answer => {
+const answerOf = (found: JsonObject | InputRequired | undefined): Answer => {
   if (found === undefined) return undefined
-  return found instanceof Asked
+  return found instanceof InputRequired
     ? { _tag: "Asks", requests: found.questions, state: found.state }
     : { _tag: "Content", result: found }
 }
@@ -192,7 +192,7 @@ export const withContents = (caller: Caller["Service"], all: ReadonlyArray<Conte
   const complete = all.flatMap((one) => one.complete ?? [])
   const serves = (what: "resources" | "prompts" | "complete") =>
     all.some((one) => one[what] !== undefined && one.empty?.includes(what) !== true)
-  const answered = (those: ReadonlyArray<Found<JsonObject | Asked>>): Effect.Effect<Answer, Fault> =>
+  const answered = (those: ReadonlyArray<Found<JsonObject | InputRequired>>): Effect.Effect<Answer, Fault> =>
     Effect.matchEffect(as(first(those)), {
       onSuccess: (found) => Effect.succeed(answerOf(found)),
       onFailure: (refused): Effect.Effect<Answer, Fault> => {

@@ -71,7 +71,7 @@ const isHidden = (error: { readonly _tag: string; readonly rule?: string | undef
   error._tag === "ToolNotFoundError" ||
   (error._tag === "ToolAuthorizationError" && listed === undefined && !error.rule?.startsWith("paused:"))
 
-interface Kept {
+interface OpenFace {
   readonly epoch: number
   readonly version: number
   readonly until: number
@@ -127,7 +127,7 @@ export const layerHouseDesk = Layer.effect(
       return [...toolsets.contents.values()].map(({ instructions: _instructions, ...contents }) => contents)
     }
     const version = () => catalogue.version() + upstreams.offering()
-    const kept = new Map<string, Kept>()
+    const kept = new Map<string, OpenFace>()
 
     /** The one road, and what came of it. A refusal the model can act on is an outcome like any other. */
     const callAs = (

@@ -6,11 +6,11 @@ import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"
 import { Deferred, Effect } from "effect"
 import { type CallRequest, type CallRow, Calls } from "../../../calls/Calls.ts"
-import { isMcpResult, mcpFailure } from "../../../calls/road/McpNotes.ts"
+import { isMCPResult, mcpFailure } from "../../../calls/road/MCPNotes.ts"
 import { Decisions } from "../../../decisions/Decisions.ts"
 import { newId } from "../../../store/journal/Correlation.ts"
 import { Files } from "../../../store/Files.ts"
-import type { CallingClient } from "../../../upstreams/Asked.ts"
+import type { CallingClient } from "../../../upstreams/InputRequired.ts"
 import type { makeCallNews } from "./callNews.ts"
 import { outcomeOf, taskOf } from "./callOutcome.ts"
 import { missingFor } from "../wire/capabilities.ts"
@@ -81,7 +81,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
   const settled = Effect.fnUntraced(function* (row: CallRow, endpoint: Endpoint) {
     const failure = mcpFailure(row)
     // A result that its tool took for a good one, and is not what was promised, is a failure in the house's words.
-    const result = isMcpResult(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
+    const result = isMCPResult(row) ? yield* outputOf(row) : failure?.["isError"] === true ? failure : undefined
     return isObject(result) && Array.isArray(result["content"])
       ? ({ _tag: "Content", result: resultOutward(result, namingOf(endpoint, row)) } satisfies Outcome)
       : (outcomeOf(row) as Settled)

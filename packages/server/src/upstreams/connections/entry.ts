@@ -1,10 +1,10 @@
 /** A server as the pool keeps it: its row, its connection, what it lists and what is offered of that. */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPTool, Redactor, type Tool } from "@stoa/tools"
-import type { McpCall } from "../Asked.ts"
+import type { MCPCall } from "../InputRequired.ts"
 import { Deferred, Effect, type Scope } from "effect"
 import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
-import { Shelves } from "../contents/lists.ts"
+import { ContentLists } from "../contents/lists.ts"
 import type { Offer, Pin } from "../tools/pins.ts"
 import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
 import type { Server } from "../rows.ts"
@@ -13,14 +13,14 @@ export interface UpstreamTool {
   readonly server: string
   /** The agent whose own server it is of; null: the house's. */
   readonly owner: PrincipalId | null
-  readonly tool: Tool<McpCall>
+  readonly tool: Tool<MCPCall>
   /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
   readonly behind: string
   /** Nobody has looked at its schema: it is checked under a deadline. */
   readonly reviewed: false
 }
 
-export interface Kept {
+export interface Entry {
   readonly server: Server
   /** Takes out of what it says whatever it was told in confidence. */
   readonly redactor: Redactor
@@ -41,7 +41,7 @@ export interface Kept {
   /** What is offered, in one word: another one is news. */
   signature: string
   tools: ReadonlyArray<UpstreamTool>
-  readonly shelves: Shelves
+  readonly contents: ContentLists
   /** Present while it is to be connected. */
   scope: Scope.Closeable | undefined
 }
@@ -50,17 +50,17 @@ export interface Kept {
 const patience = "5 seconds"
 
 /** Waits a while for a server that was started and is not there yet. */
-export const reached = (kept: Kept): Effect.Effect<void> =>
+export const reached = (entry: Entry): Effect.Effect<void> =>
   Effect.suspend(() =>
-    isStarting(kept) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(kept.first), patience)) : Effect.void,
+    isStarting(entry) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(entry.first), patience)) : Effect.void,
   )
-export const isStarting = ({ first, scope }: Kept): boolean => scope !== undefined && !Deferred.isDoneUnsafe(first)
+export const isStarting = ({ first, scope }: Entry): boolean => scope !== undefined && !Deferred.isDoneUnsafe(first)
 
 export const nothing: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =
   "how to reach it was sealed under another key; start with the right STOA_SECRET_KEY, or add it again"
 
-export const fresh = (server: Server): Kept => ({
+export const fresh = (server: Server): Entry => ({
   server,
   redactor: new Redactor(server.spec === undefined ? [] : plainSecrets(server.spec)),
   first: Deferred.makeUnsafe(),
@@ -77,23 +77,23 @@ export const fresh = (server: Server): Kept => ({
   toldAt: -Infinity,
   signature: "",
   tools: [],
-  shelves: new Shelves(),
+  contents: new ContentLists(),
   scope: undefined,
 })
 
-export const stateOf = (kept: Kept): MCPServerState => {
-  const { createdAt, id, name, owner, source, spec, transport } = kept.server
+export const stateOf = (entry: Entry): MCPServerState => {
+  const { createdAt, id, name, owner, source, spec, transport } = entry.server
   return new MCPServerState({
     id,
     name,
-    status: kept.status,
-    version: kept.version,
-    protocol: kept.protocol,
-    tools: kept.tools.map(({ tool }) => tool.definition.name.slice(name.length + 1)),
-    held: kept.offer.held,
-    missing: kept.status === "connected" ? kept.offer.missing : [],
-    leftOut: kept.scope === undefined ? [] : shownLeftOut(kept.leftOut, Object.values(kept.shelves.dropped).flat()),
-    ...(kept.error === undefined ? {} : { error: kept.error }),
+    status: entry.status,
+    version: entry.version,
+    protocol: entry.protocol,
+    tools: entry.tools.map(({ tool }) => tool.definition.name.slice(name.length + 1)),
+    held: entry.offer.held,
+    missing: entry.status === "connected" ? entry.offer.missing : [],
+    leftOut: entry.scope === undefined ? [] : shownLeftOut(entry.leftOut, Object.values(entry.contents.dropped).flat()),
+    ...(entry.error === undefined ? {} : { error: entry.error }),
     transport,
     ...(spec?.command === undefined ? {} : { command: spec.command }),
     ...(spec?.url === undefined ? {} : { url: shownUrl(spec.url) }),

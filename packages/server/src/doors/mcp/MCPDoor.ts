@@ -15,8 +15,8 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Limits } from "../../access/limits/Limits.ts"
-import { goOn } from "../../store/AtHand.ts"
-import { lean } from "../../store/Lean.ts"
+import { chain } from "../../store/Resolved.ts"
+import { requestContext } from "../../store/RequestContext.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { Acting, headersOf } from "../Acting.ts"
@@ -42,7 +42,7 @@ const tickEvery = 5000
 const beatEvery = 3
 const sweepEvery = 12
 
-export interface McpOptions {
+export interface MCPOptions {
   readonly guard: RefusalOptions
   readonly version: string
   /** Seals what clients carry for us. */
@@ -54,20 +54,20 @@ type Needs = Acting | Desk | NodeServer | Endings | Limits
 /** So much is read before it is known who sends it. */
 const strangersBody = 64 * 1024
 
-export class McpDoor extends Context.Service<
-  McpDoor,
+export class MCPDoor extends Context.Service<
+  MCPDoor,
   { readonly sessions: () => number; readonly streams: () => number; readonly waiting: () => number }
->()("server/doors/mcp/McpDoor") {
-  static readonly layer = (options: McpOptions): Layer.Layer<McpDoor, never, Needs> =>
+>()("server/doors/mcp/MCPDoor") {
+  static readonly layer = (options: MCPOptions): Layer.Layer<MCPDoor, never, Needs> =>
     Layer.effect(
-      McpDoor,
+      MCPDoor,
       Effect.gen(function* () {
         const desk = yield* Desk
         const server = yield* NodeServer
         const acting = yield* Acting
         const limits = yield* Limits
         const clock = yield* Clock.Clock
-        const context = yield* lean
+        const context = yield* requestContext
         // wall clock: what clients carry, and tokens, end at a moment.
         const now = () => clock.currentTimeMillisUnsafe()
         const uptime = () => monotonicOf(clock)
@@ -111,7 +111,7 @@ export class McpDoor extends Context.Service<
             const exchange: Exchange = { ...house, place, caller, request, reply, body, cancel: () => cancel() }
             const nothing = () => new NoRoute({ method: request.method ?? "POST", path: target.path })
             const asked = Effect.suspend(() =>
-              goOn(
+              chain(
                 desk.faceFor(caller, place.endpoint),
                 (face): Effect.Effect<void, Forbidden | NoRoute | TooManyRequests> =>
                   face === undefined ? Effect.fail(nothing()) : serve(exchange, face),
@@ -122,7 +122,7 @@ export class McpDoor extends Context.Service<
               : acting.as(caller, correlationId, asked)
           }
           const settled = Effect.matchCauseEffect(
-            Effect.suspend(() => goOn(who, serveAs)),
+            Effect.suspend(() => chain(who, serveAs)),
             {
               onSuccess: () => Effect.void,
               onFailure: (failure) => {
@@ -199,7 +199,7 @@ export class McpDoor extends Context.Service<
           }),
         )
         server.take("/mcp", onRequest)
-        return McpDoor.of({
+        return MCPDoor.of({
           sessions: () => sessions.size,
           streams: () => streams.size,
           waiting: () => waiting.size,

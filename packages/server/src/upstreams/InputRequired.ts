@@ -11,7 +11,7 @@ type LoggingLevel = NonNullable<MCPExchange["logLevel"]>
 export type Questions = Readonly<Record<string, MCPQuestion>>
 export type Answers = Readonly<Record<string, JsonObject>>
 
-export class Asked {
+export class InputRequired {
   readonly questions: Questions
   /** Comes back with the answers, as it is. */
   readonly state: Schema.Json
@@ -53,14 +53,14 @@ interface Answered {
 }
 
 /** Who asks for a tool, a resource or a prompt that speaks MCP, and what they have answered. */
-export interface McpAsker {
+export interface MCPAsker {
   readonly client: CallingClient | undefined
   /** Present where it has asked before, and goes on. */
   readonly answered: Answered | undefined
 }
 
 /** A call of a tool that speaks MCP. */
-export interface McpCall extends CallContext, McpAsker {
+export interface MCPCall extends CallContext, MCPAsker {
   /**
    * Told what the call can be picked up with that its server goes on with by itself, before anybody asks how it stands: it
    * outlives this process, and comes back as the state of `answered`.

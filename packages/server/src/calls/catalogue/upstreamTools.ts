@@ -3,27 +3,27 @@ import type { PrincipalId, ToolValidationError } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import type { Upstreams, UpstreamTool } from "../../upstreams/Upstreams.ts"
 import type { HouseTool } from "../road/Handler.ts"
-import { withMcpNotes } from "../road/McpNotes.ts"
+import { withMCPNotes } from "../road/MCPNotes.ts"
 import type { Traits } from "./Traits.ts"
 
-interface Shelves {
+interface Target {
   readonly offer: (tool: HouseTool, traits: Traits) => Effect.Effect<void, ToolValidationError>
   readonly withdraw: (name: string, owner: PrincipalId | undefined) => Effect.Effect<void>
 }
 
-export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shelves) => {
+export const makeUpstreamTools = (upstreams: Upstreams["Service"], catalogue: Target) => {
   const known = new Map<string, { readonly tool: UpstreamTool["tool"]; readonly owner: PrincipalId | undefined }>()
   const one = Semaphore.makeUnsafe(1)
   let synced = -1
 
-  const sync = Effect.gen(function* () {
+  const update = Effect.gen(function* () {
     const version = upstreams.version()
     if (version === synced) return
     const now = new Map(upstreams.tools().map((it) => [`${it.owner ?? ""} ${it.tool.definition.name}`, it]))
     for (const [key, { owner, tool }] of known)
       if (!now.has(key)) {
         known.delete(key)
-        yield* shelves.withdraw(tool.definition.name, owner)
+        yield* catalogue.withdraw(tool.definition.name, owner)
       }
     for (const [key, { behind, owner: whose, server, tool }] of now) {
       if (known.get(key)?.tool === tool) continue
@@ -38,8 +38,8 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
         behind,
         ...(owner === undefined ? {} : { owner }),
       }
-      yield* shelves
-        .offer(withMcpNotes(tool), traits)
+      yield* catalogue
+        .offer(withMCPNotes(tool), traits)
         .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
     }
     synced = version
@@ -47,5 +47,5 @@ export const makeUpstreamShelf = (upstreams: Upstreams["Service"], shelves: Shel
 
   /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
   const is = () => upstreams.version() === synced
-  return { is, bring: Effect.suspend(() => (is() ? Effect.void : one.withPermit(sync))) }
+  return { is, sync: Effect.suspend(() => (is() ? Effect.void : one.withPermit(update))) }
 }

@@ -3,7 +3,7 @@
  * tool's own words, whenever that is.
  */
 import { Effect, type Schema } from "effect"
-import { Asked } from "../../upstreams/Asked.ts"
+import { InputRequired } from "../../upstreams/InputRequired.ts"
 import type { HouseTool } from "./Handler.ts"
 import type { CallRow } from "./rows.ts"
 
@@ -14,13 +14,13 @@ const note = "mcp"
 const longest = 64 * 1024
 
 /** Notes that a result is in MCP's shape, and what a failure was in the tool's own words: the `cause` of its error. */
-export const withMcpNotes = (tool: HouseTool): HouseTool => ({
+export const withMCPNotes = (tool: HouseTool): HouseTool => ({
   ...tool,
   handler: (args, call) =>
     tool.handler(args, call).pipe(
       Effect.tap((result) =>
         Effect.sync(() => {
-          if (!(result instanceof Asked)) call.meta.set(note, true)
+          if (!(result instanceof InputRequired)) call.meta.set(note, true)
         }),
       ),
       Effect.tapError(({ cause }) =>
@@ -35,7 +35,7 @@ export const withMcpNotes = (tool: HouseTool): HouseTool => ({
 const noteOf = ({ meta }: CallRow): unknown => (meta === null ? undefined : (JSON.parse(meta) as JsonObject)[note])
 
 /** Whether what a call gave is a result in MCP's own shape. */
-export const isMcpResult = (row: CallRow): boolean => noteOf(row) === true
+export const isMCPResult = (row: CallRow): boolean => noteOf(row) === true
 
 /** What the tool of a failed call said: a result that is an error, or a refusal. */
 export const mcpFailure = (row: CallRow): JsonObject | undefined => {

@@ -5,6 +5,6 @@ import { Context, Effect } from "effect"
  * What a runtime provides (clock, loggers, references of `@stoa/tools`) stays; our own services go. Effect copies the whole
  * map now and then when something is added to it, and a request adds a dozen things.
  */
-export const lean: Effect.Effect<Context.Context<never>> = Effect.map(Effect.context<never>(), (context) =>
+export const requestContext: Effect.Effect<Context.Context<never>> = Effect.map(Effect.context<never>(), (context) =>
   Context.makeUnsafe<never>(new Map([...context.mapUnsafe].filter(([key]) => !key.startsWith("server/")))),
 )

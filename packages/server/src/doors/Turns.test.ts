@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "fast-check"
+import { mostWaiting, Turns } from "./Turns.ts"
+
+/** An event loop of our own: a turn takes what its requests take. */
+const loop = () => {
+  let now = 0
+  const due: Array<{ readonly at: number; readonly then: () => void }> = []
+  const at = (wait: number, then: () => void) => void due.push({ at: now + wait, then })
+  const turns = new Turns({ now: () => now, afterTurn: (then) => at(0, then), after: at })
+  return {
+    turns,
+    spend: (milliseconds: number) => void (now += milliseconds),
+    now: () => now,
+    /** The next thing that is due; false: nothing is. */
+    turn: (): boolean => {
+      const next = due.toSorted((a, b) => a.at - b.at)[0]
+      if (next === undefined) return false
+      due.splice(due.indexOf(next), 1)
+      now = Math.max(now, next.at)
+      next.then()
+      return true
+    },
+  }
+}
+
+describe("turns", () => {
+  it("one alone is never held up, once it has been alone for a while", () => {
+    const { spend, turns } = loop()
+    assert.isTrue(turns.begin("ada"))
+    spend(300)
+    for (let n = 0; n < 1000; n++) assert.isTrue(turns.begin("ada"))
+  })
+
+  it("somebody who sends a thousand waits behind itself; another begins at once", () => {
+    const { spend, turn, turns } = loop()
+    const begun: Array<number> = []
+    for (let n = 0; n < 200; n++) if (!turns.begin("mallory")) turns.wait("mallory", () => begun.push(n) && spend(3))
+    assert.isTrue(turns.begin("victoria"))
+    const order: Array<string> = []
+    while (turn()) {
+      // Whatever waits, whoever sends one more begins in that turn.
+      if (turns.begin("victoria")) order.push("v")
+    }
+    assert.deepStrictEqual(
+      begun,
+      begun.toSorted((a, b) => a - b),
+    )
+    assert.strictEqual(begun.length, 196)
+    assert.isAbove(order.length, 90)
+  })
+
+  it("slow requests of one leave as much time to others as they took", () => {
+    const { now, spend, turn, turns } = loop()
+    turns.begin("victoria")
+    let busy = 0
+    for (let n = 0; n < 50; n++) {
+      if (!turns.begin("mallory")) turns.wait("mallory", () => void (spend(20), (busy += 20)))
+    }
+    while (turn());
+    assert.isAbove(now(), busy * 1.9)
+  })
+
+  it("too many that wait are refused, and who leaves makes room", () => {
+    const { turns } = loop()
+    turns.begin("victoria")
+    while (turns.begin("mallory"));
+    const leave = Array.from({ length: mostWaiting }, () => turns.wait("mallory", () => {}))
+    assert.isTrue(leave.every((one) => one !== undefined))
+    assert.isUndefined(turns.wait("mallory", () => {}))
+    leave[7]!()
+    leave[7]!()
+    assert.isDefined(turns.wait("mallory", () => {}))
+    assert.isUndefined(turns.wait("mallory", () => {}))
+  })
+
+  it("whatever comes and goes, each that stays begins once, in the order of its principal", () => {
+    const act = FastCheck.record({
+      who: FastCheck.constantFrom("a", "b", "c"),
+      does: FastCheck.constantFrom("ask", "ask", "ask", "leave", "turn"),
+      takes: FastCheck.integer({ min: 0, max: 9 }),
+    })
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(act, { maxLength: 200 }), (acts) => {
+        const { spend, turn, turns } = loop()
+        const begun: Record<string, Array<number>> = { a: [], b: [], c: [] }
+        const left = new Set<string>()
+        const asked: Array<readonly [string, number, (() => void) | undefined]> = []
+        for (const [n, { does, takes, who }] of acts.entries()) {
+          if (does === "turn") turn()
+          else if (does === "leave") {
+            const last = asked.at(-1)
+            if (last?.[2] !== undefined && !begun[last[0]]!.includes(last[1])) {
+              last[2]()
+              left.add(`${last[0]}${last[1]}`)
+            }
+          } else if (turns.begin(who)) begun[who]!.push(n)
+          else asked.push([who, n, turns.wait(who, () => void (begun[who]!.push(n), spend(takes)))])
+        }
+        while (turn());
+        for (const [who, n] of asked) {
+          const times = begun[who]!.filter((one) => one === n).length
+          assert.strictEqual(times, left.has(`${who}${n}`) ? 0 : 1)
+        }
+        for (const some of Object.values(begun))
+          assert.deepStrictEqual(
+            some,
+            some.toSorted((a, b) => a - b),
+          )
+      }),
+    )
+  })
+})
