@@ -20,6 +20,7 @@ export interface Sender {
   readonly address: string | undefined
 }
 
+const kilobyte = 1024
 const scheme = "bearer "
 /** The token of a header, however the scheme is written; undefined where it is none. */
 const tokenIn = (authorization: string): string | undefined =>
@@ -50,6 +51,8 @@ export class Acting extends Context.Service<
       caller: Caller["Service"],
       correlationId: CorrelationId,
       app: Effect.Effect<A, E, R>,
+      /** Of the request's body. */
+      bytes?: number,
     ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
     /** For a door that answers refusals in words of its own: what fails as forbidden is written down first. */
     readonly recorded: <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Caller>
@@ -112,11 +115,15 @@ export class Acting extends Context.Service<
           caller: Caller["Service"],
           correlationId: CorrelationId,
           app: Effect.Effect<A, E, R>,
+          bytes = 0,
         ): Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>> => {
           const { id, kind } = caller.principal
           const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
-          const counted = chain(limits.take(caller, "http"), (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
-            turns.begin(id) ? recorded(app) : Effect.andThen(turnOf(id), recorded(app)),
+          const begun = (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
+            turns.begin(id) ? recorded(app) : Effect.andThen(turnOf(id), recorded(app))
+          const counted = chain(limits.take(caller, "http"), () =>
+            // Small ones are bounded by their number.
+            bytes < kilobyte ? begun() : chain(limits.take(caller, "kilobytes", Math.ceil(bytes / kilobyte)), begun),
           )
           // Both at once: each addition may copy the whole.
           return Effect.updateContext(

@@ -77,3 +77,48 @@ for (const store of ["sqlite", "postgres"] as const)
       )
     })
   })
+
+const bytes = { limits: [{ principal: "*", resource: "kilobytes", count: 100, seconds: 3600 }, config.limits[0]!] }
+/** The same body by every way it may come. */
+const ways: Record<string, (body: string) => { readonly path: string; readonly init: RequestInit }> = {
+  "of a known size": (body) => ({ path: "/api/v1/spaces/hall/messages", init: { body } }),
+  "in parts": (body) => ({
+    path: "/api/v1/spaces/hall/messages",
+    init: { body: new Blob([body]).stream(), duplex: "half" } as RequestInit,
+  }),
+  "over MCP": (body) => ({
+    path: "/mcp",
+    init: {
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { text: body } }),
+      headers: { accept: "application/json, text/event-stream" },
+    },
+  }),
+}
+
+layer(house({ store: "sqlite", config: bytes }), { timeout: 60_000 })("bytes of one", (it) => {
+  for (const [way, made] of Object.entries(ways))
+    it.effect(`G-10 what one sends in an hour is bounded, and another's is its own: a body ${way}`, () =>
+      Effect.gen(function* () {
+        const { admin, raw } = yield* Guest
+        const send = Effect.fnUntraced(function* (principal: string, kilobytes: number) {
+          const { token } = yield* Effect.promise(() => admin.tokens.add({ principal }))
+          const { init, path } = made(JSON.stringify({ text: "x".repeat(kilobytes * 1024) }))
+          const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", ...init.headers }
+          const answer = yield* Effect.promise(() => raw(path, { method: "POST", ...init, headers }))
+          yield* Effect.promise(() => answer.text())
+          return { status: answer.status, wait: answer.headers.get("retry-after") }
+        })
+        const [one, other] = [`one ${way}`, `other ${way}`]
+        for (const name of [one, other]) yield* Effect.promise(() => admin.principals.add({ kind: "agent", name }))
+        yield* Effect.promise(() =>
+          admin.spaces.add({ name: "hall", kind: "public" }).catch(() => admin.spaces.get("hall")),
+        )
+        assert.isBelow((yield* send(one, 55)).status, 300)
+        const refused = yield* send(one, 55)
+        assert.deepInclude(refused, { status: 429 })
+        assert.isAbove(Number(refused.wait), 60)
+        assert.isBelow((yield* send(one, 0)).status, 300)
+        assert.isBelow((yield* send(other, 55)).status, 300)
+      }),
+    )
+})

@@ -182,7 +182,7 @@ for (const [name, place] of places)
         const [one, two] = [yield* open, yield* open]
         const all = Array.from({ length: 150 }, (_, n) => `${n}`)
         yield* Effect.forEach(all, (purpose, n) => (n % 2 === 0 ? one : two)(set(purpose, 5 + (n % 3))), {
-          concurrency: 8,
+          concurrency: "unbounded",
         })
         yield* one(firing(all.length))
         yield* TestClock.adjust("1 minute")

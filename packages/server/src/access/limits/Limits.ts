@@ -14,6 +14,8 @@ import { Rules } from "../rights/Rules.ts"
 export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
+  // What is sent is what is stored: a gigabyte an hour.
+  new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
   // How many at a time; the seconds say nothing here.
   new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
   new Limit({ principal: "*", resource: "imports", count: 6, seconds: 60 }),
@@ -37,7 +39,7 @@ export class Limits extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<Limit>>
     /** Counts as it is asked, not when it is run: what is at hand is answered without a fiber. */
-    readonly take: (who: Caller["Service"], resource: string) => Effect.Effect<void, TooManyRequests>
+    readonly take: (who: Caller["Service"], resource: string, amount?: number) => Effect.Effect<void, TooManyRequests>
     /** How many of a thing a principal may have at a time: the `count` of the first limit that fits. */
     readonly most: (who: Pick<Caller["Service"], "principal" | "epoch">, resource: string) => Effect.Effect<number>
     /** Takes one of the places that a principal has at once; what it gives back is called to leave it, once. */
@@ -71,9 +73,14 @@ export class Limits extends Context.Service<
           retryAfter: Math.max(1, Math.ceil(wait / 1000)),
         })
 
-      const count = (key: string, limit: Limit, resource: string): Effect.Effect<void, TooManyRequests> => {
+      const count = (
+        key: string,
+        limit: Limit,
+        resource: string,
+        amount?: number,
+      ): Effect.Effect<void, TooManyRequests> => {
         const now = monotonicOf(clock)
-        const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now)
+        const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now, amount)
         if (wait > 0) return Effect.fail(refused(limit, resource, wait))
         // Buckets that have run empty say nothing; they are dropped before they become many.
         if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
@@ -98,9 +105,9 @@ export class Limits extends Context.Service<
         if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
         return counted
       }
-      const countOf = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string) => {
+      const countOf = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string, amount?: number) => {
         const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false)
-        return limit === undefined ? Effect.void : count(key, limit, resource)
+        return limit === undefined ? Effect.void : count(key, limit, resource, amount)
       }
 
       const held = new Map<string, number>()
@@ -126,8 +133,8 @@ export class Limits extends Context.Service<
       const withLimits = <A, E>(who: Caller["Service"], go: (limits: ReadonlyArray<Limit>) => Effect.Effect<A, E>) =>
         known?.epoch === who.epoch ? go(known.limits) : Effect.flatMap(limitsAt(who.epoch), go)
 
-      const takeOne: Limits["Service"]["take"] = (who, resource) =>
-        withLimits(who, (limits) => countOf(limits, who, resource))
+      const takeOne: Limits["Service"]["take"] = (who, resource, amount) =>
+        withLimits(who, (limits) => countOf(limits, who, resource, amount))
       const hold: Limits["Service"]["hold"] = (who, resource) =>
         withLimits(who, (limits) => holdOf(limits, who, resource))
 

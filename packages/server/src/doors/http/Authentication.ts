@@ -10,6 +10,12 @@ export const senderOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServe
   address: Option.getOrUndefined(remoteAddress),
 })
 
+/** How large its body is; one that comes in parts says so once it is there. */
+const bytesOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<number> =>
+  request.headers["transfer-encoding"] === undefined
+    ? Effect.succeed(Number(request.headers["content-length"] ?? 0))
+    : Effect.map(Effect.orDie(request.arrayBuffer), ({ byteLength }) => byteLength)
+
 /** What a refusal says in headers goes with the answer. */
 export const withRefusalHeaders = <A, E, R>(app: Effect.Effect<A, E, R>) =>
   Effect.tapError(app, (error) =>
@@ -24,9 +30,10 @@ export const actingAsBearer = Effect.map(
   (acting) =>
     <A, E, R>(app: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
-        const caller = yield* acting.identify(senderOf(yield* HttpServerRequest.HttpServerRequest))
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const caller = yield* acting.identify(senderOf(request))
         const { correlationId } = yield* currentCause
-        return yield* acting.as(caller, correlationId, app)
+        return yield* acting.as(caller, correlationId, app, yield* bytesOf(request))
       }).pipe(withRefusalHeaders),
 )
 

@@ -119,7 +119,7 @@ export class MCPDoor extends Context.Service<
             )
             return caller === null
               ? causedBy({ correlationId, actor: null, provenance: "outside" }, asked)
-              : acting.as(caller, correlationId, asked)
+              : acting.as(caller, correlationId, asked, body.length)
           }
           const settled = Effect.matchCauseEffect(
             Effect.suspend(() => chain(who, serveAs)),
