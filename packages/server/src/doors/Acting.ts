@@ -97,9 +97,9 @@ export class Acting extends Context.Service<
 
         const turns = new Turns()
         /** Until its turn has come; a principal with too many before it is told so. */
-        const turnOf = (id: string): Effect.Effect<void, TooManyRequests> =>
+        const turnOf = (id: string, bytes: number): Effect.Effect<void, TooManyRequests> =>
           Effect.callback<void, TooManyRequests>((resume) => {
-            const leave = turns.wait(id, () => resume(Effect.void))
+            const leave = turns.wait(id, bytes, () => resume(Effect.void))
             if (leave !== undefined) return Effect.sync(leave)
             const limit = `${mostWaiting} that wait to begin`
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
@@ -120,7 +120,7 @@ export class Acting extends Context.Service<
           const { id, kind } = caller.principal
           const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
           const begun = (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
-            turns.begin(id) ? recorded(app) : Effect.andThen(turnOf(id), recorded(app))
+            turns.begin(id, bytes) ? recorded(app) : Effect.andThen(turnOf(id, bytes), recorded(app))
           const counted = chain(limits.take(caller, "http"), () =>
             // Small ones are bounded by their number.
             bytes < kilobyte ? begun() : chain(limits.take(caller, "kilobytes", Math.ceil(bytes / kilobyte)), begun),

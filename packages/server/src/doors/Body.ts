@@ -5,10 +5,14 @@
 
 /** Deeper than any tool's arguments; what is deeper could break whoever walks it (JSON.stringify does). */
 export const deepest = 200
-/** Items of lists and members of objects, all together. A table of 2,000 rows with nine columns fits. */
+/** Items of lists and members of objects, all together. */
 export const mostValues = 20_000
 
+/** Names of members, all together: each that is new costs the parser as much as ten values. */
+export const mostMembers = 10_000
+
 const tooDeep = `is nested more than ${deepest} deep; send it flatter`
+const tooManyMembers = `has more than ${mostMembers} members of objects; send it in parts, or as lists`
 const tooMany = `has more than ${mostValues} values; send it in parts, or some of it as text`
 
 /** Where the string that begins at `from` ends, or the end of the text. */
@@ -26,6 +30,7 @@ export const bodyFault = (text: string): string | undefined => {
   if (text.length <= deepest * 2) return undefined
   let depth = 0
   let values = 1
+  let members = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 34:
@@ -33,6 +38,9 @@ export const bodyFault = (text: string): string | undefined => {
         break
       case 44:
         if (++values > mostValues) return tooMany
+        break
+      case 58:
+        if (++members > mostMembers) return tooManyMembers
         break
       case 91:
       case 123:

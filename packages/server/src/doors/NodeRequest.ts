@@ -12,6 +12,7 @@ import {
   Multipart,
   UrlParams,
 } from "effect/http"
+import { turn } from "../store/Turn.ts"
 import { bodyFault, hasNul } from "./Body.ts"
 import { problemResponse } from "./Problems.ts"
 import type { Target } from "./Target.ts"
@@ -87,14 +88,14 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   get #plain(): Effect.Effect<string, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.#body, (bytes) => {
       const text = bytes.toString("utf8")
-      return hasNul(text) ? refused("has a NUL character (\\u0000); leave it out") : Effect.succeed(text)
+      return hasNul(text) ? refused("has a NUL character (\\u0000); leave it out") : unhurried(text)
     })
   }
   /** Text that somebody is about to parse: effect/http-api reads it and parses it by itself. */
   get text(): Effect.Effect<string, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.#plain, (text) => {
       const fault = bodyFault(text)
-      return fault === undefined ? Effect.succeed(text) : refused(fault)
+      return fault === undefined ? unhurried(text) : refused(fault)
     })
   }
   get json(): Effect.Effect<never, HttpServerError.HttpServerError> {
@@ -133,6 +134,11 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return { _id: "HttpServerRequest", method: this.method, path: this.target.path }
   }
 }
+
+/** Others have their turn between the steps of a large body. */
+const large = 64 * 1024
+const unhurried = (text: string): Effect.Effect<string> =>
+  text.length <= large ? Effect.succeed(text) : Effect.as(turn, text)
 
 /** A body that is refused before it is parsed, and why. */
 const refused = (message: string) =>

@@ -35,7 +35,7 @@ describe("turns", () => {
   it("somebody who sends a thousand waits behind itself; another begins at once", () => {
     const { spend, turn, turns } = loop()
     const begun: Array<number> = []
-    for (let n = 0; n < 200; n++) if (!turns.begin("mallory")) turns.wait("mallory", () => begun.push(n) && spend(3))
+    for (let n = 0; n < 200; n++) if (!turns.begin("mallory")) turns.wait("mallory", 0, () => begun.push(n) && spend(3))
     assert.isTrue(turns.begin("victoria"))
     const order: Array<string> = []
     while (turn()) {
@@ -50,28 +50,34 @@ describe("turns", () => {
     assert.isAbove(order.length, 90)
   })
 
-  it("slow requests of one leave as much time to others as they took", () => {
+  it("large bodies of one begin one by one, with a rest for others; its small requests do not wait for them", () => {
     const { now, spend, turn, turns } = loop()
     turns.begin("victoria")
-    let busy = 0
-    for (let n = 0; n < 50; n++) {
-      if (!turns.begin("mallory")) turns.wait("mallory", () => void (spend(20), (busy += 20)))
-    }
+    const began: Array<number> = []
+    const megabyte = 1024 * 1024
+    for (let n = 0; n < 20; n++)
+      if (turns.begin("mallory", megabyte)) began.push(now())
+      else turns.wait("mallory", megabyte, () => void (began.push(now()), spend(50)))
+    assert.isTrue(turns.begin("mallory"))
     while (turn());
-    assert.isAbove(now(), busy * 1.9)
+    assert.strictEqual(began.length, 20)
+    for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, 200)
+    // Rested, it is as before.
+    spend(300)
+    assert.isTrue(turns.begin("mallory", megabyte))
   })
 
   it("too many that wait are refused, and who leaves makes room", () => {
     const { turns } = loop()
     turns.begin("victoria")
     while (turns.begin("mallory"));
-    const leave = Array.from({ length: mostWaiting }, () => turns.wait("mallory", () => {}))
+    const leave = Array.from({ length: mostWaiting }, () => turns.wait("mallory", 0, () => {}))
     assert.isTrue(leave.every((one) => one !== undefined))
-    assert.isUndefined(turns.wait("mallory", () => {}))
+    assert.isUndefined(turns.wait("mallory", 0, () => {}))
     leave[7]!()
     leave[7]!()
-    assert.isDefined(turns.wait("mallory", () => {}))
-    assert.isUndefined(turns.wait("mallory", () => {}))
+    assert.isDefined(turns.wait("mallory", 0, () => {}))
+    assert.isUndefined(turns.wait("mallory", 0, () => {}))
   })
 
   it("whatever comes and goes, each that stays begins once, in the order of its principal", () => {
@@ -79,27 +85,30 @@ describe("turns", () => {
       who: FastCheck.constantFrom("a", "b", "c"),
       does: FastCheck.constantFrom("ask", "ask", "ask", "leave", "turn"),
       takes: FastCheck.integer({ min: 0, max: 9 }),
+      bytes: FastCheck.constantFrom(0, 0, 100_000),
     })
     FastCheck.assert(
       FastCheck.property(FastCheck.array(act, { maxLength: 200 }), (acts) => {
         const { spend, turn, turns } = loop()
-        const begun: Record<string, Array<number>> = { a: [], b: [], c: [] }
+        const begun: Record<string, Array<number>> = {}
         const left = new Set<string>()
         const asked: Array<readonly [string, number, (() => void) | undefined]> = []
-        for (const [n, { does, takes, who }] of acts.entries()) {
+        for (const [n, { bytes, does, takes, who: name }] of acts.entries()) {
+          // Small and large ones of a principal are two queues.
+          const who = bytes > 0 ? `large ${name}` : name
           if (does === "turn") turn()
           else if (does === "leave") {
             const last = asked.at(-1)
-            if (last?.[2] !== undefined && !begun[last[0]]!.includes(last[1])) {
+            if (last?.[2] !== undefined && !begun[last[0]]?.includes(last[1])) {
               last[2]()
               left.add(`${last[0]}${last[1]}`)
             }
-          } else if (turns.begin(who)) begun[who]!.push(n)
-          else asked.push([who, n, turns.wait(who, () => void (begun[who]!.push(n), spend(takes)))])
+          } else if (turns.begin(name, bytes)) (begun[who] ??= []).push(n)
+          else asked.push([who, n, turns.wait(name, bytes, () => void ((begun[who] ??= []).push(n), spend(takes)))])
         }
         while (turn());
         for (const [who, n] of asked) {
-          const times = begun[who]!.filter((one) => one === n).length
+          const times = (begun[who] ?? []).filter((one) => one === n).length
           assert.strictEqual(times, left.has(`${who}${n}`) ? 0 : 1)
         }
         for (const some of Object.values(begun))

@@ -1,10 +1,10 @@
 /**
  * Whose turn it is to begin a request. While one principal alone asks, everything begins at once. While several do, each may
  * begin only so many in one turn of the event loop, and the rest wait in a queue of their own: somebody who sends a thousand
- * waits behind itself, and whoever sends one waits behind a turn. The longer turns take, the fewer of one principal begin in
- * each; one whose requests are slow pauses between them as long as they took.
+ * waits behind itself, and whoever sends one waits behind a turn. The longer turns take, the fewer of each begin in one.
+ * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
  */
-// edge: turns are those of the event loop, and pauses are real.
+// edge: turns are those of the event loop, and rests are real.
 
 /** One principal's that wait; more are refused. */
 export const mostWaiting = 256
@@ -12,7 +12,13 @@ export const mostWaiting = 256
 const aloneMs = 250
 const quickMs = 1
 const slowMs = 4
+const leastInTurn = 2
 const mostInTurn = 64
+
+/** A body of this size is large, and holds the loop for about a millisecond. */
+const largeBytes = 16 * 1024
+/** So many times as long as one holds the loop, others have it. */
+const restTimes = 4
 
 export interface TurnsClock {
   readonly now: () => number
@@ -26,9 +32,16 @@ const eventLoop: TurnsClock = {
   after: (milliseconds, then) => void setTimeout(then, milliseconds).unref(),
 }
 
+interface Waiting {
+  readonly go: () => void
+  readonly bytes: number
+}
+
 export class Turns {
   readonly #clock: TurnsClock
-  readonly #waiting = new Map<string, Array<() => void>>()
+  readonly #waiting = new Map<string, Array<Waiting>>()
+  /** Those with large bodies, apart: a principal's small requests do not wait for them. */
+  readonly #large = new Map<string, Array<Waiting>>()
   /** How many of each have begun in this turn. */
   readonly #begun = new Map<string, number>()
   #share = 4
@@ -42,34 +55,55 @@ export class Turns {
   }
 
   /** True: it begins now. Otherwise it is to `wait`. */
-  begin(who: string): boolean {
+  begin(who: string, bytes = 0): boolean {
     const now = this.#clock.now()
     if (who !== this.#last) {
       this.#last = who
       this.#mixedAt = now
     }
-    const waiting = this.#waiting.get(who)
-    if (waiting === undefined && now - this.#mixedAt > aloneMs) return true
+    const large = bytes >= largeBytes
+    const waiting = large ? this.#large : this.#waiting
+    if (waiting.has(who)) return false
+    if (now - this.#mixedAt > aloneMs) return true
+    if (large) return this.#beginLarge(who, bytes)
     const begun = this.#begun.get(who) ?? 0
-    if (waiting !== undefined || begun >= this.#share) return false
+    if (begun >= this.#share) return false
     this.#begun.set(who, begun + 1)
     this.#open(now)
     return true
   }
 
   /** Told when its turn has come; what it returns is called by who no longer wants it. Undefined: too many wait already. */
-  wait(who: string, go: () => void): (() => void) | undefined {
-    const waiting = this.#waiting.get(who) ?? []
-    if (waiting.length >= mostWaiting) return undefined
-    waiting.push(go)
-    this.#waiting.set(who, waiting)
-    this.#open(this.#clock.now())
+  wait(who: string, bytes: number, go: () => void): (() => void) | undefined {
+    const large = bytes >= largeBytes
+    const queues = large ? this.#large : this.#waiting
+    const queue = queues.get(who) ?? []
+    if (queue.length >= mostWaiting) return undefined
+    const one = { go, bytes }
+    queue.push(one)
+    queues.set(who, queue)
+    if (!large) this.#open(this.#clock.now())
     return () => {
-      const at = waiting.indexOf(go)
+      const at = queue.indexOf(one)
       if (at < 0) return
-      waiting.splice(at, 1)
-      if (waiting.length === 0 && this.#waiting.get(who) === waiting) this.#waiting.delete(who)
+      queue.splice(at, 1)
+      // The queue of large ones stays while its rest lasts: it is what says so.
+      if (!large && queue.length === 0 && queues.get(who) === queue) queues.delete(who)
     }
+  }
+
+  /** An empty queue is the rest of one that has begun. */
+  #beginLarge(who: string, bytes: number): true {
+    this.#large.set(who, [])
+    this.#clock.after((bytes / largeBytes) * restTimes, () => this.#nextLarge(who))
+    return true
+  }
+
+  #nextLarge(who: string): void {
+    const next = this.#large.get(who)!.shift()
+    if (next === undefined) return void this.#large.delete(who)
+    this.#clock.after((next.bytes / largeBytes) * restTimes, () => this.#nextLarge(who))
+    next.go()
   }
 
   #open(now: number): void {
@@ -80,26 +114,19 @@ export class Turns {
 
   /** The turn is over: how long it took says how many begin in the next. */
   #close(): void {
-    const took = this.#clock.now() - this.#turnBegan!
+    const now = this.#clock.now()
+    const took = now - this.#turnBegan!
     this.#begun.clear()
-    this.#share =
-      took < quickMs ? Math.min(this.#share * 2, mostInTurn) : took > slowMs ? 1 : Math.max(1, this.#share >> 1)
-    if (this.#waiting.size === 0) {
-      this.#turnBegan = undefined
-      return
-    }
-    if (took > slowMs) this.#clock.after(took, () => this.#next())
-    else this.#next()
-  }
-
-  #next(): void {
-    this.#turnBegan = this.#clock.now()
-    this.#clock.afterTurn(() => this.#close())
-    for (const [who, waiting] of this.#waiting) {
-      const some = waiting.splice(0, this.#share)
-      if (waiting.length === 0) this.#waiting.delete(who)
+    this.#turnBegan = undefined
+    if (took < quickMs) this.#share = Math.min(this.#share * 2, mostInTurn)
+    else if (took > slowMs) this.#share = Math.max(leastInTurn, this.#share >> 1)
+    if (this.#waiting.size === 0) return
+    this.#open(now)
+    for (const [who, queue] of this.#waiting) {
+      const some = queue.splice(0, this.#share)
+      if (queue.length === 0) this.#waiting.delete(who)
       this.#begun.set(who, some.length)
-      for (const go of some) go()
+      for (const { go } of some) go()
     }
   }
 }
