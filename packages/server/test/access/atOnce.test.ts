@@ -102,7 +102,7 @@ layer(house({ store: "sqlite", config: bytes }), { timeout: 60_000 })("bytes of 
         const { admin, raw } = yield* Guest
         const send = Effect.fnUntraced(function* (principal: string, kilobytes: number) {
           const { token } = yield* Effect.promise(() => admin.tokens.add({ principal }))
-          const { init, path } = made(JSON.stringify({ text: "x".repeat(kilobytes * 1024) }))
+          const { init, path } = made(JSON.stringify({ text: "x".repeat(1 + kilobytes * 1024) }))
           const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", ...init.headers }
           const answer = yield* Effect.promise(() => raw(path, { method: "POST", ...init, headers }))
           yield* Effect.promise(() => answer.text())
