@@ -25,16 +25,20 @@ export class Disk extends Context.Service<Disk, { readonly isFull: () => boolean
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const state = diskOf(sql)
-      // Postgres updates a row in place; a table that grows needs room in any case.
+      // A row may be updated in place: only a table that is new needs room in any case.
       const grow = sql.onDialectOrElse({
         pg: () =>
-          Effect.asVoid(sql`CREATE TEMP TABLE stoa_room ON COMMIT DROP AS
-            SELECT md5(n::text) AS filler FROM generate_series(1, 5000) AS n`),
-        orElse: () => Effect.void,
+          Effect.andThen(
+            sql`UPDATE journal_floor SET cursor = cursor`,
+            sql`CREATE TEMP TABLE stoa_room ON COMMIT DROP AS
+              SELECT md5(n::text) AS filler FROM generate_series(1, 5000) AS n`,
+          ),
+        // SQLite writes nothing for an update that changes nothing.
+        orElse: () => Effect.andThen(sql`CREATE TABLE stoa_room (filler TEXT)`, sql`DROP TABLE stoa_room`),
       })
       const { dialect, where } = yield* Store
       const isTight = () => dialect === "sqlite" && where !== ":memory:" && roomAt(dirname(where)) < least
-      const write = Effect.andThen(sql`UPDATE journal_floor SET cursor = cursor`, grow).pipe(
+      const write = grow.pipe(
         sql.withTransaction,
         Effect.andThen(Effect.suspend(() => (isTight() ? Effect.fail("tight") : Effect.void))),
       )
