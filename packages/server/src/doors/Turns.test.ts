@@ -5,9 +5,9 @@ import { mostWaiting, Turns } from "./Turns.ts"
 /** An event loop of our own: a turn takes what its requests take. */
 const loop = () => {
   let now = 0
-  const due: Array<{ readonly at: number; readonly then: () => void }> = []
-  const at = (wait: number, then: () => void) => void due.push({ at: now + wait, then })
-  const turns = new Turns({ now: () => now, afterTurn: (then) => at(0, then), after: at })
+  const due: Array<{ readonly at: number; readonly go: () => void }> = []
+  const at = (wait: number, go: () => void) => void due.push({ at: now + wait, go })
+  const turns = new Turns({ now: () => now, afterTurn: (go) => at(0, go), after: at })
   return {
     turns,
     spend: (milliseconds: number) => void (now += milliseconds),
@@ -18,7 +18,7 @@ const loop = () => {
       if (next === undefined) return false
       due.splice(due.indexOf(next), 1)
       now = Math.max(now, next.at)
-      next.then()
+      next.go()
       return true
     },
   }
@@ -57,7 +57,7 @@ describe("turns", () => {
     const megabyte = 1024 * 1024
     for (let n = 0; n < 20; n++)
       if (turns.begin("mallory", megabyte)) began.push(now())
-      else turns.wait("mallory", megabyte, () => void (began.push(now()), spend(50)))
+      else turns.wait("mallory", megabyte, () => began.push(now()) && spend(50))
     assert.isTrue(turns.begin("mallory"))
     while (turn());
     assert.strictEqual(began.length, 20)
@@ -104,7 +104,7 @@ describe("turns", () => {
               left.add(`${last[0]}${last[1]}`)
             }
           } else if (turns.begin(name, bytes)) (begun[who] ??= []).push(n)
-          else asked.push([who, n, turns.wait(name, bytes, () => void ((begun[who] ??= []).push(n), spend(takes)))])
+          else asked.push([who, n, turns.wait(name, bytes, () => (begun[who] ??= []).push(n) && spend(takes))])
         }
         while (turn());
         for (const [who, n] of asked) {

@@ -165,7 +165,7 @@ export class Tools extends Context.Service<
 
         // One after the other, so that what is offered is what was read last.
         const one = Semaphore.makeUnsafe(1)
-        const refresh = Effect.gen(function* () {
+        const reread = Effect.gen(function* () {
           const all = yield* rows
           const now = new Map(all.map((row) => [row.name, row]))
           for (const name of offered.keys())
@@ -178,7 +178,8 @@ export class Tools extends Context.Service<
             offered.set(row.name, row)
             if (known?.form !== row.form) yield* offer(row)
           }
-        }).pipe(one.withPermit)
+        })
+        const refresh = one.withPermit(reread)
 
         const owned = Effect.fnUntraced(function* (name: string) {
           const row = yield* rowOf(name)

@@ -102,10 +102,10 @@ export class Hosts extends Context.Service<
         known.set(id, { state, since: clock.currentTimeMillisUnsafe() })
       }
       /** So long that it has lost its turn, whichever process has heard of it. */
+      // wall clock: compared with a timer's moment.
       const isLate = (since: number) => clock.currentTimeMillisUnsafe() - since >= hostGrace
       const isThere = (id: HostId) => () => {
         const { since = 0, state = "removed" } = known.get(id) ?? {}
-        // wall clock: compared with a timer's moment.
         return takesCalls(state) && !(state === "away" && isLate(since))
       }
 
