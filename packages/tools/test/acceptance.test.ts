@@ -10,6 +10,39 @@ const source = join(import.meta.dirname, "../src")
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))
 
 describe("the package", () => {
+  it("S4-05 all that the seed's pages import comes from the root", () => {
+    const values = [
+      "ToolParameterSchema",
+      "ToolDefinitionSchema",
+      "ToolInputSchema",
+      "ToolOutputSchema",
+      "MCPServerSchema",
+      "MCPRequestSchema",
+      "MCPResponseSchema",
+      "FunctionCallingToolSchema",
+      "ToolNotFoundError",
+      "ToolExecutionError",
+      "ToolTimeoutError",
+      "ToolValidationError",
+      "MCPConnectionError",
+      "ToolAuthorizationError",
+      "ToolService",
+      "ToolServiceLive",
+      "defaultToolsConfig",
+    ]
+    for (const name of values) assert.property(Tools, name)
+    // What the seed keeps in files of its own, by what it does: adapter, sandbox, time guard, MCP client, discovery, skills.
+    for (const name of [
+      "toolFromFunction",
+      "Sandbox",
+      "runInTime",
+      "MCPClient",
+      "discoverMCPServersIn",
+      "builtinSkills",
+    ])
+      assert.property(Tools, name)
+  })
+
   it.effect("S4-116 registry, validation, sandbox, authorization, export and skills work together from the root", () =>
     Effect.gen(function* () {
       const tools = yield* Tools.ToolService

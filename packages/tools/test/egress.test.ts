@@ -195,7 +195,7 @@ describe("Egress connects", () => {
     }),
   )
 
-  it.live("five redirects are followed, the sixth is not", () =>
+  it.live("S4-90 five redirects are followed, the sixth is not", () =>
     Effect.gen(function* () {
       const server = yield* http((request, response) => {
         const left = Number((request.url ?? "").slice(1))

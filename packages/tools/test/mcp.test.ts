@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { ToolExecutionError } from "@stoa/contract"
 import { Effect, Fiber, Queue } from "effect"
 import { MCPClient } from "../src/mcp/client/MCPClient.ts"
-import { client, raw, until } from "./mcpKit.ts"
+import { alive, client, raw, until } from "./mcpKit.ts"
 
 const textOf = (result: { readonly content: ReadonlyArray<unknown> }) =>
   (result.content[0] as { readonly text: string }).text
@@ -26,6 +26,8 @@ describe("MCP connection", () => {
       const { status, tools, version } = yield* connection.server
       assert.strictEqual(status, "connected")
       assert.strictEqual(version, "9.9.9")
+      assert.lengthOf(tools, 15)
+      assert.deepStrictEqual(tools.slice(0, 2), ["echo", "nested"])
       assert.deepStrictEqual(ears.events, [{ type: "tools.mcp-connected", payload: { serverName: "seed", tools } }])
     }).pipe(Effect.provide(layer))
   })
@@ -103,21 +105,28 @@ describe("MCP connection", () => {
         yield* mcp.connect(config)
         assert.strictEqual((yield* Effect.flip(mcp.connect(config)))._tag, "MCPConnectionError")
         assert.lengthOf(yield* mcp.list, 1)
+        const pid = Number(heard()[0]!.replace("start ", ""))
+        assert.isTrue(alive(pid))
         yield* mcp.disconnect("brief")
         assert.include(heard(), "EOF")
+        assert.isFalse(alive(pid))
         const listed = yield* mcp.list
         assert.deepStrictEqual(
           listed.map(({ name, status, tools }) => ({ name, status, tools })),
           [{ name: "brief", status: "disconnected", tools: [] }],
         )
-        assert.strictEqual((yield* Effect.flip(mcp.callTool("brief", "echo", {})))._tag, "MCPConnectionError")
-        assert.strictEqual((yield* Effect.flip(mcp.callTool("nobody", "echo", {})))._tag, "MCPConnectionError")
-        assert.strictEqual((yield* Effect.flip(mcp.disconnect("brief")))._tag, "MCPConnectionError")
-        assert.strictEqual((yield* Effect.flip(mcp.disconnect("nobody")))._tag, "MCPConnectionError")
+        for (const serverName of ["brief", "nobody"]) {
+          const called = yield* Effect.flip(mcp.callTool(serverName, "echo", {}))
+          assert.deepInclude(called, { _tag: "MCPConnectionError", serverName })
+          assert.include(called.message, `MCP server "${serverName}" not connected`)
+          const ended = yield* Effect.flip(mcp.disconnect(serverName))
+          assert.deepInclude(ended, { _tag: "MCPConnectionError", serverName })
+        }
         assert.deepStrictEqual(
           ears.events.map(({ type }) => type),
           ["tools.mcp-connected", "tools.mcp-disconnected"],
         )
+        assert.deepStrictEqual(ears.events[1]!.payload, { serverName: "brief" })
         yield* mcp.connect(config)
         assert.strictEqual((yield* mcp.list)[0]?.status, "connected")
       }).pipe(Effect.provide(layer))
@@ -174,10 +183,10 @@ describe("MCP calls", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.live("S4-71 answers are matched by id, whatever their order", () => {
+  it.live("S4-71 request ids increase, and answers are matched by id, whatever their order", () => {
     const { layer } = client()
     return Effect.gen(function* () {
-      const { config, heard } = raw("order")
+      const { config, heard, messages } = raw("order")
       const connection = yield* (yield* MCPClient).connect(config)
       const later = yield* Effect.forkChild(connection.callTool("later", {}))
       yield* until(() => heard().some((line) => line.includes('"later"')))
@@ -187,6 +196,15 @@ describe("MCP calls", () => {
       )
       assert.deepStrictEqual(answers.map(textOf), ["now", '{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}'])
       assert.strictEqual(textOf(yield* Fiber.join(later)), "later")
+      // Of the session; the question for its era before it is named otherwise.
+      const ids = messages().flatMap(({ id, method }) =>
+        id === undefined || method === "server/discover" ? [] : [Number(id)],
+      )
+      assert.isAtLeast(ids.length, 8)
+      assert.isTrue(
+        ids.every((id, at) => at === 0 || id > ids[at - 1]!),
+        ids.join(" "),
+      )
     }).pipe(Effect.provide(layer))
   })
 

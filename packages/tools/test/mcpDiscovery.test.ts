@@ -59,7 +59,7 @@ describe("MCP discovery", () => {
     assert.lengthOf(readMCPServers({ plain: { command: "x" } }).servers, 1)
   })
 
-  it.live("S4-73 connects side by side, reports each, survives the dead", () => {
+  it.live("S4-73 S4-116 connects side by side, reports each, survives the dead", () => {
     const { ears, layer } = client({ limits: { connectionTimeoutMs: 1500, maxRetries: 1 } })
     return Effect.gen(function* () {
       const dead = `http://127.0.0.1:${yield* freePort}/mcp`

@@ -31,6 +31,15 @@ describe("MCP connecting to what does not answer", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.live("S4-74 a request that says nothing else has as long as the configuration gives it", () => {
+    const { layer } = client({ limits: { requestTimeoutMs: 200 } })
+    return Effect.gen(function* () {
+      const connection = yield* (yield* MCPClient).connect(raw("quiet").config)
+      const late = yield* Effect.flip(connection.callTool("hang", {}))
+      assert.deepInclude(late, { _tag: "ToolTimeoutError", toolName: "quiet/hang", timeoutMs: 200 })
+    }).pipe(Effect.provide(layer))
+  })
+
   it.live("S4-74 one that comes up at the third try is connected", () => {
     const { layer } = client()
     const counter = join(temporary(), "count")

@@ -73,7 +73,7 @@ const behaves = Effect.fnUntraced(function* (connection: MCPConnection) {
   yield* connection.setLogLevel("debug")
 })
 
-describe("S4-72 X-41 MCP transports", () => {
+describe("S4-72 S4-116 X-41 MCP transports", () => {
   it.live("S4-35 stdio: server-everything", () => {
     const { layer } = client()
     return Effect.gen(function* () {
@@ -203,7 +203,7 @@ describe("MCP over hostile HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 
-  it.live("reading is tried again, at most three times", () => {
+  it.live("S4-75 reading is tried again, at most three times", () => {
     const { layer } = client()
     let reads = 0
     return Effect.gen(function* () {

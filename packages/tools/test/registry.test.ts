@@ -24,70 +24,143 @@ const handler = () => Effect.succeed(null)
 const accepts = (schema: Schema.Codec<unknown, unknown>) => (value: unknown) =>
   Schema.decodeUnknownExit(schema)(value)._tag === "Success"
 
+/**
+ * The schema has these fields: without an optional one it takes the value, without any other it does not, and each is
+ * refused where it is of another kind.
+ */
+const hasFields = (
+  schema: Schema.Codec<unknown, unknown>,
+  whole: Readonly<Record<string, unknown>>,
+  wrong: Readonly<Record<string, unknown>>,
+  optional: ReadonlyArray<string>,
+) => {
+  const ok = accepts(schema)
+  assert.isTrue(ok(whole), JSON.stringify(whole))
+  for (const key of Object.keys(whole)) {
+    const { [key]: _, ...without } = whole
+    assert.strictEqual(ok(without), optional.includes(key), `without ${key}`)
+    if (Object.hasOwn(wrong, key)) assert.isFalse(ok({ ...whole, [key]: wrong[key] }), `another kind of ${key}`)
+  }
+}
+
 describe("types", () => {
-  it("S4-06, S4-15, S4-16, S4-17, S4-18 exactly six tool errors exist, with the seed's fields", () => {
+  it("S4-06, S4-15, S4-16, S4-17, S4-18, S4-19, S4-20 exactly six tool errors exist, with the seed's fields", () => {
     const tags = Object.keys(Contract).filter((name) => /^(Tool|MCP)\w+Error$/.test(name))
-    assert.sameMembers(tags, [
-      "ToolNotFoundError",
-      "ToolExecutionError",
-      "ToolTimeoutError",
-      "ToolValidationError",
-      "MCPConnectionError",
-      "ToolAuthorizationError",
-    ])
-    const all = Contract as unknown as Record<string, { readonly fields: object }>
-    const fields = (tag: string) => Object.keys(all[tag]!.fields)
-    assert.includeMembers(fields("ToolNotFoundError"), ["message", "toolName", "availableTools"])
-    assert.includeMembers(fields("ToolExecutionError"), ["message", "toolName", "input", "cause"])
-    assert.includeMembers(fields("ToolTimeoutError"), ["message", "toolName", "timeoutMs"])
-    assert.includeMembers(fields("ToolValidationError"), ["message", "toolName", "parameter", "expected", "received"])
-    assert.includeMembers(fields("MCPConnectionError"), ["message", "serverName", "transport", "cause"])
-    assert.includeMembers(fields("ToolAuthorizationError"), ["message", "toolName", "agentId"])
+    const errors: ReadonlyArray<readonly [tag: string, fields: Record<string, unknown>, ...Array<string>]> = [
+      ["ToolNotFoundError", { toolName: "t", availableTools: ["a"] }, "availableTools"],
+      ["ToolExecutionError", { toolName: "t", input: { a: 1 }, cause: "c" }, "input", "cause"],
+      ["ToolTimeoutError", { toolName: "t", timeoutMs: 5 }],
+      ["ToolValidationError", { toolName: "t", parameter: "p", expected: "e", received: "r" }],
+      ["MCPConnectionError", { serverName: "s", transport: "stdio", cause: "c" }, "cause"],
+      ["ToolAuthorizationError", { toolName: "t", agentId: "a" }],
+    ]
+    assert.sameMembers(
+      tags,
+      errors.map(([tag]) => tag),
+    )
+    const all = Contract as unknown as Record<string, Schema.Codec<unknown, unknown>>
+    const wrong = {
+      _tag: "OtherError",
+      message: 1,
+      toolName: 1,
+      availableTools: "a",
+      timeoutMs: "5",
+      parameter: 1,
+      expected: 1,
+      received: 1,
+      serverName: 1,
+      transport: 1,
+      agentId: 1,
+    }
+    for (const [tag, fields, ...optional] of errors)
+      hasFields(all[tag]!, { _tag: tag, message: "m", ...fields }, wrong, optional)
   })
 
-  it("S4-07 a parameter has one of five types", () => {
+  it("S4-07 a parameter has a name, one of five types, a description, whether it is required, a default, an enum", () => {
     const ok = accepts(ToolParameterSchema)
-    const base = { name: "x", description: "", required: true }
-    for (const type of ["string", "number", "boolean", "object", "array"]) assert.isTrue(ok({ ...base, type }))
-    assert.isFalse(ok({ ...base, type: "integer" }))
-    assert.isFalse(ok({ ...base, type: "string", enum: [1] }))
-    assert.isTrue(ok({ ...base, type: "string", enum: ["a"], default: "a" }))
+    const whole = { name: "x", type: "string", description: "", required: true, default: "a", enum: ["a"] }
+    const wrong = { name: 1, type: "integer", description: 1, required: "yes", enum: [1] }
+    hasFields(ToolParameterSchema, whole, wrong, ["default", "enum"])
+    assert.deepStrictEqual(ToolParameterSchema.fields.type.literals, ["string", "number", "boolean", "object", "array"])
+    for (const type of ToolParameterSchema.fields.type.literals) assert.isTrue(ok({ ...whole, type }), type)
+    const back: unknown = Schema.encodeSync(ToolParameterSchema)(Schema.decodeUnknownSync(ToolParameterSchema)(whole))
+    assert.deepStrictEqual(back, whole)
   })
 
-  it("S4-08 the literal sets of a definition are closed", () => {
+  it("S4-08 a definition has the seed's fields, and its literal sets are closed", () => {
     const ok = accepts(ToolDefinitionSchema)
-    const sets = {
-      category: ["search", "file", "code", "http", "data", "custom"],
-      riskLevel: ["low", "medium", "high", "critical"],
-      source: ["builtin", "mcp", "function", "plugin"],
+    const whole = { ...definition(), returnType: "number", category: "data" }
+    const wrong = {
+      name: 1,
+      description: 1,
+      parameters: [{}],
+      returnType: 1,
+      category: "other",
+      riskLevel: "none",
+      timeoutMs: "5000",
+      requiresApproval: "no",
+      source: "other",
     }
-    for (const [field, values] of Object.entries(sets)) {
-      for (const value of values) assert.isTrue(ok(definition({ [field]: value })), `${field} ${value}`)
-      assert.isFalse(ok(definition({ [field]: "other" })), field)
-    }
-    assert.isTrue(ok(definition({ returnType: "number" })))
+    hasFields(ToolDefinitionSchema, whole, wrong, ["returnType", "category"])
+    assert.deepStrictEqual(Contract.ToolCategory.literals, ["search", "file", "code", "http", "data", "custom"])
+    assert.deepStrictEqual(Contract.RiskLevel.literals, ["low", "medium", "high", "critical"])
+    // The fifth is the house's own: a tool that is written down rather than programmed (X-21).
+    assert.deepStrictEqual(Contract.ToolSource.literals, ["builtin", "mcp", "function", "plugin", "configured"])
+    for (const category of Contract.ToolCategory.literals) assert.isTrue(ok({ ...whole, category }), category)
+    for (const riskLevel of Contract.RiskLevel.literals) assert.isTrue(ok({ ...whole, riskLevel }), riskLevel)
+    for (const source of Contract.ToolSource.literals) assert.isTrue(ok({ ...whole, source }), source)
   })
 
-  it("S4-09, S4-10 an input names its agent, an output its time", () => {
-    const good = { toolName: "x", arguments: {}, agentId: "a", sessionId: "s" }
-    assert.isTrue(accepts(ToolInputSchema)(good))
-    const { agentId: _, ...bad } = good
-    assert.isFalse(accepts(ToolInputSchema)(bad))
-    assert.isTrue(accepts(ToolOutputSchema)({ toolName: "x", success: true, result: 1, executionTimeMs: 0 }))
-    assert.isFalse(accepts(ToolOutputSchema)({ toolName: "x", success: true, result: 1 }))
+  it("S4-09, S4-10 an input names tool, arguments, agent and session, an output its tool, success, result and time", () => {
+    const input = { toolName: "x", arguments: {}, agentId: "a", sessionId: "s", correlationId: "c" }
+    const ids = { toolName: 1, agentId: 1, sessionId: 1, correlationId: 1 }
+    hasFields(ToolInputSchema, input, { ...ids, arguments: "x" }, ["correlationId"])
+    const output = { toolName: "x", success: true, result: 1, error: "e", executionTimeMs: 0, metadata: { a: 1 } }
+    const wrong = { toolName: 1, success: "yes", error: 1, executionTimeMs: "0", metadata: "m" }
+    hasFields(ToolOutputSchema, output, wrong, ["error", "metadata"])
   })
 
   it("S4-11, S4-12, S4-13, S4-14, X-55 server, request, response and function forms; transports are four", () => {
-    const server = { name: "s", version: "1", tools: [], status: "connected" }
-    for (const transport of ["stdio", "sse", "websocket", "streamable-http"])
-      assert.isTrue(accepts(MCPServerSchema)({ ...server, transport }))
-    assert.isFalse(accepts(MCPServerSchema)({ ...server, transport: "carrier-pigeon" }))
-    assert.isFalse(accepts(MCPServerSchema)({ ...server, transport: "stdio", status: "unsure" }))
-    assert.isTrue(accepts(MCPRequestSchema)({ jsonrpc: "2.0", id: "1", method: "x" }))
-    assert.isFalse(accepts(MCPRequestSchema)({ jsonrpc: "1.0", id: 1, method: "x" }))
-    assert.isTrue(accepts(MCPResponseSchema)({ jsonrpc: "2.0", id: 1, result: {} }))
-    assert.isTrue(accepts(MCPResponseSchema)({ jsonrpc: "2.0", id: 1, error: { code: -1, message: "m", data: 1 } }))
-    assert.isTrue(accepts(FunctionCallingToolSchema)({ name: "x", description: "", input_schema: {} }))
+    const server = {
+      name: "s",
+      version: "1",
+      transport: "stdio",
+      endpoint: "http://x",
+      command: "c",
+      args: ["a"],
+      tools: ["t"],
+      status: "connected",
+    }
+    const wrongServer = {
+      name: 1,
+      version: 1,
+      transport: "carrier-pigeon",
+      endpoint: 1,
+      command: 1,
+      args: [1],
+      tools: [{}],
+      status: "unsure",
+    }
+    hasFields(MCPServerSchema, server, wrongServer, ["endpoint", "command", "args"])
+    assert.deepStrictEqual(Contract.MCPTransport.literals, ["stdio", "sse", "websocket", "streamable-http"])
+    for (const transport of Contract.MCPTransport.literals)
+      assert.isTrue(accepts(MCPServerSchema)({ ...server, transport }), transport)
+    assert.deepStrictEqual(MCPServerSchema.fields.status.literals, ["connected", "disconnected", "error"])
+    for (const status of MCPServerSchema.fields.status.literals)
+      assert.isTrue(accepts(MCPServerSchema)({ ...server, status }), status)
+    for (const id of ["1", 1]) {
+      const request = { jsonrpc: "2.0", id, method: "x", params: {} }
+      hasFields(MCPRequestSchema, request, { jsonrpc: "1.0", id: null, method: 1 }, ["params"])
+      const response = { jsonrpc: "2.0", id, result: {}, error: { code: -1, message: "m", data: 1 } }
+      hasFields(MCPResponseSchema, response, { jsonrpc: "1.0", id: null, error: "e" }, ["result", "error"])
+    }
+    const error = (over: object) => accepts(MCPResponseSchema)({ jsonrpc: "2.0", id: 1, error: over })
+    assert.isTrue(error({ code: -1, message: "m" }))
+    assert.isFalse(error({ message: "m" }))
+    assert.isFalse(error({ code: -1 }))
+    assert.isFalse(error({ code: "-1", message: "m" }))
+    const exported = { name: "x", description: "", input_schema: {} }
+    hasFields(FunctionCallingToolSchema, exported, { name: 1, description: 1, input_schema: "x" }, [])
   })
 })
 
@@ -114,9 +187,46 @@ describe("Registry", () => {
       const registry = yield* filled
       const names = (filter?: object) => registry.list(filter).map((one) => one.name)
       assert.deepStrictEqual(names(), ["one", "two", "three"])
-      assert.deepStrictEqual(names({ category: "search" }), ["one", "three"])
-      assert.deepStrictEqual(names({ category: "search", riskLevel: "high" }), ["three"])
-      assert.deepStrictEqual(names({ category: "search", riskLevel: "high", source: "builtin" }), [])
+      const table: ReadonlyArray<readonly [category: string, riskLevel: string, source: string, expected: string]> = [
+        ["search", "", "", "one three"],
+        ["file", "", "", "two"],
+        ["", "high", "", "two three"],
+        ["", "low", "", "one"],
+        ["", "", "builtin", "one two"],
+        ["", "", "mcp", "three"],
+        ["search", "high", "", "three"],
+        ["search", "", "builtin", "one"],
+        ["", "high", "builtin", "two"],
+        ["file", "high", "builtin", "two"],
+        ["search", "high", "builtin", ""],
+        ["data", "", "", ""],
+      ]
+      for (const [category, riskLevel, source, expected] of table) {
+        const given = Object.entries({ category, riskLevel, source }).filter(([, value]) => value !== "")
+        assert.strictEqual(names(Object.fromEntries(given)).join(" "), expected, JSON.stringify(given))
+      }
+    }),
+  )
+
+  it("S4-34, S4-59, S4-74, S4-83, S4-93, S4-94, S4-96 the defaults are the seed's", () => {
+    assert.deepStrictEqual(defaultToolsConfig, {
+      execution: { defaultTimeoutMs: 30_000, maxTimeoutMs: 300_000, sandboxEnabled: true },
+      mcp: { protocolVersion: undefined, connectionTimeoutMs: 10_000, requestTimeoutMs: 30_000, maxRetries: 3 },
+      registry: { maxTools: 1000, allowDuplicateNames: false },
+      security: { requireAuthorizationForAll: true, blockHighRiskWithoutApproval: true, allowedFilePathPrefix: "." },
+      builtinTools: ["web-search", "file-read", "file-write", "http-get", "code-execute"],
+    })
+  })
+
+  it.effect("S4-34 a thousand tools have room, and the next is refused", () =>
+    Effect.gen(function* () {
+      const registry = new Registry(defaultToolsConfig)
+      for (let n = 0; n < 1000; n++) yield* registry.add({ definition: definition({ name: `t${n}` }), handler })
+      const full = yield* Effect.flip(registry.add({ definition: definition({ name: "more" }), handler }))
+      assert.deepInclude(full, { parameter: "name", expected: "at most 1000 tools" })
+      const twice = yield* Effect.flip(registry.add({ definition: definition({ name: "t5" }), handler }))
+      assert.deepInclude(twice, { parameter: "name", expected: "a name no other tool has" })
+      assert.strictEqual(registry.size, 1000)
     }),
   )
 
@@ -247,7 +357,11 @@ describe("Registry", () => {
         () => Promise.reject(new Error("async")),
         () => Effect.fail("effect"),
       ])
-        assert.deepInclude(yield* Effect.flip(run(bad)), { _tag: "ToolExecutionError", toolName: "add" })
+        assert.deepInclude(yield* Effect.flip(run(bad)), {
+          _tag: "ToolExecutionError",
+          toolName: "add",
+          input: { a: 1, b: 2 },
+        })
     }),
   )
 })

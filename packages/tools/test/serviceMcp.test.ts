@@ -16,6 +16,7 @@ import {
   ToolServiceLive,
 } from "../src/index.ts"
 import { input } from "./kit.ts"
+import { raw } from "./mcpKit.ts"
 
 const resolve = createRequire(import.meta.url).resolve
 const everything = join(dirname(resolve("@modelcontextprotocol/server-everything/package.json")), "dist/index.js")
@@ -40,7 +41,11 @@ describe("ToolService and MCP", () => {
         const connected = yield* tools.connectMCPServer(server)
         assert.deepInclude(connected, { name: "every", status: "connected", transport: "stdio" })
         assert.include(connected.tools, "echo")
-        assert.strictEqual((yield* tools.listMCPServers()).length, 1)
+        assert.deepStrictEqual(yield* tools.listMCPServers(), [connected])
+        assert.sameMembers(
+          (yield* tools.listTools({ source: "mcp" })).map((one) => one.name),
+          connected.tools.map((name) => `every/${name}`),
+        )
         const echo = yield* tools.getTool("every/echo")
         assert.deepInclude(echo, { source: "mcp", riskLevel: "medium", timeoutMs: 30_000, requiresApproval: false })
         assert.property(echo.inputSchema, "properties")
@@ -51,8 +56,8 @@ describe("ToolService and MCP", () => {
         const wrong = yield* Effect.flip(tools.execute(input({ toolName: "every/echo", arguments: { message: 5 } })))
         assert.deepInclude(wrong, { _tag: "ToolValidationError", parameter: "message", expected: "string" })
         assert.deepStrictEqual(
-          events.filter((event) => event.type === "tools.mcp-connected").map((event) => event.payload["serverName"]),
-          ["every"],
+          events.filter((event) => event.type === "tools.mcp-connected").map((event) => event.payload),
+          [{ serverName: "every", tools: connected.tools }],
         )
         const exported = (yield* tools.toFunctionCallingFormat()).find((tool) => tool.name === "every__echo")!
         assert.strictEqual(exported.input_schema, echo.inputSchema)
@@ -78,14 +83,38 @@ describe("ToolService and MCP", () => {
           (yield* tools.listMCPServers()).map((one) => one.status),
           ["disconnected"],
         )
-        assert.strictEqual((yield* Effect.flip(tools.disconnectMCPServer("nobody")))._tag, "MCPConnectionError")
-        assert.strictEqual(events.filter((event) => event.type === "tools.mcp-disconnected").length, 1)
+        assert.deepInclude(yield* Effect.flip(tools.disconnectMCPServer("nobody")), {
+          _tag: "MCPConnectionError",
+          serverName: "nobody",
+        })
+        assert.deepStrictEqual(
+          events.filter((event) => event.type === "tools.mcp-disconnected").map((event) => event.payload),
+          [{ serverName: "every" }],
+        )
         // It may come back under its name.
         yield* tools.connectMCPServer(server)
         assert.isAbove((yield* tools.listTools()).length, 5)
       }).pipe(Effect.provide(Layer.provideMerge(ToolServiceLive, layer)))
     },
     30_000,
+  )
+
+  it.live("S4-21 whatever goes wrong at a server is the tool's ToolExecutionError or its timeout", () =>
+    Effect.gen(function* () {
+      const tools = yield* ToolService
+      yield* tools.connectMCPServer(raw("srv").config)
+      const call = (tool: string) => Effect.flip(tools.execute(input({ toolName: `srv/${tool}`, arguments: { a: 1 } })))
+      const table = [
+        ["fails", "the disk is full"],
+        ["rpc-error", "no such planet"],
+        ["die", 'MCP server "srv"'],
+      ] as const
+      for (const [tool, words] of table) {
+        const error = yield* call(tool)
+        assert.deepInclude(error, { _tag: "ToolExecutionError", toolName: `srv/${tool}`, input: { a: 1 } })
+        assert.include(error.message, words)
+      }
+    }).pipe(Effect.provide(ToolServiceLive)),
   )
 
   it.live(
@@ -97,7 +126,9 @@ describe("ToolService and MCP", () => {
           tools.connectMCPServer({ name: "ghost", transport: "stdio", command: "/no/such/program" }),
         )
         assert.deepInclude(error, { _tag: "MCPConnectionError", serverName: "ghost", transport: "stdio" })
+        assert.match(error.message, /^Failed to connect to MCP server "ghost": .*\/no\/such\/program/)
         assert.deepStrictEqual(yield* tools.listTools(), [])
+        assert.deepStrictEqual(yield* tools.listMCPServers(), [])
       }).pipe(Effect.provide(ToolServiceLive)),
     30_000,
   )

@@ -50,6 +50,34 @@ describe("builtinSkills", () => {
     ])
   })
 
+  it("S4-87 S4-89 S4-90 S4-91 each takes the parameters the ledger says, with their defaults", () => {
+    const table = builtinSkills
+      .slice(1)
+      .map(({ definition: { name, parameters } }) => [
+        name,
+        parameters.map((it) => [it.name, it.type, it.required, it.default]),
+      ])
+    const encoding = ["encoding", "string", false, "utf-8"]
+    assert.deepStrictEqual(table, [
+      ["file-read", [["path", "string", true, undefined], encoding]],
+      ["file-write", [["path", "string", true, undefined], ["content", "string", true, undefined], encoding]],
+      [
+        "http-get",
+        [
+          ["url", "string", true, undefined],
+          ["headers", "object", false, undefined],
+        ],
+      ],
+      [
+        "code-execute",
+        [
+          ["code", "string", true, undefined],
+          ["language", "string", false, "javascript"],
+        ],
+      ],
+    ])
+  })
+
   it("S4-84 web-search is defined word for word", () => {
     assert.deepStrictEqual(webSearch.definition, {
       name: "web-search",
@@ -239,6 +267,7 @@ describe("web-search", () => {
     assert.strictEqual(from({ TAVILY_API_KEY: " ", SERPAPI_API_KEY: "b" }).provider, "serpapi")
     assert.strictEqual(from({ BRAVE_API_KEY: "b" }).provider, "brave")
     assert.strictEqual(from({ SEARXNG_URL: "http://s:8888" }).endpoint, "http://s:8888")
+    assert.strictEqual(Redacted.value(from({ TAVILY_API_KEY: "hush" }).key!), "hush")
     assert.notInclude(JSON.stringify(from({ TAVILY_API_KEY: "hush" })), "hush")
   })
 })

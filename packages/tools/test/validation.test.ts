@@ -39,6 +39,8 @@ describe("flat parameters", () => {
           expected: "string",
           received: "undefined",
         })
+      assert.match((yield* refused({})).message, /^Missing required parameter "text"\. /)
+      assert.match((yield* refused({ text: 1 })).message, /^Parameter "text" expected string, got number\. /)
     }),
   )
 
@@ -69,7 +71,10 @@ describe("flat parameters", () => {
     Effect.gen(function* () {
       const error = yield* refused({ text: "x", kind: "c" })
       assert.deepInclude(error, { parameter: "kind", expected: "a | b", received: "c" })
-      assert.include(error.message, "a, b")
+      assert.match(error.message, /^Parameter "kind" must be one of: a, b\. /)
+      // It binds strings: of another type it says nothing.
+      const level = { name: "level", type: "number" as const, description: "", required: true, enum: ["1", "2"] }
+      assert.deepStrictEqual(yield* validateToolInput(definition({ parameters: [level] }), { level: 5 }), { level: 5 })
     }),
   )
 
