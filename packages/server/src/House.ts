@@ -215,7 +215,7 @@ const notifications = layerNotificationSender.pipe(
   Layer.provide(
     Layer.effect(
       LinkAddress,
-      Effect.map(Address, ({ now }) => LinkAddress.of({ now })),
+      Effect.map(Address, ({ known }) => LinkAddress.of({ known })),
     ),
   ),
 )
@@ -276,8 +276,9 @@ const upkeep = (keys: Keys) =>
       const { publicUrl } = yield* Settings
       const address = yield* Address
       yield* address.tell(Option.getOrElse(publicUrl, () => server.url))
+      const here = yield* address.known
       return Upkeep.of({
-        address: address.now,
+        address: () => here,
         ready: () => (server.draining() ? "draining" : "ok"),
         diskFull: disk.isFull,
         reload: configuration.apply,

@@ -15,8 +15,8 @@ import { DecisionLinks } from "./DecisionLinks.ts"
 import { Decisions } from "./Decisions.ts"
 import { type Notification, notificationKey, notificationPurpose, Notifications } from "./Notifications.ts"
 
-/** Where the house is reached from outside, for the link. Filled in by House.ts. */
-export class LinkAddress extends Context.Service<LinkAddress, { readonly now: () => string }>()(
+/** Where the house is reached from outside, for the link, once its door is open. Filled in by House.ts. */
+export class LinkAddress extends Context.Service<LinkAddress, { readonly known: Effect.Effect<string> }>()(
   "server/decisions/LinkAddress",
 ) {}
 
@@ -83,7 +83,8 @@ const reader = Effect.gen(function* () {
         ),
       )
     const decision = yield* Effect.orDie(decisions.get(id, { principal: person, all: true }))
-    yield* post(address, bodyOf(decision, `${house.now()}/d/${links.make(id, principal)}`)).pipe(
+    yield* house.known.pipe(
+      Effect.flatMap((here) => post(address, bodyOf(decision, `${here}/d/${links.make(id, principal)}`))),
       Effect.andThen(transact(timers.cancelKey(notificationKey(notification)))),
       Effect.catch((error) =>
         Effect.logWarning(`${person.name} was not told of ${id} at their notify address: ${error.message}`),

@@ -2,7 +2,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Readers } from "../../src/store/journal/Readers.ts"
-import { callsHouse, callTool, configure, request, settled as callSettled, stores, told } from "../calls/callsKit.ts"
+import {
+  callsHouse,
+  callTool,
+  configure,
+  request,
+  ruler,
+  settled as callSettled,
+  stores,
+  told,
+} from "../calls/callsKit.ts"
 import { ask, Guest } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
@@ -44,6 +53,48 @@ for (const store of stores)
         assert.sameMembers(denied, [`spaces/${name}`, "tools/post_message", "tools/react", "tools/no_such_tool"])
         const post = rows.find((row) => row.resource === "tools/post_message")!
         assert.match(post.rule!, /^grant:/)
+      }),
+    )
+
+    it.effect("S4-103 S4-30 what is refused at a decision's link is denied, with whose link it was", () =>
+      Effect.gen(function* () {
+        const { admin, raw } = yield* Guest
+        const [bot, ada] = [yield* someone("agent"), yield* ruler()]
+        const { name } = yield* configure({ requiresApproval: true })
+        const { on } = told(yield* callTool(bot, name))
+        const made = yield* request(ada, "POST", `/decisions/${on!.id}/link`, {})
+        const { pathname } = new URL((made.body as { url: string }).url)
+        const at = (path: string, init: RequestInit = {}) =>
+          Effect.map(
+            ask(() => raw(path, init)),
+            ({ status }) => status,
+          )
+        const post = { method: "POST" }
+        const json = { ...post, headers: { "content-type": "application/json" }, body: '{"verdict":"approve"}' }
+        assert.strictEqual(yield* at(pathname), 200)
+        assert.deepStrictEqual(yield* audited(ada.id), [], "looking is no refusal")
+        // She rules no longer, so it is not asked of her any more.
+        yield* ask(() => admin.principals.change(ada.id, { roles: ["member"] }))
+        assert.strictEqual(yield* at(pathname), 404)
+        assert.strictEqual(yield* at(`${pathname}/approve`, post), 404)
+        assert.strictEqual(yield* at(pathname, json), 404)
+        const rows = (yield* audited(ada.id)).map(({ action, resource, result, rule }) => [
+          action,
+          resource,
+          result,
+          rule,
+        ])
+        const denied = (action: string) => [action, `decisions/${on!.id}`, "denied", "not asked"]
+        assert.deepStrictEqual(rows.toReversed(), [denied("read"), denied("answer"), denied("answer")])
+        // A signature that is not ours is a wrong guess, and nobody's.
+        const forged = pathname.replace(/.$/, (last) => (last === "0" ? "1" : "0"))
+        assert.strictEqual(yield* at(`${forged}/approve`, post), 404)
+        yield* (yield* Readers).receipt("audit")
+        const { items } = yield* ask(() => admin.audit.list({ result: "denied", limit: 1 }))
+        assert.deepInclude(items[0], { principal: null, action: "authenticate", resource: "decisions" })
+        let last = 0
+        for (let guess = 0; guess < 40 && last !== 429; guess++) last = yield* at(forged)
+        assert.strictEqual(last, 429, "guesses are counted")
       }),
     )
 

@@ -108,7 +108,7 @@ export const webhookKind = Effect.gen(function* () {
       (error) => new ToolExecutionError({ message: error.message, toolName }),
     )
     call.redactor.add(Redacted.value(key))
-    const body = bodyOf(tool, input, call, address.now())
+    const body = bodyOf(tool, input, call, yield* address.known)
     // wall clock: the service compares it with its own.
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const egress = yield* Egress

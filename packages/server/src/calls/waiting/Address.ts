@@ -1,15 +1,21 @@
 /** Where the house is reached from outside: told by the door once it is open, for those who are asked to answer later. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
 
 export class Address extends Context.Service<
   Address,
-  { readonly now: () => string; readonly tell: (address: string) => Effect.Effect<void> }
+  {
+    /** Readers run before the door is open: what they send out with an address in it waits for it. */
+    readonly known: Effect.Effect<string>
+    readonly tell: (address: string) => Effect.Effect<void>
+  }
 >()("server/calls/waiting/Address") {
-  static readonly layer = Layer.sync(Address, () => {
-    let known = ""
-    return Address.of({
-      now: () => known,
-      tell: (address) => Effect.sync(() => void (known = address.replace(/\/$/, ""))),
-    })
-  })
+  static readonly layer = Layer.effect(
+    Address,
+    Effect.map(Deferred.make<string>(), (known) =>
+      Address.of({
+        known: Deferred.await(known),
+        tell: (address) => Effect.asVoid(Deferred.succeed(known, address.replace(/\/$/, ""))),
+      }),
+    ),
+  )
 }

@@ -2,15 +2,28 @@
  * The page behind a signed link: it shows one decision and takes one answer, as the person the link was made for. Looking
  * changes nothing: mail programs open links by themselves.
  */
-import { BadInput, Decision, inputIn, issuesOf, NewAnswer, NoRoute, questionIn, WrongState } from "@stoa/contract"
-import { Effect, Layer, Schema } from "effect"
+import {
+  BadInput,
+  Decision,
+  Forbidden,
+  inputIn,
+  issuesOf,
+  NewAnswer,
+  NoRoute,
+  questionIn,
+  Unauthenticated,
+  WrongState,
+} from "@stoa/contract"
+import { Effect, Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Principals } from "../../access/identity/Principals.ts"
+import { Tokens } from "../../access/identity/Tokens.ts"
 import { DecisionLinks } from "../../decisions/DecisionLinks.ts"
 import { Decisions } from "../../decisions/Decisions.ts"
-import { causedBy, currentCause } from "../../store/journal/Correlation.ts"
+import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
+import { Acting } from "../Acting.ts"
 import { problemResponse } from "../Problems.ts"
+import { senderOf } from "./Authentication.ts"
 import { htmlPage } from "./html.ts"
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
@@ -62,44 +75,50 @@ const told = <E extends { readonly message: string }, R>(
 export const decisionPage = Layer.unwrap(
   Effect.gen(function* () {
     const links = yield* DecisionLinks
-    const principals = yield* Principals
+    const tokens = yield* Tokens
     const decisions = yield* Decisions
+    const acting = yield* Acting
     const { transact } = yield* Journal
 
-    /** Whom the link acts as, on what, and whether it still can. */
-    const bearer = Effect.gen(function* () {
+    /** A signature that is not ours is a wrong guess at a credential, and counted as one. */
+    const forged = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      acting.refused(new Unauthenticated({ reason: "signature" }), senderOf(request), "decisions"),
+    ).pipe(Effect.catchTag("Unauthenticated", () => Effect.succeed(undefined)))
+
+    /** Whom the link acts as, on what, and whether it still can. Whoever is not asked, or no longer, is denied it. */
+    const bearer = Effect.fnUntraced(function* (action: "read" | "answer") {
       const { token = "", verdict } = yield* HttpRouter.params
       const known = links.read(token)
-      if (known === undefined) return undefined
-      const principal = yield* principals.get(known.principal)
-      return {
-        token,
-        verdict,
-        decision: known.decision,
-        principal,
-        is: yield* decisions.awaits(known.decision, principal),
-      }
+      if (known === undefined) return yield* forged
+      const { decision } = known
+      // Good for one decision, it stands no further in than anybody's token. Of whoever has left it is nobody's.
+      const standing = yield* Effect.option(tokens.again(known.principal, "agent"))
+      if (Option.isNone(standing)) return yield* forged
+      const caller = standing.value
+      const { correlationId } = yield* currentCause
+      const as = <A, E, R>(app: Effect.Effect<A, E, R>) => acting.as(caller, correlationId, app)
+      const is = yield* decisions.awaits(decision, caller.principal)
+      if (is !== "none") return { token, verdict, decision, principal: caller.principal, as, is }
+      const denied = new Forbidden({ action, resource: `decisions/${decision}`, rule: "not asked" })
+      return yield* Effect.catchTag(as(Effect.fail(denied)), "Forbidden", () => Effect.succeed(undefined))
     })
+    type Bearer = NonNullable<Effect.Success<ReturnType<typeof bearer>>>
 
     const look = Effect.gen(function* () {
-      const who = yield* bearer
+      const who = yield* bearer("read")
       if (who?.is !== "asked") return dead(404)
       return asked(yield* decisions.get(who.decision, { principal: who.principal, all: true }), who.token)
     })
 
-    const answerAs = Effect.fnUntraced(function* ({ decision, principal }: NonNullable<Bearer>, given: NewAnswer) {
-      const { correlationId } = yield* currentCause
-      return yield* causedBy(
-        { correlationId, actor: principal.id, provenance: "person" },
-        transact(decisions.answer(decision, principal, given, { through: "link" })),
-      ).pipe(Effect.catchTag("WrongState", () => Effect.fail(over)))
-    })
-    type Bearer = Effect.Success<typeof bearer>
+    const answerAs = ({ as, decision, principal }: Bearer, given: NewAnswer) =>
+      as(transact(decisions.answer(decision, principal, given, { through: "link" }))).pipe(
+        Effect.catchTag("WrongState", () => Effect.fail(over)),
+      )
 
     const press = Effect.gen(function* () {
-      const who = yield* bearer
+      const who = yield* bearer("answer")
       const verdict = who?.verdict
-      if (who === undefined || who.is === "none" || (verdict !== "approve" && verdict !== "deny")) return dead(404)
+      if (who === undefined || (verdict !== "approve" && verdict !== "deny")) return dead(404)
       if (who.is === "over") return dead(409)
       return yield* Effect.matchEffect(answerAs(who, { verdict }), {
         onFailure: (error) => (error._tag === "WrongState" ? Effect.succeed(dead(409)) : Effect.fail(error)),
@@ -111,8 +130,8 @@ export const decisionPage = Layer.unwrap(
     })
 
     const submit = Effect.gen(function* () {
-      const who = yield* bearer
-      if (who === undefined || who.is === "none") return yield* new NoRoute({ method: "POST", path: "/d/…" })
+      const who = yield* bearer("answer")
+      if (who === undefined) return yield* new NoRoute({ method: "POST", path: "/d/…" })
       if (who.is === "over") return yield* over
       const request = yield* HttpServerRequest.HttpServerRequest
       const body = yield* Effect.mapError(
