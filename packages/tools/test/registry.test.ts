@@ -118,6 +118,7 @@ describe("types", () => {
     const output = { toolName: "x", success: true, result: 1, error: "e", executionTimeMs: 0, metadata: { a: 1 } }
     const wrong = { toolName: 1, success: "yes", error: 1, executionTimeMs: "0", metadata: "m" }
     hasFields(ToolOutputSchema, output, wrong, ["error", "metadata"])
+    assert.isFalse(accepts(ToolOutputSchema)({ ...output, executionTimeMs: Number.NaN }))
   })
 
   it("S4-11, S4-12, S4-13, S4-14, X-55 server, request, response and function forms; transports are four", () => {
