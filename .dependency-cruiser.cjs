@@ -8,7 +8,7 @@ const FLOORS = [
   ["store"],
   ["access", "models", "migrations"],
   ["upstreams", "spaces", "memory", "decisions"],
-  ["calls"],
+  ["calls", "sessions"],
   ["runs"],
   ["toolsets"],
   ["doors"],

@@ -10,6 +10,7 @@ import { asTyped } from "./Settings.ts"
 import { api } from "./verbs/api.ts"
 import { audit } from "./verbs/audit.ts"
 import { call } from "./verbs/call.ts"
+import { chat } from "./verbs/chat.ts"
 import { decide } from "./verbs/decide.ts"
 import { events } from "./verbs/events.ts"
 import { grants } from "./verbs/grants.ts"
@@ -50,6 +51,7 @@ const stoa = root.pipe(
     call,
     decide,
     memory,
+    chat,
     pause,
     hosts,
     servers,

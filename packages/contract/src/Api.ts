@@ -5,6 +5,7 @@ import { AgentsApi, ModelsApi } from "./api/Agents.ts"
 import { AllowListsApi } from "./api/AllowLists.ts"
 import { AuditApi } from "./api/Audit.ts"
 import { CallsApi, ResultsApi } from "./api/Calls.ts"
+import { ChatSessionsApi } from "./api/ChatSessions.ts"
 import { DecisionsApi } from "./api/Decisions.ts"
 import { LimitsApi } from "./api/Limits.ts"
 import { SecretsApi } from "./api/Secrets.ts"
@@ -18,6 +19,7 @@ import { MessagesApi } from "./api/Messages.ts"
 import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
 import { RunsApi } from "./api/Runs.ts"
+import { WalletApi } from "./api/Wallet.ts"
 import { withSummaries } from "./api/summaries.ts"
 import { SpacesApi } from "./api/Spaces.ts"
 import { TokensApi } from "./api/Tokens.ts"
@@ -26,9 +28,9 @@ import { ToolsApi } from "./api/Tools.ts"
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
-  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi, RunsApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi, RunsApi, ChatSessionsApi)
   .middleware(Authentication)
-  .add(ResultsApi)
+  .add(ResultsApi, WalletApi)
   .middleware(Reading)
   .add(HealthApi)
   .annotate(OpenApi.Transform, withSummaries)

@@ -19,12 +19,14 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
 /** No token, or one that is unknown, expired or revoked. The three look alike on purpose. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
   "Unauthenticated",
-  { reason: Schema.Literals(["missing", "refused", "signature"]) },
+  { reason: Schema.Literals(["missing", "refused", "signature", "wallet"]) },
   { httpApiStatus: 401 },
 ) {
   override get message(): string {
     if (this.reason === "signature")
       return "This signature does not fit: it is over the moment, the call and the exact body, under the tool's key, and good for 5 minutes. Compare key and clock (stoa tools key NAME)."
+    if (this.reason === "wallet")
+      return "This wallet could not sign in: a challenge is good once and for 5 minutes, is signed exactly as it was given, and the wallet must be somebody's here. Ask for a new one (POST /api/v1/wallet/challenge)."
     return this.reason === "missing"
       ? 'This needs a token. Send "Authorization: Bearer <token>"; make one with "stoa token add".'
       : 'This token is unknown, expired or revoked. Make a new one with "stoa token add".'
@@ -55,8 +57,10 @@ const whereToLook: Readonly<Record<string, string>> = {
   "MCP server": lists("stoa servers ls"),
   agent: lists("stoa agents ls"),
   call: 'A call is found by the id that making it gave, and by who made it: "stoa call --status ID".',
+  "chat session": lists("stoa chat ls"),
   "configured tool": lists("stoa tools ls"),
   decision: lists("stoa decide"),
+  engram: "engram_search finds yours.",
   grant: lists("stoa grants ls"),
   host: lists("stoa hosts ls"),
   memory: lists("stoa memory ls"),
@@ -87,6 +91,8 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()(
   { httpApiStatus: 409 },
 ) {
   override get message(): string {
+    if (this.noun === "wallet")
+      return `Somebody has the wallet "${this.name}" already, and a wallet belongs to one principal. Take it from them first, or use another.`
     return `There already is a ${this.noun} named "${this.name}". Choose another name, or use that one.`
   }
 }

@@ -34,6 +34,10 @@ export const MemoryId = id("mem", "MemoryId")
 export type MemoryId = typeof MemoryId.Type
 export const RunId = id("run", "RunId")
 export type RunId = typeof RunId.Type
+export const ChatSessionId = id("ses", "ChatSessionId")
+export type ChatSessionId = typeof ChatSessionId.Type
+export const WalletChallengeId = id("wch", "WalletChallengeId")
+export type WalletChallengeId = typeof WalletChallengeId.Type
 export const FileId = Schema.String.check(Schema.isPattern(/^fil_[0-9a-f]{64}$/)).pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 

@@ -45,6 +45,13 @@ export class Principal extends Schema.Class<Principal>("Principal")({
   retiredAt: Schema.NullOr(Moment),
 }) {}
 
+/** An address as its chain writes it. Rules name it (`wallets/<address>`), so nothing in it reads as a pattern or a path. */
+export const Wallet = Schema.String.check(
+  Schema.isPattern(/^[\p{L}\p{N}._:@-]{1,128}$/u, {
+    message: "a wallet's address of 1 to 128 letters, digits or . _ : @ -",
+  }),
+)
+
 /** Where a name or an id is taken, either will do. */
 export const PrincipalRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))
 
@@ -53,7 +60,7 @@ export const NewPrincipal = Schema.Struct({
   name: Name,
   roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
   owner: Schema.optionalKey(PrincipalRef),
-  wallet: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
+  wallet: Schema.optionalKey(Wallet),
   toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
 }).annotate({ identifier: "NewPrincipal" })
 export type NewPrincipal = typeof NewPrincipal.Type

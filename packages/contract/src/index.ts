@@ -38,6 +38,8 @@ export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./fore
 export { Provenance } from "./Provenance.ts"
 export { Emoji, largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"
+export { ChatSession, ChatSessionChange, NewChatSession } from "./ChatSession.ts"
+export { EngramType } from "./Engram.ts"
 export { File } from "./File.ts"
 export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
 export { Acceptable, type Finding, Report } from "./Report.ts"
@@ -46,6 +48,7 @@ export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./Host
 export {
   ApprovalId,
   CallId,
+  ChatSessionId,
   CorrelationId,
   Cursor,
   DecisionId,
@@ -62,7 +65,9 @@ export {
   SpaceId,
   TimerId,
   TokenId,
+  WalletChallengeId,
 } from "./Ids.ts"
+export { WalletChallenge, type WalletSignature } from "./Wallet.ts"
 export * from "./Memory.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./Limit.ts"

@@ -24,6 +24,8 @@ import { Rules } from "./access/rights/Rules.ts"
 import { makeRevealText } from "./access/secrets/Reveal.ts"
 import { Secrets } from "./access/secrets/Secrets.ts"
 import { Tokens } from "./access/identity/Tokens.ts"
+import { Wallets } from "./access/identity/Wallets.ts"
+import { WalletSignIn } from "./access/identity/WalletSignIn.ts"
 import { Address } from "./calls/waiting/Address.ts"
 import { layerCallRetention } from "./calls/CallRetention.ts"
 import { layerDeletedFiles } from "./calls/DeletedFiles.ts"
@@ -62,8 +64,11 @@ import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
 import { wakeReader } from "./runs/Wake.ts"
 import { Settings } from "./Settings.ts"
+import { ChatSessions } from "./sessions/ChatSessions.ts"
+import { ChosenModels } from "./sessions/ChosenModels.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
+import { Engrams } from "./memory/Engrams.ts"
 import { Memories } from "./memory/Memories.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
@@ -163,6 +168,8 @@ const foundations = Layer.mergeAll(
 
 const access = (keys: Keys, file: string) =>
   Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
+    Layer.provideMerge(WalletSignIn.layer),
+    Layer.provideMerge(Wallets.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         Tokens.layer,
@@ -207,7 +214,9 @@ const rooms = (keys: Keys, file: string) =>
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, Notifications.layer, spaceMembers)),
     Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer, ServerContents.layer)),
-    Layer.provideMerge(Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer, Engrams.layer),
+    ),
     Layer.provideMerge(access(keys, file)),
   )
 
@@ -232,6 +241,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Tools.layer(file)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
+    Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
     Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer, Layer.provide(Languages.layer, modelKeys))),
     Layer.provideMerge(rooms(keys, file)),
   )

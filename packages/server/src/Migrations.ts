@@ -3,6 +3,7 @@ import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import loans from "./access/migrations/0016_loans.ts"
 import origins from "./access/migrations/0050_origins.ts"
+import wallets from "./access/migrations/0053_wallets.ts"
 import pauses from "./access/migrations/0007_pauses.ts"
 import agents from "./access/migrations/0061_agents.ts"
 import auditHead from "./access/migrations/0040_audit_head.ts"
@@ -57,6 +58,7 @@ export const migrations: Migrations = {
   "0050_origins": origins,
   "0051_openers": openers,
   "0052_voters": voters,
+  "0053_wallets": wallets,
   "0061_agents": agents,
   "0062_models": models,
   "0063_runs": runs,

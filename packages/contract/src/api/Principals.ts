@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Missing, NameTaken, OwnedByFile, WrongState } from "../Errors.ts"
-import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role } from "../Principal.ts"
+import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role, Wallet } from "../Principal.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
 import { ToolsetName } from "../Toolset.ts"
@@ -11,6 +11,8 @@ export const PrincipalChange = Schema.Struct({
   name: Schema.optionalKey(Name),
   roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
   toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
+  /** `null` takes it away. One principal a wallet. */
+  wallet: Schema.optionalKey(Schema.NullOr(Wallet)),
 })
 
 const ref = { principal: PrincipalRef }

@@ -11,7 +11,7 @@ import { lastEventId } from "./Events.ts"
 import { Idempotency, made } from "./guards.ts"
 
 const space = { space: SpaceRef }
-const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
+export const Seq = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 }))
 const missing = [problem(Missing), problem(Ambiguous)] as const
 const refused = [...missing, problem(WrongState)] as const
 

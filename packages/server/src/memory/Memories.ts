@@ -26,12 +26,15 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { lockName } from "../store/database/Locks.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
 import { type By, makeFinding, type MemoryQuery } from "./finding.ts"
 import { indexRecord, scopeOf } from "./indexing.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./rows.ts"
 import { mayUse, type MemoryAct, slotOf } from "./rules.ts"
+
+export type { By } from "./finding.ts"
 
 type WriteError = Missing | StaleVersion | WrongState | TooLarge | Forbidden
 
@@ -202,7 +205,7 @@ export class Memories extends Context.Service<
         }
         const before = { ...after, ...pick(row, was) }
         if (JSON.stringify(after) === JSON.stringify(before)) return was
-        const origin = { principal: by.id, call: by.call ?? null, message: by.message ?? null }
+        const origin = originOf(by)
         const stored = { ...row, ...after, ...origin, version: row.version + 1, updatedAt: yield* now }
         return yield* store(stored, false)
       })
@@ -221,6 +224,8 @@ export class Memories extends Context.Service<
         yield* sized(memory.content)
         const id = newId<MemoryId>("mem")
         const slot = slotOf(namespace, kind, key ?? id)
+        // Two who would make the same one do so one after the other.
+        if (key !== undefined) yield* Effect.orDie(lockName(sql, "memory", `${owner} ${namespace} ${slot}`))
         const there = key === undefined ? undefined : yield* bySlot(owner, namespace, slot)
         if (there !== undefined) {
           const changes = { ...rest, ...(expectedVersion === undefined ? {} : { expectedVersion }) }
@@ -244,9 +249,7 @@ export class Memories extends Context.Service<
           public: rest.public ?? false,
           pinned: rest.pinned ?? false,
           version: 1,
-          principal: by.id,
-          call: by.call ?? null,
-          message: by.message ?? null,
+          ...originOf(by),
           createdAt: at,
           updatedAt: at,
           expiresAt: momentText(rest.expiresAt ?? null),
@@ -316,7 +319,7 @@ export class Memories extends Context.Service<
           return yield* new WrongState({
             detail: `There is a newer record with the key "${row.key}". Delete that one first, or write the content there.`,
           })
-        const origin = { principal: by.id, call: by.call ?? null, message: by.message ?? null }
+        const origin = originOf(by)
         return yield* store(
           { ...row, ...origin, deletedAt: null, version: row.version + 1, updatedAt: yield* now },
           false,
@@ -351,6 +354,8 @@ export class Memories extends Context.Service<
     }),
   )
 }
+
+const originOf = (by: By) => ({ principal: by.acting ?? by.id, call: by.call ?? null, message: by.message ?? null })
 
 const momentText = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
 

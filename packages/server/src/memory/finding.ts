@@ -8,7 +8,11 @@ import { publicScope, scopeOf } from "./indexing.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 
 /** Who acts, and in which call or message. */
-export type By = Pick<Principal, "id"> & Partial<Omit<MemoryOrigin, "principal">>
+export type By = Pick<Principal, "id"> &
+  Partial<Omit<MemoryOrigin, "principal">> & {
+    /** Who does it, where it is done in another's place: by its rights, and named as the one who did. */
+    readonly acting?: PrincipalId
+  }
 
 export interface MemoryQuery extends PageQuery {
   readonly q?: string

@@ -23,12 +23,15 @@ export const mayUse = (act: MemoryAct, who: PrincipalId, { owner, public: open, 
   }
 }
 
+/** Chat sessions, and what an agent was told to use from now on: engrams of the house's own making. */
+export const ownKinds = { session: "conversation", setting: "setting" } as const
+
 /**
  * A record is found by its slot: within a namespace it is unique. An engram's key is unique whatever its type (S2-12);
  * elsewhere two kinds may have the same key.
  */
 export const slotOf = (namespace: MemoryNamespace, kind: string, key: string): string =>
-  namespace === "engrams" && kind !== "session" ? key : `${kind}:${key}`
+  namespace === "engrams" && !Object.values<string>(ownKinds).includes(kind) ? key : `${kind}:${key}`
 
 /** Records that belong together in order: the key up to its last slash. One without a slash stands alone. */
 export const seriesOf = (namespace: MemoryNamespace, key: string): string | null => {

@@ -56,11 +56,11 @@ type Refused = Unseen | WrongState
 export class Spaces extends Context.Service<
   Spaces,
   {
-    /** `absent`: opened for others, without being in it. */
+    /** `absent`: opened for others, without being in it. `id`: one that was made for it. */
     readonly add: (
       wanted: NewSpace,
       by: Viewer,
-      options?: { readonly absent?: true },
+      options?: { readonly absent?: true; readonly id?: SpaceId },
     ) => Effect.Effect<Space, NameTaken | Missing | BadInput | Forbidden, Transaction>
     readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
     /** All that are not archived; somebody whose rights let it see none is told so. */
@@ -222,7 +222,7 @@ export class Spaces extends Context.Service<
             return yield* new Forbidden({ action: "write", resource: `spaces/${wanted.name}`, rule })
           const members = yield* membersFor(wanted, by, options.absent === true)
           const now = DateTime.formatIso(yield* DateTime.now)
-          const id = newId<SpaceId>("spc")
+          const id = options.id ?? newId<SpaceId>("spc")
           const row = {
             id,
             name: wanted.name,

@@ -7,6 +7,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { Pauses } from "../access/limits/Pauses.ts"
 import { Catalogue, type SetName } from "../calls/catalogue/Catalogue.ts"
 import { type Contents, unlessPaused } from "../upstreams/contents/Contents.ts"
+import { engrams } from "./engrams/engrams.ts"
 import type { Offered } from "./face.ts"
 import { gateway } from "./gateway.ts"
 import { office } from "./office.ts"
@@ -53,6 +54,7 @@ export class Toolsets extends Context.Service<
         { name: "stoa", tools: yield* stoa, contents: { resources: yield* makeSpaceResources } },
         { name: "office", tools: yield* office },
         { name: "gateway", tools: yield* gateway },
+        { name: "engrams", tools: yield* engrams },
         { name: "skills", tools: yield* skills },
       ]
       const brought = yield* Effect.forEach(yield* BroughtToolsets, (make) => make)

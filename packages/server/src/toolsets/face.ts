@@ -19,17 +19,18 @@ import { Transaction } from "../store/journal/Journal.ts"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-interface Face {
+export interface Face {
   readonly name: string
   readonly description: string
   readonly input: { readonly properties: Properties; readonly required?: ReadonlyArray<string> }
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
   readonly everywhere?: true
+  readonly tags?: ReadonlyArray<string>
   /** It becomes one tool with those of its name in other toolsets; what its answer has that theirs may not. */
   readonly unites?: Readonly<Record<string, unknown>>
 }
-type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
+export type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
 
 /** What it changes: nothing, or something that takes its time; or the house's own rows, in the transaction that records it. */
 export type FaceTool<A> = Face &
@@ -94,7 +95,7 @@ const failureOf = (error: { readonly message: string }, toolName: string, { prin
 
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, description, effects, everywhere, input, name, timeoutMs, unites } = face
+  const { annotations, description, effects, everywhere, input, name, tags, timeoutMs, unites } = face
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -121,7 +122,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
   }
   return {
     tool: { definition, handler },
-    traits: { effects, reviewed: true, ...(everywhere && { everywhere }) },
+    traits: { effects, reviewed: true, ...(everywhere && { everywhere }), ...(tags && { tags }) },
     ...(unites && { unites }),
   }
 }

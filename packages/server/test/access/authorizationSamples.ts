@@ -56,6 +56,12 @@ const record = async (world: World) => {
   return (await client.memory.put({ kind: "note", content: "mine" })).id
 }
 
+/** A chat session of somebody else's. */
+const session = async (world: World) => {
+  const { client } = await world.agent()
+  return (await client.chatSessions.add({ agent: "hecate" })).id
+}
+
 /** By group and endpoint. A new route is tried once it has one. */
 export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>> = {
   "principals.list": nothing,
@@ -115,6 +121,15 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "house.backup": nothing,
   "house.file": async () => ({ params: { id: `fil_${"0".repeat(64)}` } }),
   "house.accept": async () => ({ body: { check: "audit" } }),
+  "chatSessions.list": nothing,
+  "chatSessions.add": async () => ({ body: { agent: "hecate" } }),
+  "chatSessions.get": async (world) => ({ params: { id: await session(world) } }),
+  "chatSessions.change": async (world) => ({ params: { id: await session(world) }, body: { title: "other" } }),
+  "chatSessions.remove": async (world) => ({ params: { id: await session(world) } }),
+  "chatSessions.messages": async (world) => ({ params: { id: await session(world) } }),
+  "chatSessions.post": async (world) => ({ params: { id: await session(world) }, body: { text: "tried" } }),
+  "wallet.challenge": async () => ({ body: { wallet: `0x${"ab".repeat(20)}` } }),
+  "wallet.token": async () => ({ body: { challenge: id("wch"), signature: "0x00" } }),
   "memory.list": nothing,
   "memory.put": async () => ({ body: { kind: "note", content: "tried" } }),
   "memory.get": async (world) => ({ params: { id: await record(world) } }),

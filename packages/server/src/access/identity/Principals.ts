@@ -17,11 +17,13 @@ import {
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/Columns.ts"
+import { lockName } from "../../store/database/Locks.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { defaultRoles } from "../rights/policy.ts"
+import { walletKey } from "./walletKey.ts"
 
 const Row = Schema.Struct({
   ...Principal.fields,
@@ -34,6 +36,12 @@ export const principalFromRow = (row: unknown): Principal => new Principal(decod
 
 /** Case and outer form do not tell two names apart. */
 export const nameKey = (name: string): string => name.normalize("NFKC").toLowerCase()
+
+/** What a principal is found by; both are free again when it leaves. */
+const keysOf = ({ name, wallet }: Principal) => ({
+  nameKey: nameKey(name),
+  walletKey: wallet === null ? null : walletKey(wallet),
+})
 
 export interface PrincipalChanges {
   readonly name?: string
@@ -91,8 +99,19 @@ export class Principals extends Context.Service<
           if ((yield* find(name)) !== undefined) return yield* new NameTaken({ noun: "principal", name })
         })
 
+        /** One principal a wallet: else two would own what is written under it. */
+        const unclaimed = Effect.fnUntraced(function* (wallet: string | null | undefined, by?: PrincipalId) {
+          if (wallet == null) return
+          yield* Effect.orDie(lockName(sql, "wallets", walletKey(wallet)))
+          const rows = yield* Effect.orDie(
+            sql<{ id: PrincipalId }>`SELECT id FROM principals WHERE wallet_key = ${walletKey(wallet)}`,
+          )
+          if (rows[0] !== undefined && rows[0].id !== by) return yield* new NameTaken({ noun: "wallet", name: wallet })
+        })
+
         const add: Principals["Service"]["add"] = Effect.fn("Principals.add")(function* (wanted, source = "house") {
           yield* free(wanted.name)
+          yield* unclaimed(wanted.wallet)
           const owner = wanted.owner === undefined ? null : (yield* get(wanted.owner)).id
           const principal = new Principal({
             id: newId("prn"),
@@ -107,7 +126,7 @@ export class Principals extends Context.Service<
             retiredAt: null,
           })
           const adminSince = principal.roles.includes("admin") ? DateTime.formatIso(principal.createdAt) : null
-          const row = { ...encode(principal), nameKey: nameKey(principal.name), adminSince }
+          const row = { ...encode(principal), ...keysOf(principal), adminSince }
           yield* Effect.catchReason(sql`INSERT INTO principals ${sql.insert(row)}`, "SqlError", "UniqueViolation", () =>
             Effect.fail(new NameTaken({ noun: "principal", name: wanted.name })),
           ).pipe(Effect.catchTag("SqlError", Effect.die))
@@ -143,6 +162,7 @@ export class Principals extends Context.Service<
           const before = yield* get(ref)
           yield* mayTouch(before, by)
           if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
+          yield* unclaimed(changes.wallet, before.id)
           if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
             return yield* new WrongState({ detail: "The admin of the house keeps its name: settings refer to it." })
           if (before.name === "admin" && changes.roles !== undefined && !changes.roles.includes("admin"))
@@ -156,7 +176,7 @@ export class Principals extends Context.Service<
           const [was, is] = [before.roles.includes("admin"), after.roles.includes("admin")]
           const rule = was === is ? {} : { adminSince: is ? DateTime.formatIso(yield* DateTime.now) : null }
           yield* Effect.orDie(
-            sql`UPDATE principals SET ${sql.update({ ...row, ...rule, nameKey: nameKey(after.name) })}
+            sql`UPDATE principals SET ${sql.update({ ...row, ...rule, ...keysOf(after) })}
               WHERE id = ${before.id}`,
           )
           // Whoever is no admin any more stands outside again, with every token.
@@ -176,7 +196,7 @@ export class Principals extends Context.Service<
             return yield* new WrongState({ detail: "The admin of the house cannot leave it." })
           const now = DateTime.formatIso(yield* DateTime.now)
           yield* Effect.orDie(
-            sql`UPDATE principals SET retired_at = ${now}, name_key = NULL WHERE id = ${principal.id}`,
+            sql`UPDATE principals SET retired_at = ${now}, name_key = NULL, wallet_key = NULL WHERE id = ${principal.id}`,
           )
           yield* Effect.orDie(
             sql`UPDATE tokens SET revoked_at = ${now} WHERE principal = ${principal.id} AND revoked_at IS NULL`,

@@ -56,7 +56,7 @@ export class Authority extends Context.Service<
     readonly newPrincipal: (wanted: NewPrincipal) => Effect.Effect<void, Forbidden, Caller>
     readonly changedPrincipal: (
       before: Principal,
-      changes: Partial<Pick<Principal, "name" | "roles" | "toolsets">>,
+      changes: Partial<Pick<Principal, "name" | "roles" | "toolsets" | "wallet">>,
     ) => Effect.Effect<void, Refusal, Caller>
     readonly allowList: (before: AllowList, tools: ReadonlyArray<string>) => Effect.Effect<void, Refusal, Caller>
   }
@@ -235,7 +235,7 @@ export class Authority extends Context.Service<
       const newPrincipal: Authority["Service"]["newPrincipal"] = Effect.fn("Authority.newPrincipal")(
         function* (wanted) {
           const caller = yield* Caller
-          const more = wanted.roles !== undefined || shows(caller, wanted.toolsets)
+          const more = wanted.roles !== undefined || wanted.wallet !== undefined || shows(caller, wanted.toolsets)
           // Roles are rights: whoever gives them could give themselves all of them.
           yield* require(more ? "admin" : "write", `principals/${wanted.name}`)
           if (wanted.roles === undefined) return
@@ -247,7 +247,7 @@ export class Authority extends Context.Service<
       const changedPrincipal: Authority["Service"]["changedPrincipal"] = Effect.fn("Authority.changedPrincipal")(
         function* (before, changes) {
           const caller = yield* Caller
-          const more = changes.roles !== undefined || shows(caller, changes.toolsets)
+          const more = changes.roles !== undefined || changes.wallet !== undefined || shows(caller, changes.toolsets)
           yield* agreed(more ? "admin" : "write", `principals/${before.name}`)
           if (changes.roles !== undefined || changes.name !== undefined)
             yield* becomes(before, new Principal({ ...before, ...changes }))

@@ -28,9 +28,10 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { usualContext } from "../identity/contexts.ts"
 import { Principals } from "../identity/Principals.ts"
+import { walletKey } from "../identity/walletKey.ts"
 import { take } from "../limits/gcra.ts"
 import { delegationFrom } from "./delegationRows.ts"
-import { deepestDelegation, judge, reachOf, type Rule, rulesOfPolicies, rulesOfRoles } from "./policy.ts"
+import { deepestDelegation, judge, reachOf, type Rule, rulesOfPolicies, rulesOfRoles, rulesOfWallet } from "./policy.ts"
 import { rightsChanged } from "./Rights.ts"
 import { Rules } from "./Rules.ts"
 import type { Viewer } from "./Viewer.ts"
@@ -133,6 +134,7 @@ export class Grants extends Context.Service<
           }
           const all = [
             ...rulesOfRoles(principal.roles),
+            ...rulesOfWallet(principal.wallet === null ? undefined : walletKey(principal.wallet)),
             ...rulesOfPolicies(yield* rules.policies, principal),
             ...grants.map(grantFromRow).map((one) => ({ ...one, name: `grant:${one.id}` })),
             ...lent,

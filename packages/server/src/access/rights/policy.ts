@@ -164,6 +164,49 @@ export const rulesOfRoles = (held: ReadonlyArray<Role>): ReadonlyArray<Rule> =>
     roles[role].map((one) => ({ ...one, name: `role:${role}`, effect: "allow" as const, expiresAt: null })),
   )
 
+const ownWallet = "own wallet"
+
+/** Whoever has a wallet may use it, and lend it. */
+export const rulesOfWallet = (key: string | undefined): ReadonlyArray<Rule> =>
+  key === undefined
+    ? []
+    : [{ ...rule(`wallets/${key}`, "read", "write", "delete"), name: ownWallet, effect: "allow", expiresAt: null }]
+
+/**
+ * What rules say of wallets: one's own, and those their holders lent, however often they were handed on. Nobody uses
+ * another's for being an admin, or by an admin's leave (S2-78).
+ */
+export const rulesOnWallets = (
+  rules: ReadonlyArray<Rule>,
+  known: Map<ReadonlyArray<Rule>, ReadonlyArray<Rule>> = new Map(),
+): ReadonlyArray<Rule> => {
+  const before = known.get(rules)
+  if (before !== undefined) return before
+  // Whoever lends in a circle lends nothing of its own the second time round.
+  known.set(rules, [])
+  const kept = rules.flatMap((one) => {
+    if (one.lentBy !== undefined) return [{ ...one, lentBy: rulesOnWallets(one.lentBy, known) }]
+    return one.effect !== "allow" || one.name === ownWallet ? [one] : []
+  })
+  known.set(rules, kept)
+  return kept
+}
+
+/** The wallets that these rules were made for or lent from. */
+export const walletsIn = (rules: ReadonlyArray<Rule>, seen: Set<ReadonlyArray<Rule>> = new Set()): Set<string> => {
+  if (seen.has(rules)) return new Set()
+  seen.add(rules)
+  return new Set(
+    rules.flatMap(({ lentBy, name, resource }) =>
+      lentBy !== undefined
+        ? [...walletsIn(lentBy, seen)]
+        : name === ownWallet
+          ? [resource.slice("wallets/".length)]
+          : [],
+    ),
+  )
+}
+
 /** Whether a rule of the configuration file, for a name or `role:x` or `*`, speaks of this principal. */
 export const concerns = (
   whom: string,

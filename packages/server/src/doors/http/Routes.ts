@@ -10,6 +10,7 @@ import { agentsHandlers, modelsHandlers } from "./handlers/Agents.ts"
 import { allowListsHandlers } from "./handlers/AllowLists.ts"
 import { auditHandlers } from "./handlers/Audit.ts"
 import { callsHandlers, resultsHandlers } from "./handlers/Calls.ts"
+import { chatSessionsHandlers } from "./handlers/ChatSessions.ts"
 import { decisionsHandlers } from "./handlers/Decisions.ts"
 import { limitsHandlers } from "./handlers/Limits.ts"
 import { secretsHandlers } from "./handlers/Secrets.ts"
@@ -25,6 +26,7 @@ import { runsHandlers } from "./handlers/Runs.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
 import { toolsHandlers } from "./handlers/Tools.ts"
+import { walletHandlers } from "./handlers/Wallet.ts"
 import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
@@ -47,6 +49,8 @@ const handlers = Layer.mergeAll(
   spacesHandlers,
   messagesHandlers,
   memoryHandlers,
+  chatSessionsHandlers,
+  walletHandlers,
   toolsHandlers,
   callsHandlers,
   resultsHandlers,

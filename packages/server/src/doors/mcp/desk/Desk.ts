@@ -26,6 +26,8 @@ export interface ListedTool {
   readonly annotations?: ToolAnnotations
   readonly icons?: ReadonlyArray<JsonObject>
   readonly meta?: JsonObject
+  /** Seed 002's tools have them beside their annotations (S2-34). */
+  readonly tags?: ReadonlyArray<string>
 }
 
 /** What is asked of the client while a call runs, by key: `elicitation/create`, `sampling/createMessage`, `roots/list`. */

@@ -63,6 +63,7 @@ const listedOf = (listed: Listed, name: string): ListedTool => {
     ...(outputSchema === undefined ? {} : { outputSchema }),
     // Said explicitly, because silence means "destructive, open world" to a client. What the author said comes first.
     annotations: { readOnlyHint: listed.effects === "none", ...hints },
+    ...(listed.tags === undefined ? {} : { tags: listed.tags, meta: { "stoa/tags": listed.tags } }),
   }
 }
 

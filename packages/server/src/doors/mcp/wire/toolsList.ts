@@ -40,6 +40,7 @@ export const projectTool = (tool: ListedTool, revision: Revision): JsonObject =>
     inputSchema: stateless ? (paramHeaders(input) === undefined ? without(input) : input) : spelledOut(input),
     ...(outputShown ? { outputSchema: stateless ? output : spelledOut(output) } : {}),
     ...(annotations && tool.annotations !== undefined ? { annotations: tool.annotations } : {}),
+    ...(tool.tags === undefined ? {} : { tags: tool.tags }),
     ...(icons && tool.icons !== undefined ? { icons: tool.icons } : {}),
     ...(structured && tool.meta !== undefined ? { _meta: tool.meta } : {}),
   }

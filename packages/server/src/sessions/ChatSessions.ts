@@ -1,0 +1,333 @@
+/**
+ * Conversations that last (X-62): a memory record of their owner's names a private space that holds what is said. This room
+ * joins the two and has no table of its own, so that nothing is lost at a restart and nothing is kept twice. Who may see or
+ * say something is asked of the space, whose session it is of the space's owner: a record that somebody wrote by hand opens
+ * no door.
+ */
+import {
+  BadInput,
+  type CallId,
+  type ChatSession,
+  type ChatSessionChange,
+  type ChatSessionId,
+  Forbidden,
+  type MemoryRecord,
+  type Message,
+  Missing,
+  type NewChatSession,
+  type NewMessage,
+  type Page,
+  type PageQuery,
+  type PrincipalId,
+  type Space,
+  type TooLarge,
+  WrongState,
+} from "@stoa/contract"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { nameKey, Principals } from "../access/identity/Principals.ts"
+import type { Viewer } from "../access/rights/Viewer.ts"
+import { ownKinds } from "../memory/Engrams.ts"
+import { Memories } from "../memory/Memories.ts"
+import { type MessageQuery, Messages } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
+import { lockName } from "../store/database/Locks.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
+import { isCompanion } from "./Companions.ts"
+import { type Content, contentOf, contentText, keyOf, sessionFrom, spaceOf, titleFrom, untitled } from "./record.ts"
+import { makeSettings } from "./settings.ts"
+
+export { sessionIdOf } from "./record.ts"
+
+/** What cleaning up leaves, beside whatever is pinned (S2-49). */
+const kept = 5
+/** Longer ones are begun anew, so that deleting one stays a short piece of work. */
+const mostMessages = 5000
+
+/** By whose rights something is done, and who does it where that is somebody else. */
+export interface Talker {
+  readonly viewer: Viewer
+  readonly acting?: PrincipalId
+  readonly call?: CallId
+}
+
+type Refused = Missing | Forbidden | WrongState
+
+export class ChatSessions extends Context.Service<
+  ChatSessions,
+  {
+    /** Becomes the one that its owner and the agent go on with. */
+    readonly add: (by: Talker, wanted: NewChatSession) => Effect.Effect<ChatSession, Refused | BadInput, Transaction>
+    /** The last used first. */
+    readonly list: (
+      owner: PrincipalId,
+      query: PageQuery & { readonly agent?: string },
+    ) => Effect.Effect<Page<ChatSession>>
+    readonly get: (id: ChatSessionId, viewer: Viewer) => Effect.Effect<ChatSession, Missing | Forbidden>
+    /** The one its owner and this agent go on with, if there is one. */
+    readonly current: (owner: PrincipalId, agent: string) => Effect.Effect<ChatSession | undefined>
+    readonly change: (
+      by: Talker,
+      id: ChatSessionId,
+      changes: ChatSessionChange,
+    ) => Effect.Effect<ChatSession, Refused, Transaction>
+    /** With everything that was said in it, for good. A pinned one is kept. */
+    readonly remove: (by: Talker, id: ChatSessionId) => Effect.Effect<void, Refused, Transaction>
+    /** Leaves the five last used and every pinned one; the five are counted among the others (X-61). */
+    readonly cleanUp: (
+      by: Talker,
+      agent: string,
+    ) => Effect.Effect<
+      { readonly deleted: number; readonly retained: number; readonly pinned: number },
+      Refused,
+      Transaction
+    >
+    readonly post: (
+      by: Talker,
+      id: ChatSessionId,
+      message: NewMessage,
+    ) => Effect.Effect<Message, Refused | TooLarge, Transaction>
+    readonly messages: (
+      id: ChatSessionId,
+      viewer: Viewer,
+      query: MessageQuery,
+    ) => Effect.Effect<Page<Message>, Missing | Forbidden>
+  }
+>()("server/sessions/ChatSessions") {
+  static readonly layer = Layer.effect(
+    ChatSessions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const principals = yield* Principals
+      const memories = yield* Memories
+      const spaces = yield* Spaces
+      const messages = yield* Messages
+      const settings = makeSettings(memories)
+
+      const settingOf = (agent: string) => `${nameKey(agent)}.session`
+      const currentOf = (owner: PrincipalId, agent: string) =>
+        Effect.map(settings.get(owner, settingOf(agent)), (id) => id as ChatSessionId | undefined)
+      const asOwner = (owner: PrincipalId, { acting, call, viewer }: Talker) => ({
+        id: owner,
+        acting: acting ?? viewer.principal.id,
+        ...(call === undefined ? {} : { call }),
+      })
+
+      const missing = (id: ChatSessionId) => new Missing({ noun: "chat session", ref: id })
+
+      const recordOf = Effect.fnUntraced(function* (owner: PrincipalId, id: ChatSessionId) {
+        const { items } = yield* memories.list(
+          { id: owner },
+          { namespace: "engrams", kind: ownKinds.session, key: keyOf(id), owner, limit: 1 },
+        )
+        return items[0]
+      })
+
+      interface Found {
+        readonly space: Space
+        readonly record: MemoryRecord
+        readonly content: Content
+        readonly owner: PrincipalId
+      }
+
+      const find = Effect.fnUntraced(function* (id: ChatSessionId, viewer: Viewer) {
+        const space = yield* Effect.catchTag(spaces.get(spaceOf(id), viewer), ["Missing", "Ambiguous"], () =>
+          missing(id),
+        )
+        const owner = space.members.find(({ role }) => role === "owner")?.id
+        const record = owner === undefined ? undefined : yield* recordOf(owner, id)
+        const content = record === undefined ? undefined : contentOf(record)
+        if (owner === undefined || record === undefined || content === undefined) return yield* missing(id)
+        return { space, record, content, owner } satisfies Found
+      })
+
+      const shown = Effect.fnUntraced(function* (record: MemoryRecord) {
+        const agent = contentOf(record)!.agent
+        return sessionFrom(record, yield* currentOf(record.owner, agent))!
+      })
+
+      /** For what its owner alone may do. */
+      const owned = Effect.fnUntraced(function* (by: Talker, id: ChatSessionId) {
+        yield* Effect.orDie(lockName(sql, "chat session", id))
+        const found = yield* find(id, by.viewer)
+        if (found.owner !== by.viewer.principal.id)
+          return yield* new Forbidden({
+            action: "change",
+            resource: `chat-sessions/${id}`,
+            rule: "its owner's",
+            instead: "Whoever began it may rename, pin, resume and delete it.",
+          })
+        return found
+      })
+
+      const agentOf = Effect.fnUntraced(function* (ref: string) {
+        const found = yield* Effect.catchTag(principals.get(ref), "Missing", (error) =>
+          isCompanion(ref) ? Effect.succeed(undefined) : Effect.fail(error),
+        )
+        if (found === undefined) return { name: nameKey(ref), members: [] }
+        if (found.retiredAt !== null) return yield* new Missing({ noun: "principal", ref })
+        if (found.kind !== "agent")
+          return yield* new BadInput({
+            issues: [{ path: "agent", message: `${found.name} is a ${found.kind}; a chat session is with an agent` }],
+          })
+        return { name: found.name, members: [found.id] }
+      })
+
+      const add: ChatSessions["Service"]["add"] = Effect.fn("ChatSessions.add")(function* (by, wanted) {
+        const { members, name } = yield* agentOf(wanted.agent)
+        const owner = by.viewer.principal.id
+        const id = newId<ChatSessionId>("ses")
+        const space = yield* spaces
+          .add({ name: `chat-${id.slice(4)}`, kind: "private", members, topic: `Chat with ${name}` }, by.viewer, {
+            id: spaceOf(id),
+          })
+          .pipe(Effect.catchTag("NameTaken", Effect.die))
+        const content = contentText({
+          session_id: id,
+          agent: name,
+          title: wanted.title ?? untitled,
+          space: space.id,
+          message_count: 0,
+          last_message: null,
+        })
+        const { record } = yield* memories
+          .put(asOwner(owner, by), owner, {
+            namespace: "engrams",
+            kind: ownKinds.session,
+            key: keyOf(id),
+            content,
+            mediaType: "application/json",
+            tags: ["chat", "session", nameKey(name)],
+          })
+          .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die))
+        yield* settings.set(asOwner(owner, by), settingOf(name), id)
+        return sessionFrom(record, id)!
+      })
+
+      const list: ChatSessions["Service"]["list"] = Effect.fn("ChatSessions.list")(function* (owner, query) {
+        const { agent, ...page } = query
+        const found = yield* memories.list(
+          { id: owner },
+          {
+            ...page,
+            namespace: "engrams",
+            kind: ownKinds.session,
+            owner,
+            tag: agent === undefined ? "session" : nameKey(agent),
+          },
+        )
+        const known = new Map<string, ChatSessionId | undefined>()
+        const items: Array<ChatSession> = []
+        for (const record of found.items) {
+          const name = contentOf(record)?.agent
+          if (name === undefined) continue
+          if (!known.has(name)) known.set(name, yield* currentOf(owner, name))
+          items.push(sessionFrom(record, known.get(name))!)
+        }
+        return { items, next: found.next }
+      })
+
+      const get: ChatSessions["Service"]["get"] = Effect.fn("ChatSessions.get")(function* (id, viewer) {
+        return yield* shown((yield* find(id, viewer)).record)
+      })
+
+      const current: ChatSessions["Service"]["current"] = Effect.fn("ChatSessions.current")(function* (owner, agent) {
+        const id = yield* currentOf(owner, agent)
+        const record = id === undefined ? undefined : yield* recordOf(owner, id)
+        return record === undefined ? undefined : sessionFrom(record, id)
+      })
+
+      const change: ChatSessions["Service"]["change"] = Effect.fn("ChatSessions.change")(function* (by, id, changes) {
+        const { content, owner, record } = yield* owned(by, id)
+        const { current: resumed, pinned, title } = changes
+        const after = yield* memories
+          .change(asOwner(owner, by), record.id, {
+            ...(title === undefined ? {} : { content: contentText({ ...content, title }) }),
+            ...(pinned === undefined ? {} : { pinned }),
+          })
+          .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die))
+        if (resumed === true) yield* settings.set(asOwner(owner, by), settingOf(content.agent), id)
+        return yield* shown(after)
+      })
+
+      /** What was said goes first: it is its owner's space, and a space that is archived takes no changes. */
+      const emptied = Effect.fnUntraced(function* (space: Space, viewer: Viewer) {
+        if (space.archivedAt !== null) return
+        for (let after = 0; ;) {
+          const { items, next } = yield* messages.list(space, viewer, { after, limit: 100 })
+          for (const { deletedAt, id } of items) if (deletedAt === null) yield* messages.remove(id, viewer)
+          if (next === null) break
+          after = Number(next)
+        }
+        yield* spaces
+          .change(space, { archived: true }, viewer)
+          .pipe(Effect.catchTag(["NameTaken", "OwnedByFile"], Effect.die))
+      })
+
+      const remove: ChatSessions["Service"]["remove"] = Effect.fn("ChatSessions.remove")(function* (by, id) {
+        const { content, owner, record, space } = yield* owned(by, id)
+        if (record.pinned)
+          return yield* new WrongState({
+            detail: `"${content.title}" is pinned, and so it is not deleted. Unpin it first.`,
+          })
+        yield* emptied(space, by.viewer)
+        yield* memories.remove(asOwner(owner, by), record.id, true)
+        const setting = settingOf(content.agent)
+        if ((yield* settings.get(owner, setting)) === id) yield* settings.remove(asOwner(owner, by), setting)
+      })
+
+      const all = Effect.fnUntraced(function* (owner: PrincipalId, agent: string) {
+        const sessions: Array<ChatSession> = []
+        let cursor: string | undefined
+        do {
+          const page = yield* list(owner, { agent, limit: 100, ...(cursor === undefined ? {} : { cursor }) })
+          sessions.push(...page.items)
+          cursor = page.next ?? undefined
+        } while (cursor !== undefined)
+        return sessions
+      })
+
+      const cleanUp: ChatSessions["Service"]["cleanUp"] = Effect.fn("ChatSessions.cleanUp")(function* (by, agent) {
+        const sessions = yield* all(by.viewer.principal.id, agent)
+        const loose = sessions.filter(({ pinned }) => !pinned)
+        let deleted = 0
+        for (const { id } of loose.slice(kept)) {
+          yield* remove(by, id)
+          deleted++
+        }
+        return { deleted, retained: loose.length - deleted, pinned: sessions.length - loose.length }
+      })
+
+      const post: ChatSessions["Service"]["post"] = Effect.fn("ChatSessions.post")(function* (by, id, message) {
+        yield* Effect.orDie(lockName(sql, "chat session", id))
+        const { content, owner, record, space } = yield* find(id, by.viewer)
+        if (space.lastSeq >= mostMessages)
+          return yield* new WrongState({
+            detail: `This session has ${mostMessages} messages, and takes no more. Begin a new one.`,
+          })
+        const said = yield* messages.post(space, by.viewer, message)
+        const first = content.title === untitled && said.author.id === owner
+        const after = contentText({
+          ...content,
+          title: first ? titleFrom(said.text) : content.title,
+          message_count: said.seq,
+          last_message: said.id,
+        })
+        yield* memories
+          .change({ ...asOwner(owner, by), message: said.id }, record.id, { content: after })
+          .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die))
+        return said
+      })
+
+      const said: ChatSessions["Service"]["messages"] = Effect.fn("ChatSessions.messages")(
+        function* (id, viewer, query) {
+          const { space } = yield* find(id, viewer)
+          return yield* messages.list(space, viewer, query)
+        },
+      )
+
+      return ChatSessions.of({ add, list, get, current, change, remove, cleanUp, post, messages: said })
+    }),
+  )
+}

@@ -1,0 +1,56 @@
+/**
+ * Which model an agent uses for one owner, where that one has said so (S2-56): nobody else's choice, and no other agent's, is
+ * touched by it. A model that has left the configuration file is none.
+ */
+import { type Model, type PrincipalId, WrongState } from "@stoa/contract"
+import { Context, Effect, Layer } from "effect"
+import { type By, Memories } from "../memory/Memories.ts"
+import { type Choice, chooseModel } from "../models/Choice.ts"
+import { Languages } from "../models/Languages.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
+import type { Companion } from "./Companions.ts"
+import { makeSettings } from "./settings.ts"
+
+export class ChosenModels extends Context.Service<
+  ChosenModels,
+  {
+    readonly of: (owner: PrincipalId, agent: Companion) => Effect.Effect<Model | undefined>
+    /** By a name or a keyword; with no match the one before stays. */
+    readonly choose: (
+      by: By,
+      agent: Companion,
+      query: string,
+    ) => Effect.Effect<Choice<Model> & { readonly before: Model | undefined }, WrongState, Transaction>
+  }
+>()("server/sessions/ChosenModels") {
+  static readonly layer = Layer.effect(
+    ChosenModels,
+    Effect.gen(function* () {
+      const languages = yield* Languages
+      const settings = makeSettings(yield* Memories)
+      const settingOf = (agent: Companion) => `${agent}.model`
+
+      const of: ChosenModels["Service"]["of"] = Effect.fn("ChosenModels.of")(function* (owner, agent) {
+        const name = yield* settings.get(owner, settingOf(agent))
+        return name === undefined ? undefined : (yield* languages.list).find((one) => one.name === name)
+      })
+
+      const choose: ChosenModels["Service"]["choose"] = Effect.fn("ChosenModels.choose")(function* (by, agent, query) {
+        const models = yield* languages.list
+        const found = chooseModel(query, models)
+        if (found === undefined)
+          return yield* new WrongState({
+            detail:
+              models.length === 0
+                ? 'There are no models yet: the section "models" of the configuration file names them. Nothing was switched.'
+                : `No model fits "${query}", and so nothing was switched. There are: ${models.map(({ name }) => name).join(", ")}.`,
+          })
+        const before = yield* of(by.id, agent)
+        yield* Effect.orDie(settings.set(by, settingOf(agent), found.chosen.name))
+        return { ...found, before }
+      })
+
+      return ChosenModels.of({ of, choose })
+    }),
+  )
+}

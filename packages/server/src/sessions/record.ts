@@ -1,0 +1,59 @@
+/** A chat session as its owner's memory holds it (S2-40), and what it is called. Pure. */
+import { ChatSession, type ChatSessionId, type MemoryRecord, MessageId, SpaceId } from "@stoa/contract"
+import { Option, Schema } from "effect"
+
+export const untitled = "New conversation"
+const longestTitle = 50
+
+const Content = Schema.Struct({
+  session_id: Schema.String,
+  agent: Schema.String,
+  title: Schema.String,
+  space: SpaceId,
+  message_count: Schema.Int,
+  last_message: Schema.NullOr(MessageId),
+})
+export type Content = typeof Content.Type
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Content))
+export const contentText = Schema.encodeSync(Schema.fromJsonString(Content))
+
+const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
+/** A session and its space have one uuid: either leads to the other, whatever a record says. */
+export const spaceOf = (id: ChatSessionId): SpaceId => `spc_${bare(id)}` as SpaceId
+export const keyOf = (id: ChatSessionId): string => `chat.session.${bare(id)}`
+/** As a tool is given it: with or without its prefix. */
+export const sessionIdOf = (given: string): ChatSessionId => `ses_${given.replace(/^ses_/, "")}` as ChatSessionId
+
+/** What is no session's content, such as one that somebody wrote by hand, is none. */
+export const contentOf = (record: MemoryRecord): Content | undefined => {
+  const content = Option.getOrUndefined(decode(record.content))
+  return content !== undefined && record.key === keyOf(sessionIdOf(content.session_id)) ? content : undefined
+}
+
+export const sessionFrom = (record: MemoryRecord, current: ChatSessionId | undefined): ChatSession | undefined => {
+  const content = contentOf(record)
+  if (content === undefined) return undefined
+  const id = sessionIdOf(content.session_id)
+  return new ChatSession({
+    id,
+    agent: content.agent,
+    owner: record.owner,
+    title: content.title,
+    space: content.space,
+    memory: record.id,
+    messageCount: content.message_count,
+    pinned: record.pinned,
+    current: id === current,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+  })
+}
+
+const characters = new Intl.Segmenter("en", { granularity: "grapheme" })
+
+/** The beginning of what was said first, in whole characters: an emoji of many parts is one (S2-41). */
+export const titleFrom = (text: string): string => {
+  const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()
+  const whole = [...characters.segment(line)].map(({ segment }) => segment)
+  return whole.slice(0, longestTitle).join("").trim() || untitled
+}

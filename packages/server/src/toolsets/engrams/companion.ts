@@ -1,0 +1,143 @@
+/**
+ * Seed 002's agents, Hecate and Moros: what each remembers, pins and cleans up. One mechanism with two names; each touches
+ * only what is its own (S2-59).
+ */
+import { Caller, type EngramType, WrongState } from "@stoa/contract"
+import { Effect } from "effect"
+import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { Engrams } from "../../memory/Engrams.ts"
+import { Memories } from "../../memory/Memories.ts"
+import { ChatSessions } from "../../sessions/ChatSessions.ts"
+import { ChosenModels } from "../../sessions/ChosenModels.ts"
+import type { Companion } from "../../sessions/Companions.ts"
+import { text } from "../face.ts"
+import type { Holders } from "./holders.ts"
+import { makeTalker } from "./sessions.ts"
+import { engramId, engramIdOf, engramType, key, wallet, writing } from "./shapes.ts"
+
+/** What may be remembered in passing; a strategy and a rule to comply with are written on purpose (S2-46). */
+const remembered = ["persona", "preference", "knowledge"] as const
+const usual = "knowledge"
+
+export const companionTools = Effect.fnUntraced(function* (name: Companion, holders: Holders) {
+  const memories = yield* Memories
+  const engrams = yield* Engrams
+  const sessions = yield* ChatSessions
+  const models = yield* ChosenModels
+  const talker = yield* makeTalker
+  const managed = [`${name}.management`]
+
+  const pin = Effect.fnUntraced(function* (id: string, call: HandlerCall, pinned: boolean) {
+    const { holder, record } = yield* holders.byId(id, call, "write")
+    yield* memories.change(holder, record.id, { pinned })
+    return id
+  })
+
+  return [
+    writing("idempotent write", {
+      name: `${name}_remember`,
+      description:
+        "Proactively save important context about a visitor. Use when they share preferences, facts, decisions, or anything worth remembering.",
+      tags: [`${name}.memory`],
+      input: {
+        properties: {
+          wallet_address: wallet("Wallet address of the visitor"),
+          key: key("Dot-path key (e.g., `visitor.preference.chains`)"),
+          content: text("Information to remember"),
+          engram_type: engramType(remembered, "The type of engram (default knowledge)"),
+        },
+        required: ["wallet_address", "key", "content"],
+      },
+      run: Effect.fnUntraced(function* (
+        input: {
+          readonly wallet_address: string
+          readonly key: string
+          readonly content: string
+          readonly engram_type?: EngramType
+        },
+        call: HandlerCall,
+      ) {
+        const holder = yield* holders.of(input.wallet_address, call)
+        const before = yield* engrams.get(holder.id, holder.id, input.key)
+        const kind = input.engram_type ?? before?.kind ?? usual
+        if ((before !== undefined && before.kind !== kind) || !(remembered as ReadonlyArray<string>).includes(kind))
+          return yield* new WrongState({
+            detail: `${input.key} is an engram of type ${before?.kind}, and stays one. Remember this under another key, or change that one with engram_update.`,
+          })
+        const { record } = yield* memories.put(holder, holder.id, {
+          namespace: "engrams",
+          kind,
+          key: input.key,
+          // Free text, kept as a JSON string, so that every engram's content is JSON (S2-47).
+          content: JSON.stringify(input.content),
+          mediaType: "application/json",
+          tags: [...new Set([...(before?.tags ?? []), name, "auto"])],
+          // What is said in passing was not said to everybody.
+          public: false,
+        })
+        return { remembered: true, key: record.key, id: engramIdOf(record.id) }
+      }),
+    }),
+    writing("destructive", {
+      name: `${name}_cleanup`,
+      description: "Compact old conversation sessions. Keeps 5 most recent and all pinned sessions.",
+      tags: managed,
+      // Years of sessions may go at once.
+      timeoutMs: 120_000,
+      input: {
+        properties: { wallet_address: wallet("Wallet address to clean up") },
+        required: ["wallet_address"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly wallet_address: string }, call: HandlerCall) {
+        const holder = yield* holders.of(input.wallet_address, call, "delete")
+        const { deleted, pinned, retained } = yield* sessions.cleanUp(yield* talker(holder), name)
+        const message = `${deleted} sessions removed, ${retained} retained, ${pinned} pinned (protected)`
+        return { deleted, retained, pinned, message }
+      }),
+    }),
+    writing("idempotent write", {
+      name: `${name}_pin_engram`,
+      description: "Pin an engram to protect it from cleanup/deletion.",
+      tags: managed,
+      input: { properties: { id: engramId("Engram ID to pin") }, required: ["id"] },
+      run: (input: { readonly id: string }, call) =>
+        Effect.map(pin(input.id, call, true), (id) => ({ pinned: true, id })),
+    }),
+    writing("write", {
+      name: `${name}_unpin_engram`,
+      description: "Remove pin protection from an engram, allowing deletion.",
+      tags: managed,
+      input: { properties: { id: engramId("Engram ID to unpin") }, required: ["id"] },
+      run: (input: { readonly id: string }, call) =>
+        Effect.map(pin(input.id, call, false), (id) => ({ unpinned: true, id })),
+    }),
+    writing("write", {
+      name: `${name}_set_model`,
+      description: "Switch the AI model. Search by name or keyword.",
+      tags: managed,
+      input: {
+        properties: {
+          query: text("Model name or keyword (e.g., `opus`, `claude-sonnet`, `gpt-4o`)", {
+            minLength: 1,
+            maxLength: 200,
+          }),
+        },
+        required: ["query"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly query: string }, call: HandlerCall) {
+        const { principal } = yield* Caller
+        const { alternatives, before, chosen } = yield* models.choose(
+          { id: principal.id, call: call.id },
+          name,
+          input.query,
+        )
+        return {
+          success: true,
+          model: chosen.name,
+          previous: before?.name ?? null,
+          alternatives: alternatives.map((one) => one.name),
+        }
+      }),
+    }),
+  ]
+})

@@ -1,0 +1,85 @@
+/** What seed 002's tools share: how they are named, described, asked and answered. Everything here is snake_case (X-47). */
+import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing, WrongState } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import { type Face, integer, type Offered, offered, type Run, text } from "../face.ts"
+
+/** The seed's four kinds of tool (S2-63), each said in full: silence would mean something else to a client (S2-68). */
+const annotationsOf = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+  write: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  "idempotent write": { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  destructive: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+} as const
+
+type Of<A, R> = Omit<Face, "annotations"> & { readonly run: Run<A, R> }
+
+export const reading = <A>(tool: Of<A, Caller>): Offered =>
+  offered<A>("engrams", { ...tool, effects: "none", annotations: annotationsOf.read })
+
+export const writing = <A>(
+  how: Exclude<keyof typeof annotationsOf, "read">,
+  tool: Of<A, Caller | Transaction>,
+): Offered => offered<A>("engrams", { ...tool, effects: "store", annotations: annotationsOf[how] })
+
+/** The address of a wallet; whose it is, the house knows. */
+export const wallet = (description: string) => text(description, { minLength: 1, maxLength: 128 })
+/** Dots are the custom: domain first. Any text without control characters will do, also slashes and percent signs (S2-32). */
+export const key = (description: string) =>
+  text(description, { minLength: 1, maxLength: 512, pattern: "^[^\\p{Cc}]+$" })
+export const engramId = (description: string) => text(description, { minLength: 1, maxLength: 64 })
+export const engramType = (types: ReadonlyArray<EngramType>, description: string) =>
+  text(description, { enum: [...types] })
+export const types = EngramType.literals
+export const tagList = (description: string) => ({
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: 128 },
+  maxItems: 64,
+  description,
+})
+/** At most so many at once, and so far in. */
+export const page = (usual: number) => ({
+  limit: integer(`Max results (default ${usual})`, { minimum: 1, maximum: 100, default: usual }),
+  offset: integer("Pagination offset", { minimum: 0, maximum: 10_000, default: 0 }),
+})
+
+/** An engram's id is its record's, under the seed's own prefix (X-48). */
+export const engramIdOf = (id: MemoryId): string => `eng_${id.slice(id.indexOf("_") + 1)}`
+export const recordIdOf = (given: string): MemoryId => given.replace(/^eng_/, "mem_") as MemoryId
+
+export const missing = (given: string) => new Missing({ noun: "engram", ref: given })
+
+/** Content is text that holds JSON; what another face wrote as plain text is read as a JSON string. */
+const contentOf = ({ content, mediaType }: MemoryRecord): string =>
+  mediaType === "application/json" ? content : JSON.stringify(content)
+
+const isJson = (content: string): boolean => {
+  try {
+    JSON.parse(content)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Refuses what is no JSON, before anything is written (S2-11). */
+export const asJson = (content: string) =>
+  isJson(content)
+    ? Effect.succeed({ content, mediaType: "application/json" })
+    : Effect.fail(
+        new WrongState({ detail: 'content must be a string that holds JSON, such as "{\\"level\\": \\"medium\\"}".' }),
+      )
+
+export const shown = (record: MemoryRecord, address: string | undefined) => ({
+  id: engramIdOf(record.id),
+  wallet_address: address ?? null,
+  engram_type: record.kind,
+  key: record.key,
+  content: contentOf(record),
+  tags: record.tags,
+  is_public: record.public,
+  is_pinned: record.pinned,
+  version: record.version,
+  created_at: DateTime.formatIso(record.createdAt),
+  updated_at: DateTime.formatIso(record.updatedAt),
+})
