@@ -8,8 +8,8 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { isMember } from "../spaces/Spaces.ts"
 import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
-import { Journal } from "../store/journal/Journal.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
+import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
 import { makeTalk, shown } from "./talk.ts"
 
@@ -37,7 +37,7 @@ export const stoa = Effect.gen(function* () {
   const calls = yield* Calls
   const decisions = yield* Decisions
   const limits = yield* Limits
-  const journal = yield* Journal
+  const waits = yield* makeMessageWaits
   const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
 
   /** What the caller has not read in a space, or in all of its own; as its rights stand now, for it may have waited. */
@@ -59,7 +59,7 @@ export const stoa = Effect.gen(function* () {
             .map((message) => ({ space: one.name, ...shown(message) })),
       ),
     )
-    return found.flat().slice(0, count)
+    return { messages: found.flat().slice(0, count), spaces: new Set(mine.map(({ id }) => id)) }
   })
 
   return [
@@ -222,16 +222,19 @@ export const stoa = Effect.gen(function* () {
         const leftOfToken = (expiresAt?.epochMilliseconds ?? Infinity) - (yield* Clock.currentTimeMillis)
         const until = (yield* monotonicMillis) + Math.min((input.seconds ?? 25) * 1000, leftOfToken)
         const next = Effect.gen(function* () {
+          const wait = yield* waits
           for (;;) {
-            const heard = journal.bell.rung
-            const messages = yield* unread(input.space, input.after, input.limit ?? 50)
+            const heard = wait.bell.rung
+            wait.spaces = undefined
+            const { messages, spaces } = yield* unread(input.space, input.after, input.limit ?? 50)
+            wait.spaces = spaces
             const left = until - (yield* monotonicMillis)
             if (messages.length > 0 || left <= 0) return { messages, timedOut: messages.length === 0 }
-            yield* Effect.timeoutOption(journal.bell.waitPast(heard), left)
+            yield* Effect.timeoutOption(wait.bell.waitPast(heard), left)
           }
         })
-        // Each that waits looks again at every event: a few of one are enough.
-        return yield* limits.within(yield* Caller, "waits/messages", next)
+        // Each that waits looks again whenever somebody speaks: a few of one are enough.
+        return yield* limits.within(yield* Caller, "waits/messages", Effect.scoped(next))
       }),
     }),
     tool({
