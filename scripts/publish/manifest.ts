@@ -24,6 +24,9 @@ const rewritten = (to: Exports, condition?: string): Exports => {
   return condition === undefined ? { types: built(to, ".d.ts"), default: built(to, ".js") } : built(to, ".js")
 }
 
+/** Safe in a browser, and so on any Node with fetch; the others use node:sqlite and newer syntax. */
+const forOldNode = ["@stoa/contract", "@stoa/sdk"]
+
 export const published = (manifest: Manifest): Manifest => {
   const { private: _private, devDependencies: _dev, scripts: _scripts, exports, ...kept } = manifest
   const entries = Object.entries(exports ?? {}).map(([entry, to]) => [entry, rewritten(to)] as const)
@@ -31,6 +34,6 @@ export const published = (manifest: Manifest): Manifest => {
     ...kept,
     ...(exports === undefined ? {} : { exports: Object.fromEntries(entries) }),
     files: [...new Set([...(manifest.files ?? []), "dist"])],
-    engines: { node: ">=22.19" },
+    engines: { node: forOldNode.includes(manifest.name) ? ">=20" : ">=22.19" },
   }
 }

@@ -5,8 +5,13 @@ import { type Decision, decisionLines, meant, shortIds } from "../decisionLines.
 import { failureOf, refused } from "../Failure.ts"
 import { fieldsOf, fill, fromFlags } from "../form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../input.ts"
-import { knownNames } from "../names.ts"
+import { knownNames, nameOf, namesForPeople } from "../names.ts"
 import { all, ask, client, list, out, root, show, talk } from "../root.ts"
+import { asTyped } from "../Settings.ts"
+
+/** Our own hints name the command that works here. Others' lines stand behind a bar and stay as they are. */
+const linesOf = (...args: Parameters<typeof decisionLines>) =>
+  decisionLines(...args).map((line) => (line.startsWith("  answer: ") ? asTyped(line) : line))
 
 /** As many as a person reads at once. */
 const usual = 20
@@ -32,7 +37,7 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
   if (items.length === 0) return yield* talk("Nothing waits for an answer.")
   const short = shortIds(items.map((one) => one.id))
   const known = yield* knownNames
-  for (const one of items) for (const line of decisionLines(one, known, short.get(one.id)!)) yield* out(line)
+  for (const one of items) for (const line of linesOf(one, known, short.get(one.id)!)) yield* out(line)
   if (next !== null)
     yield* talk(
       `These have waited longest; there are more. The next: stoa decide --cursor ${next}. All: stoa decide --all`,
@@ -44,7 +49,14 @@ const approvals = Effect.fnUntraced(function* () {
   const items = yield* all((cursor) =>
     stoa.decisions.approvals({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
   )
-  yield* list(items, ["id", "principal", "tool", "givenBy", "createdAt"])
+  const { json } = yield* root
+  const known = yield* namesForPeople
+  const named = items.map((one) => ({
+    ...one,
+    principal: nameOf(one.principal, known),
+    givenBy: nameOf(one.givenBy, known),
+  }))
+  yield* list(json ? items : named, ["id", "principal", "tool", "givenBy", "createdAt"])
 })
 
 /** The decision a person means: its id, or a beginning of it that only one open decision has. */
@@ -69,7 +81,7 @@ const idOf = Effect.fnUntraced(function* (given: string) {
 const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => Effect.Effect<void>) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   const known = yield* knownNames
-  for (const line of decisionLines(decision, known, shortIds([id]).get(id)!)) yield* write(line)
+  for (const line of linesOf(decision, known, shortIds([id]).get(id)!)) yield* write(line)
   return decision
 })
 
