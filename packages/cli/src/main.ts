@@ -21,6 +21,7 @@ import { mcp } from "./verbs/mcp.ts"
 import { memory } from "./verbs/memory.ts"
 import { pause } from "./verbs/pause.ts"
 import { agents, people } from "./verbs/principals.ts"
+import { runs } from "./verbs/runs.ts"
 import { secrets } from "./verbs/secrets.ts"
 import { serve } from "./verbs/serve.ts"
 import { servers, serverUrl } from "./verbs/servers.ts"
@@ -42,6 +43,7 @@ const stoa = root.pipe(
     reload,
     agents,
     people,
+    runs,
     token,
     grants,
     lists,

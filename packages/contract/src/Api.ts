@@ -18,7 +18,7 @@ import { MemoryApi } from "./api/Memory.ts"
 import { MessagesApi } from "./api/Messages.ts"
 import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
-import { RunsApi } from "./api/Runs.ts"
+import { RunsApi, WaitsApi } from "./api/Runs.ts"
 import { WalletApi } from "./api/Wallet.ts"
 import { withSummaries } from "./api/summaries.ts"
 import { SpacesApi } from "./api/Spaces.ts"
@@ -28,7 +28,8 @@ import { ToolsApi } from "./api/Tools.ts"
 export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
-  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi, RunsApi, ChatSessionsApi)
+  .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
+  .add(WaitsApi, RunsApi, ChatSessionsApi)
   .middleware(Authentication)
   .add(ResultsApi, WalletApi)
   .middleware(Reading)

@@ -23,9 +23,9 @@ export const ParsedObject = Schema.Unknown.check(
   Schema.makeFilter((it) => (typeof it === "object" && it !== null && !Array.isArray(it)) || "an object"),
 ) as unknown as Schema.Codec<Readonly<Record<string, Schema.Json>>>
 
-/** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, or a run. */
+/** What a waiting call waits for: a person's verdict, a client's result, a callback from outside, a run, or replies. */
 export const WaitsOn = Schema.Struct({
-  kind: Schema.Literals(["decision", "client", "callback", "run"]),
+  kind: Schema.Literals(["decision", "client", "callback", "run", "reply"]),
   id: Schema.String,
 })
 export type WaitsOn = typeof WaitsOn.Type

@@ -186,6 +186,9 @@ export const kinds = {
   "run.stepped": kind("concerned", 90, { ...aRun, step: Schema.Int, calls: Schema.Int }),
   "run.waiting": kind("concerned", 90, { ...aRun, state: RunState }),
   "run.resumed": kind("concerned", 90, aRun),
+  // Entering is nobody's business in the space (S1-40).
+  "run.entered": kind("concerned", 90, { ...aRun, entered: SpaceId }),
+  "run.retried": kind("concerned", 365, { ...aRun, of: RunId }),
   "run.ended": kind("space", 365, {
     ...aRun,
     state: RunState,
@@ -345,8 +348,16 @@ export const faces = {
     "reaction.added": "reaction_added",
     "reaction.removed": "reaction_removed",
     typing: "agent_typing",
+    "run.started": "agent_typing",
+    "run.ended": "agent_done",
   },
-  gateway: { "message.created": "smartSpace.message", typing: "agent.active", "call.input": "tool-input-delta" },
+  gateway: {
+    "message.created": "smartSpace.message",
+    typing: "agent.active",
+    "call.input": "tool-input-delta",
+    "run.started": "agent.active",
+    "run.ended": "agent.inactive",
+  },
   skills: { "access.denied": "identity.access-denied" },
 } as const satisfies Record<string, Partial<Record<EventKind | Delta["kind"], string>>>
 export const FaceName = Schema.Literals(["office", "gateway", "skills"])
@@ -362,6 +373,7 @@ export const nameOfEvent = (face: FaceName | undefined, event: Event): string =>
     if (call !== null)
       return "error" in call ? "tool-call.error" : "output" in call ? "tool-call.complete" : "tool-call.start"
   }
+  if (face === "gateway" && event.kind === "run.waiting") return `run.${event.body.state}`
   if (face === "skills" && event.kind === "call.settled")
     return event.body.state === "done" ? "tools.executed" : "tools.failed"
   return nameOn(face, event.kind)

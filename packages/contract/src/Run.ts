@@ -104,6 +104,27 @@ export class RunStep extends Schema.Class<RunStep>("RunStep")({
   saidAt: Schema.NullOr(Moment),
 }) {}
 
+/** Somebody waits for answers to a message. */
+export class RunWait extends Schema.Class<RunWait>("RunWait")({
+  id: Schema.String,
+  run: Schema.NullOr(RunId),
+  /** Who waits. */
+  agent: PrincipalId,
+  space: SpaceId,
+  message: MessageId,
+  state: Schema.Literals(["open", "resolved", "timeout", "partial_timeout", "silent", "released", "canceled"]),
+  /** How many answers are enough. */
+  needed: Schema.Int,
+  /** Whose answers; nobody's in particular, where it is empty. */
+  for: Schema.Array(
+    Schema.Struct({ id: PrincipalId, state: Schema.Literals(["awaited", "replied", "gone", "silent"]) }),
+  ),
+  /** Those who wait here wait for each other, in a ring. */
+  ring: Schema.Boolean,
+  since: Moment,
+  until: Schema.NullOr(Moment),
+}) {}
+
 /** What a run told its model and heard from it, in seed 000's five kinds: a projection of steps and calls. */
 export class RunMessage extends Schema.Class<RunMessage>("RunMessage")({
   seq: Schema.Int,
@@ -123,3 +144,21 @@ export class RunMessage extends Schema.Class<RunMessage>("RunMessage")({
   error: Schema.optionalKey(Schema.Struct({ tag: Schema.String, message: Schema.String })),
   state: Schema.optionalKey(CallState),
 }) {}
+
+/** Where a run is to be tried again from; absent: from the beginning. */
+export const RunRetry = Schema.Struct({
+  step: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))),
+}).annotate({ identifier: "RunRetry" })
+
+/** What a service tells an agent. */
+export const NewTrigger = Schema.Struct({
+  text: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(65_536)),
+  /** Where the agent then stands, by id or name. */
+  space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+}).annotate({ identifier: "NewTrigger" })
+
+/** The result of a call that a run waits for: the same act as `calls/:id/result`. */
+export const RunToolResult = Schema.Struct({
+  callId: CallId,
+  result: Schema.Unknown as unknown as Schema.Codec<Schema.Json>,
+}).annotate({ identifier: "RunToolResult" })

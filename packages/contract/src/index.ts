@@ -89,7 +89,7 @@ export {
   statusOf,
 } from "./Problem.ts"
 export { noPlaceholder, type Placeholder, placeholderAt, placeholdersIn, placeholderText } from "./Placeholder.ts"
-export { Run, RunMessage, RunState, RunStep, StopReason, TriggerKind } from "./Run.ts"
+export { Run, RunMessage, RunState, RunStep, RunWait, StopReason, TriggerKind } from "./Run.ts"
 export { Secret, SecretName, shortestSecret } from "./Secret.ts"
 export { IssuedToken, NewToken, Token } from "./Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"

@@ -62,6 +62,8 @@ import { Models } from "./models/Models.ts"
 import { Dispatch } from "./runs/Dispatch.ts"
 import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
+import { Triggers } from "./runs/Triggers.ts"
+import { Waits } from "./runs/Waits.ts"
 import { wakeReader } from "./runs/Wake.ts"
 import { Settings } from "./Settings.ts"
 import { ChatSessions } from "./sessions/ChatSessions.ts"
@@ -234,8 +236,8 @@ const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layer
 /** The third floor: the one road, and what walks it; above it runs, and the toolsets, which offer their tools to the road. */
 const calls = (keys: Keys, file: string) =>
   Layer.mergeAll(Toolsets.layer, wakeReader).pipe(
-    Layer.provideMerge(Layer.mergeAll(Runs.layer, Dispatch.layer)),
-    Layer.provideMerge(Prompts.layer),
+    Layer.provideMerge(Layer.mergeAll(Triggers.layer, Dispatch.layer)),
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer)),
     Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),

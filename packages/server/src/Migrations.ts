@@ -21,6 +21,7 @@ import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
 import models from "./models/migrations/0062_models.ts"
 import memory from "./memory/migrations/0031_memory.ts"
+import replies from "./runs/migrations/0064_replies.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
@@ -62,4 +63,5 @@ export const migrations: Migrations = {
   "0061_agents": agents,
   "0062_models": models,
   "0063_runs": runs,
+  "0064_replies": replies,
 }

@@ -1,10 +1,13 @@
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Agent, AgentChange } from "../Agent.ts"
-import { BadInput, Missing, OwnedByFile, WrongState } from "../Errors.ts"
+import { Ambiguous, BadInput, Forbidden, Missing, OwnedByFile, WrongState } from "../Errors.ts"
+import { RunId } from "../Ids.ts"
 import { Model } from "../Model.ts"
 import { pageOfMany } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
 import { problem } from "../Problem.ts"
+import { NewTrigger } from "../Run.ts"
 
 const ref = { agent: PrincipalRef }
 
@@ -17,6 +20,12 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       payload: AgentChange,
       success: Agent,
       error: [problem(Missing), problem(OwnedByFile), problem(WrongState), problem(BadInput)],
+    }),
+    HttpApiEndpoint.post("trigger", "/agents/:agent/trigger", {
+      params: ref,
+      payload: NewTrigger,
+      success: Schema.Struct({ run: RunId }).pipe(HttpApiSchema.status(202)),
+      error: [problem(Missing), problem(Ambiguous), problem(WrongState), problem(Forbidden)],
     }),
   )
   .prefix("/api/v1") {}

@@ -1,11 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Ambiguous, Forbidden, Missing, WrongState } from "../Errors.ts"
+import { Call } from "../Call.ts"
+import { Ambiguous, BadInput, Forbidden, Missing, WrongState } from "../Errors.ts"
 import { RunId } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
 import { problem } from "../Problem.ts"
-import { Run, RunMessage, RunState, RunStep } from "../Run.ts"
+import { Run, RunMessage, RunRetry, RunState, RunStep, RunToolResult, RunWait } from "../Run.ts"
+import { made } from "./guards.ts"
 
 const ref = { run: RunId }
 
@@ -33,9 +35,33 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: pageOfMany(RunStep),
       error: problem(Missing),
     }),
+    HttpApiEndpoint.post("retry", "/runs/:run/retry", {
+      params: ref,
+      payload: RunRetry,
+      success: made(Run),
+      error: [problem(Missing), problem(WrongState)],
+    }),
+    HttpApiEndpoint.post("toolResults", "/runs/:run/tool-results", {
+      params: ref,
+      payload: RunToolResult,
+      success: Call,
+      error: [problem(Missing), problem(WrongState), problem(BadInput), problem(Forbidden)],
+    }),
     HttpApiEndpoint.post("cancel", "/runs/:run/cancel", {
       params: ref,
       success: Run,
+      error: [problem(Missing), problem(WrongState)],
+    }),
+  )
+  .prefix("/api/v1") {}
+
+/** Who waits for whose answer, as those see it who see the runs. */
+export class WaitsApi extends HttpApiGroup.make("waits")
+  .add(
+    HttpApiEndpoint.get("list", "/runs/waits", { success: pageOfMany(RunWait) }),
+    HttpApiEndpoint.post("release", "/waits/:wait/release", {
+      params: { wait: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) },
+      success: RunWait,
       error: [problem(Missing), problem(WrongState)],
     }),
   )

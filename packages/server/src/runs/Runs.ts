@@ -35,6 +35,8 @@ export class Runs extends Context.Service<
     readonly list: (reader: Reader, query: RunQuery) => Effect.Effect<Page<Run>>
     readonly messages: (id: string, reader: Reader) => Effect.Effect<Page<RunMessage>, Missing>
     readonly steps: (id: string, reader: Reader) => Effect.Effect<Page<RunStep>, Missing>
+    /** A call of a run, by either of them known to be of the other. */
+    readonly callOf: (run: string, call: string) => Effect.Effect<string, Missing>
     /** Stops it, and withdraws what it asked; what it had done stays done. */
     readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
@@ -208,7 +210,12 @@ export class Runs extends Context.Service<
         return yield* get(run.id, reader)
       }, Effect.uninterruptible)
 
-      return Runs.of({ get, list, messages, steps, cancel })
+      const callOf: Runs["Service"]["callOf"] = Effect.fnUntraced(function* (run, call) {
+        const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE id = ${call} AND run = ${run}`)
+        return rows[0]?.id ?? (yield* new Missing({ noun: "call", ref: call }))
+      })
+
+      return Runs.of({ get, list, messages, steps, callOf, cancel })
     }),
   )
 }

@@ -6,16 +6,26 @@ import type { Event, EventBody, PrincipalId, RunId } from "@stoa/contract"
 import { Cause, Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
+import { Calls } from "../calls/Calls.ts"
 import { becauseOf, newId } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { open } from "./lifecycle.ts"
-import { profileNamed, profileNameOf, tightened } from "./profile.ts"
+import { limitsFor, profileNamed, profileNameOf } from "./profile.ts"
 import { makeRecord } from "./record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "./rows.ts"
+import { Waits, waitPurpose } from "./Waits.ts"
 
-const kinds = ["message.created", "call.settled", "pause.set", "principal.retired"] as const
+const kinds = [
+  "message.created",
+  "call.settled",
+  "run.ended",
+  "timer.fired",
+  "member.removed",
+  "pause.set",
+  "principal.retired",
+] as const
 
 /** Tried so often, an event that cannot be handled becomes a dead letter, and the reader goes on (G-24). */
 const tries = 3
@@ -25,7 +35,9 @@ const summaryOf = (text: string): string => text.replaceAll(/\s+/g, " ").trim().
 const concerns = (event: Event): boolean => {
   switch (event.kind) {
     case "message.created":
-      return event.body.addressees.length > 0
+      return event.body.message.call === null
+    case "timer.fired":
+      return event.body.purpose === waitPurpose
     case "call.settled":
       return event.body.run !== undefined
     default:
@@ -44,6 +56,8 @@ const layerWake = Layer.effect(
     const journal = yield* Journal
     const agents = yield* Agents
     const record = yield* makeRecord
+    const waits = yield* Waits
+    const calls = yield* Calls
     const failed = new Map<number, number>()
 
     const runDepth = Effect.fnUntraced(function* (run: RunId | undefined) {
@@ -64,8 +78,12 @@ const layerWake = Layer.effect(
       if (agent.retiredAt !== null || (agent.models.length === 0 && agent.thinker.kind === "model")) return null
       const name = profileNameOf(agent)
       const profile = profileNamed(name)
-      const limits = tightened(profile.limits, agent.limits)
-      if (!mayWake(depth, limits.depth ?? 0)) return null
+      const limits = limitsFor(agent)
+      if (!mayWake(depth, limits.depth ?? 0)) {
+        // Whoever waits for it is told at once.
+        yield* waits.silence(id, "silent", message.id)
+        return null
+      }
       const joined = profile.joins ? yield* queuedIn(id, message.space, depth) : undefined
       const target = joined?.id ?? newId<RunId>("run")
       const isNew = yield* record.trigger({
@@ -109,10 +127,30 @@ const layerWake = Layer.effect(
 
     const said = Effect.fnUntraced(function* (body: EventBody<"message.created">) {
       const { addressees, message, run } = body
+      // What answers a wait wakes nobody else for it: one reader decides both, in the journal's order (S1-103, S1-105).
+      const answered = yield* waits.hear(message)
+      if (addressees.length === 0) return
       const depth = depthAfter(message.author.kind, yield* runDepth(run))
       // One after the other, so that each sees what the one before said (S0-62).
       let before: RunId | null = null
-      for (const agent of addressees) before = (yield* wakeOne(agent, body, depth, before)) ?? before
+      for (const agent of addressees)
+        if (!answered.has(agent)) before = (yield* wakeOne(agent, body, depth, before)) ?? before
+    })
+
+    /** A run is over: nobody waits for its answer any more, and nothing it waited for matters. */
+    const over = Effect.fnUntraced(function* ({ principal, run, state }: EventBody<"run.ended">) {
+      const woken = yield* Effect.orDie(
+        sql<{ message: string | null }>`SELECT message FROM triggers WHERE run = ${run} AND message IS NOT NULL`,
+      )
+      for (const { message } of woken)
+        yield* waits.silence(principal, state === "completed" ? "silent" : "gone", message)
+      yield* waits.cancelOf(run)
+      if (state === "completed") return
+      const left = yield* Effect.orDie(
+        sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run} AND state IN ('received', 'waiting')`,
+      )
+      for (const { id } of left)
+        yield* calls.finish(id, { step: "cancel", error: { tag: "Canceled", message: "Its run has ended" } })
     })
 
     const endAll = Effect.fnUntraced(function* (
@@ -134,6 +172,14 @@ const layerWake = Layer.effect(
           return yield* said(event.body)
         case "call.settled":
           return event.body.run === undefined ? undefined : yield* record.ring([event.body.run.id])
+        case "run.ended":
+          return yield* over(event.body)
+        case "timer.fired":
+          return event.body.purpose === waitPurpose
+            ? yield* waits.expire((event.body.payload as { readonly wait: string }).wait)
+            : undefined
+        case "member.removed":
+          return yield* waits.leave(event.body.principal, event.body.space)
         case "pause.set": {
           const { reason, subject } = event.body
           const agent = subject.startsWith("agents/") ? subject.slice("agents/".length) : undefined
@@ -142,6 +188,7 @@ const layerWake = Layer.effect(
           return yield* endAll(agent, ["running", "waiting_tool", "waiting_reply"], "paused", `It was paused${why}.`)
         }
         case "principal.retired":
+          yield* waits.silence(event.body.principal, "gone")
           return yield* endAll(event.body.principal, open, "retired", "Its agent has left the house.")
         default:
           return

@@ -21,6 +21,12 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string
       AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.subject = 'everything' OR p.subject = 'agents/' || r.agent)
       AND (r.after_run IS NULL OR NOT EXISTS (SELECT 1 FROM runs b WHERE b.id = r.after_run AND b.state IN ('queued', 'running')))`
 
+  // Nobody is waited for while others are held: who is locked now is claimed in the next pass.
+  const unlocked = sql.onDialectOrElse({
+    pg: () => sql`ORDER BY runs.id FOR UPDATE SKIP LOCKED`,
+    orElse: () => sql``,
+  })
+
   /** At most so many; each is this house's from now on. */
   const claim = Effect.fnUntraced(function* (most: number) {
     // wall clock: moments that are stored.
@@ -29,9 +35,10 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string
     return yield* journal.transact(
       Effect.gen(function* () {
         const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to("claim")}, owner = ${me},
-          fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE ${sql.in("state", from("claim"))} AND id IN (
-            SELECT id FROM (${candidates(now)}) AS next WHERE place = 1 AND busy < width
-            ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) RETURNING *`)
+          fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE id IN (
+            SELECT id FROM runs WHERE ${sql.in("state", from("claim"))} AND id IN (
+              SELECT id FROM (${candidates(now)}) AS next WHERE place = 1 AND busy < width
+              ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) ${unlocked}) RETURNING *`)
         for (const row of rows)
           if (row.fence === 1)
             yield* record.because(
@@ -43,9 +50,17 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string
     )
   })
 
-  /** What a house that is gone worked on: taken over under a new fence. */
-  const recover = Effect.orDie(sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1
-    WHERE ${sql.in("state", from("recover"))} AND (owner IS NULL OR owner <> ${me}) RETURNING *`)
+  /** What a house that is gone worked on: taken over under a new fence. One by one: others may ring several at this moment. */
+  const recover = Effect.gen(function* () {
+    const left = yield* sql<{ id: string }>`SELECT id FROM runs WHERE ${sql.in("state", from("recover"))} ORDER BY id`
+    const rows: Array<RunRow> = []
+    for (const { id } of left)
+      rows.push(
+        ...(yield* sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1
+          WHERE id = ${id} AND ${sql.in("state", from("recover"))} RETURNING *`),
+      )
+    return rows
+  }).pipe(Effect.orDie)
 
   /** When the next is due that is not yet. */
   const nextDue = Effect.fnUntraced(function* () {

@@ -68,6 +68,9 @@ export const to = (change: RunChange): RunState => next[from(change)[0]!][change
 const isOver = (state: RunState): boolean => next[state] === none
 export const open: ReadonlyArray<RunState> = states.filter((state) => !isOver(state))
 
+/** Those that wait, and are woken by a ring. */
+export const waiting: ReadonlyArray<RunState> = from("ring")
+
 /** How a run with this reason has ended. */
 export const endOf: Record<StopReason, "complete" | "fail" | "cancel"> = {
   end_turn: "complete",

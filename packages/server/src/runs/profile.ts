@@ -80,7 +80,7 @@ const least = (one: number | undefined, other: number | undefined): number | und
   one === undefined ? other : other === undefined ? one : Math.min(one, other)
 
 /** Each may only tighten what stands before it. */
-export const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => {
+const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => {
   const keys = ["steps", "cost", "tokens", "minutes", "waits", "depth", "width"] as const
   const limits = keys.flatMap((key) => {
     const value = least(base[key], more[key])
@@ -91,3 +91,7 @@ export const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => 
   const perDay = { ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) }
   return { ...Object.fromEntries(limits), ...(Object.keys(perDay).length === 0 ? {} : { perDay }) }
 }
+
+/** What a run of this agent may do. */
+export const limitsFor = (agent: Agent): AgentLimits =>
+  tightened(profileNamed(profileNameOf(agent)).limits, agent.limits)

@@ -2,10 +2,13 @@
  * Seed 001's built-in tools, as far as they talk. No destination in any schema but enter_space and read_messages: a message
  * goes where the caller is (S1-04, X-02).
  */
-import { Caller, type Message, type Space, WrongState } from "@stoa/contract"
-import type { HandlerCall } from "../calls/road/Handler.ts"
+import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
+import { type HandlerCall, Waits as Waiting } from "../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
 import { integer, offered, text } from "./face.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { Waits } from "../runs/Waits.ts"
+import { gatewayRuns } from "./runs.ts"
 import { bare, makeTalk } from "./talk.ts"
 
 const most = 100
@@ -25,6 +28,8 @@ const words = { text: text("What to say. @Name addresses a member", { minLength:
 
 export const gateway = Effect.gen(function* () {
   const talk = yield* makeTalk
+  const waits = yield* Waits
+  const journal = yield* Journal
 
   const delivered = (message: Message) => ({ success: true, messageId: bare(message.id), status: "delivered" })
 
@@ -46,6 +51,11 @@ export const gateway = Effect.gen(function* () {
         const { items } = yield* newest(space, input.limit ?? usual)
         const read = space.lastSeq - space.unread
         yield* talk.active.enter(caller, space.id)
+        if (caller.run !== undefined)
+          yield* journal.append({
+            kind: "run.entered",
+            body: { run: caller.run as RunId, principal: caller.principal.id, entered: space.id },
+          })
         return {
           success: true,
           spaceId: bare(space.id),
@@ -66,11 +76,9 @@ export const gateway = Effect.gen(function* () {
       },
       run: Effect.fnUntraced(function* (input: { readonly text: string; readonly wait?: boolean }, call: HandlerCall) {
         const space = yield* talk.here(call)
-        if (input.wait === true)
-          return yield* new WrongState({
-            detail: "Only a run can wait for replies, and this is not one. Send without wait, then read_messages.",
-          })
-        return delivered(yield* talk.say(space, input.text))
+        const message = yield* talk.say(space, input.text)
+        if (input.wait !== true) return delivered(message)
+        return new Waiting("reply", 0, yield* waits.open(call, { space, message }))
       }),
     }),
     offered("gateway", {
@@ -126,5 +134,6 @@ export const gateway = Effect.gen(function* () {
         return { messages: items.map(line), total: space.lastSeq }
       }),
     }),
+    ...(yield* gatewayRuns),
   ]
 })

@@ -56,7 +56,7 @@ export const dm = Effect.fnUntraced(function* (
 })
 
 /** Looks whenever something was committed, until there is something to see. */
-const until = Effect.fnUntraced(function* <A, E, R>(look: Effect.Effect<A | undefined, E, R>) {
+export const until = Effect.fnUntraced(function* <A, E, R>(look: Effect.Effect<A | undefined, E, R>) {
   const { bell } = yield* Journal
   for (;;) {
     const heard = bell.rung
@@ -94,3 +94,7 @@ export const ended = (agent: { readonly id: string }, count = 1) =>
       return done.length >= count ? done : undefined
     }),
   )
+
+/** A run of an agent that is in a state. */
+export const inState = (agent: { readonly id: string }, state: string) =>
+  until(Effect.map(runsOf(agent), (rows) => rows.find((row) => row.state === state)))

@@ -34,6 +34,7 @@ const passedOver = [
   "run.stepped",
   "run.waiting",
   "run.resumed",
+  "run.entered",
 ] as const satisfies ReadonlyArray<EventKind>
 
 /** A tool that is hidden answers like one that is not there: to call either is to be refused. */
@@ -220,7 +221,10 @@ export const auditOf = (event: Event): Audited | undefined => {
     case "run.stepped":
     case "run.waiting":
     case "run.resumed":
+    case "run.entered":
       return undefined
+    case "run.retried":
+      return done("retry", `runs/${event.body.of}`)
     case "host.connected":
     case "host.disconnected":
       return undefined

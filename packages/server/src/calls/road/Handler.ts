@@ -30,12 +30,12 @@ export type HouseTool = Tool<HandlerCall>
 
 /** Returned by a handler whose result comes later and from elsewhere. Nothing is held meanwhile. */
 export class Waits {
-  readonly kind: "client" | "callback" | "run"
+  readonly kind: "client" | "callback" | "run" | "reply"
   /** Unanswered for so long, the call expires. */
   readonly milliseconds: number
-  /** The host that a callback comes from; none, where whoever has the key may send it. */
+  /** The host that a callback comes from, or the wait that replies come to; none, where whoever has the key may send it. */
   readonly host: string | undefined
-  constructor(kind: "client" | "callback" | "run", milliseconds: number, host?: string) {
+  constructor(kind: "client" | "callback" | "run" | "reply", milliseconds: number, host?: string) {
     this.kind = kind
     this.milliseconds = milliseconds
     this.host = host

@@ -84,6 +84,8 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
     attempt: Attempt,
   ): Effect.fn.Return<WaitsOn, TooManyRequests, Transaction> {
     const found = attempt.found!
+    // Whoever keeps the wait keeps its time.
+    if (waits.kind === "reply") return { kind: "reply", id: waits.host ?? attempt.id }
     if (waits.kind !== "client") {
       const dueAt = DateTime.add(yield* DateTime.now, { milliseconds: waits.milliseconds })
       yield* timers.set({ purpose: waitPurpose, key: attempt.id, dueAt, payload: { call: attempt.id } })

@@ -20,7 +20,7 @@ export interface CallRow {
   readonly digest: string
   readonly fingerprint: string | null
   readonly state: CallState
-  readonly onKind: "decision" | "client" | "callback" | "run" | null
+  readonly onKind: "decision" | "client" | "callback" | "run" | "reply" | null
   readonly onId: string | null
   readonly space: string | null
   readonly visibility: Visibility

@@ -22,7 +22,7 @@ import { memoryHandlers } from "./handlers/Memory.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
 import { pausesHandlers } from "./handlers/Pauses.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
-import { runsHandlers } from "./handlers/Runs.ts"
+import { runsHandlers, waitsHandlers } from "./handlers/Runs.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
 import { toolsHandlers } from "./handlers/Tools.ts"
@@ -61,6 +61,7 @@ const handlers = Layer.mergeAll(
   agentsHandlers,
   modelsHandlers,
   runsHandlers,
+  waitsHandlers,
 )
 
 const elsewhere = HttpRouter.add(

@@ -1,16 +1,20 @@
-import { type Agent, type AgentChange, Api, BadInput } from "@stoa/contract"
+import { type Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Languages } from "../../../models/Languages.ts"
+import { Triggers } from "../../../runs/Triggers.ts"
+import { Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 
 export const agentsHandlers = HttpApiBuilder.group(
   Api,
   "agents",
   Effect.fn(function* (handlers) {
-    const { require } = yield* Grants
+    const { require, viewer } = yield* Grants
+    const spaces = yield* Spaces
+    const triggers = yield* Triggers
     const agents = yield* Agents
     const languages = yield* Languages
     const { transact } = yield* Journal
@@ -38,6 +42,21 @@ export const agentsHandlers = HttpApiBuilder.group(
         yield* allowed(agent, payload)
         yield* known(payload)
         return yield* transact(agents.change(agent.id, payload))
+      }),
+      trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
+        const agent = yield* named(params.agent)
+        yield* require("execute", `agents/${agent.name}`)
+        const { principal } = yield* Caller
+        const space =
+          payload.space === undefined ? null : (yield* spaces.get(payload.space, yield* viewer("spaces"))).id
+        const run = yield* triggers.start(agent, {
+          text: payload.text,
+          space,
+          key: request.headers["idempotency-key"],
+          by: principal.id,
+          depth: principal.kind === "agent" ? 1 : 0,
+        })
+        return { run }
       }),
     })
   }),

@@ -3,7 +3,10 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
+import { callFrom, Calls } from "../../../calls/Calls.ts"
 import { Runs } from "../../../runs/Runs.ts"
+import { Triggers } from "../../../runs/Triggers.ts"
+import { Waits } from "../../../runs/Waits.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
 
 export const runsHandlers = HttpApiBuilder.group(
@@ -14,6 +17,8 @@ export const runsHandlers = HttpApiBuilder.group(
     const agents = yield* Agents
     const spaces = yield* Spaces
     const grants = yield* Grants
+    const triggers = yield* Triggers
+    const calls = yield* Calls
     const reader = grants.viewer("runs")
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { agent, space, ...query } }) {
@@ -28,10 +33,29 @@ export const runsHandlers = HttpApiBuilder.group(
       get: ({ params }) => Effect.flatMap(reader, (who) => runs.get(params.run, who)),
       messages: ({ params }) => Effect.flatMap(reader, (who) => runs.messages(params.run, who)),
       steps: ({ params }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who)),
+      retry: ({ params, payload }) => Effect.flatMap(reader, (who) => triggers.retry(params.run, payload.step, who)),
+      toolResults: Effect.fnUntraced(function* ({ params, payload }) {
+        const { principal } = yield* Caller
+        const call = yield* runs.callOf(params.run, payload.callId)
+        return callFrom(yield* calls.result(call, principal, { output: payload.result }))
+      }),
       cancel: Effect.fnUntraced(function* ({ params }) {
         const { principal } = yield* Caller
         return yield* runs.cancel(params.run, yield* reader, principal.name)
       }),
+    })
+  }),
+)
+
+export const waitsHandlers = HttpApiBuilder.group(
+  Api,
+  "waits",
+  Effect.fn(function* (handlers) {
+    const waits = yield* Waits
+    const reader = (yield* Grants).viewer("runs")
+    return handlers.handleAll({
+      list: () => Effect.flatMap(reader, waits.list),
+      release: ({ params }) => Effect.flatMap(reader, (who) => waits.release(params.wait, who)),
     })
   }),
 )

@@ -145,6 +145,7 @@ const waitsFor: Record<WaitsOn["kind"], string> = {
   client: "waits for somebody to fill in a form",
   callback: "waits for an answer from outside",
   run: "waits for another agent's work",
+  reply: "waits for replies",
 }
 
 /** For a client that knows no tasks: a normal result that says where to look. Both tools answer here, listed or not. */

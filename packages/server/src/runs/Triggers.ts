@@ -1,0 +1,140 @@
+/** Runs that somebody asks for: a service that calls an agent, and a run that is tried again. Each is one transaction. */
+import { type Agent, Missing, type PrincipalId, type Run, type RunId, type SpaceId, WrongState } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import type { Reader } from "../access/rights/Viewer.ts"
+import type { CallRow } from "../calls/Calls.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { open } from "./lifecycle.ts"
+import { limitsFor, profileNameOf } from "./profile.ts"
+import { makeRecord } from "./record.ts"
+import { limitsOf, type StepRow, type ToldRow, type TriggerRow } from "./rows.ts"
+import { Runs } from "./Runs.ts"
+
+export interface Trigger {
+  readonly text: string
+  readonly space: SpaceId | null
+  /** The same key is the same trigger: a repeat finds the first run. */
+  readonly key: string | undefined
+  readonly by: PrincipalId
+  readonly depth: number
+}
+
+export class Triggers extends Context.Service<
+  Triggers,
+  {
+    readonly start: (agent: Agent, trigger: Trigger) => Effect.Effect<RunId, WrongState>
+    /** A new run with the same triggers; from a step, it takes over what was said and done before it, and repeats no call. */
+    readonly retry: (id: string, step: number | undefined, reader: Reader) => Effect.Effect<Run, Missing | WrongState>
+  }
+>()("server/runs/Triggers") {
+  static readonly layer = Layer.effect(
+    Triggers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const agents = yield* Agents
+      const runs = yield* Runs
+      const record = yield* makeRecord
+
+      const able = Effect.fnUntraced(function* (agent: Agent) {
+        if (agent.retiredAt !== null) return yield* new WrongState({ detail: `${agent.name} has left the house.` })
+        if (agent.thinker.kind === "model" && agent.models.length === 0)
+          return yield* new WrongState({
+            detail: `${agent.name} has no model to think with. Give it one: stoa agents set ${agent.name} --model MODEL`,
+          })
+      })
+
+      const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (agent, trigger) {
+        yield* able(agent)
+        const run = newId<RunId>("run")
+        const source = trigger.key === undefined ? run : `key:${trigger.by}:${trigger.key}`
+        return yield* journal.transact(
+          Effect.gen(function* () {
+            const isNew = yield* record.trigger({
+              agent: agent.id,
+              source,
+              run,
+              kind: "service",
+              message: null,
+              space: trigger.space,
+              author: trigger.by,
+              text: trigger.text,
+              depth: trigger.depth,
+              at: DateTime.formatIso(yield* DateTime.now),
+            })
+            if (!isNew) {
+              const known = yield* Effect.orDie(
+                sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent.id} AND source = ${source}`,
+              )
+              return known[0]!.run!
+            }
+            yield* record.enqueue({
+              id: run,
+              agent: agent.id,
+              profile: profileNameOf(agent),
+              limits: limitsFor(agent),
+              kind: "service",
+              summary: trigger.text,
+              space: trigger.space,
+              depth: trigger.depth,
+            })
+            return run
+          }),
+        )
+      })
+
+      /** What an earlier run said and did before a step, as the new one's own. */
+      const copy = Effect.fnUntraced(function* (from: RunId, to: RunId, step: number) {
+        const told = yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${from} AND step < ${step}`
+        for (const row of told) yield* sql`INSERT INTO run_messages ${sql.insert({ ...row, run: to })}`
+        const steps = yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${from} AND number < ${step}`
+        for (const row of steps)
+          yield* sql`INSERT INTO steps ${sql.insert({ ...row, run: to, tokensIn: 0, tokensOut: 0, costMicros: 0 })}`
+        const calls = yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${from} AND step < ${step}`
+        for (const row of calls)
+          yield* sql`INSERT INTO calls ${sql.insert({ ...row, id: newId("call"), run: to, idempotencyKey: null, message: null })}`
+      }, Effect.orDie)
+
+      const retry: Triggers["Service"]["retry"] = Effect.fn("Triggers.retry")(function* (id, step, reader) {
+        const run = yield* runs.get(id, reader)
+        const row = (yield* record.byId(run.id))!
+        if (open.includes(row.state))
+          return yield* new WrongState({ detail: `This run is ${row.state}: it is tried again once it has ended.` })
+        if (row.parentCall !== null)
+          return yield* new WrongState({ detail: "A sub-agent's run is tried again by the run it worked for." })
+        if (step !== undefined && step > row.step + 1)
+          return yield* new WrongState({ detail: `This run took ${row.step} steps; give one of 1 to ${row.step + 1}.` })
+        const agent = yield* agents.get(row.agent)
+        yield* able(agent)
+        const fresh = newId<RunId>("run")
+        yield* journal.transact(
+          Effect.gen(function* () {
+            const triggers = yield* Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${row.id}`)
+            for (const one of triggers) yield* record.trigger({ ...one, source: `${fresh}:${one.source}`, run: fresh })
+            if (step !== undefined) yield* copy(row.id, fresh, step)
+            yield* record.enqueue({
+              id: fresh,
+              agent: row.agent,
+              profile: row.profile,
+              limits: limitsOf(row),
+              kind: row.triggerKind,
+              summary: row.triggerSummary,
+              message: row.triggerMessage,
+              space: row.triggerSpace,
+              depth: row.chainDepth,
+              retryOf: row.id,
+              step: step === undefined ? 0 : step - 1,
+            })
+            yield* journal.append({ kind: "run.retried", body: { run: fresh, principal: row.agent, of: row.id } })
+          }),
+        )
+        return yield* runs.get(fresh, reader)
+      })
+
+      return Triggers.of({ start, retry })
+    }),
+  )
+}

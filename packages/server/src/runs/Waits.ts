@@ -1,0 +1,318 @@
+/**
+ * Who waits for whose answer. A wait is written in the transaction that posts the message it waits on, so that no answer can be
+ * older than its wait; it ends by answers, by its deadline, when nobody is left who could answer, or by somebody who releases
+ * it. Then the call that waited is finished.
+ */
+import {
+  type Message,
+  Missing,
+  type Page,
+  type PrincipalId,
+  RunWait,
+  type Space,
+  type SpaceId,
+  WrongState,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Reader } from "../access/rights/Viewer.ts"
+import { Calls } from "../calls/Calls.ts"
+import type { HandlerCall } from "../calls/road/Handler.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { Timers } from "../store/journal/Timers.ts"
+import { waiting as waitingStates } from "./lifecycle.ts"
+import { profileNamed } from "./profile.ts"
+import { limitsOf, type RunRow } from "./rows.ts"
+import { answered, closes, type Heard, type OpenWait, type Party, ringed, toldOf, type WaitState } from "./waiting.ts"
+
+export const waitPurpose = "wait"
+
+interface WaitRow {
+  readonly id: string
+  readonly run: string | null
+  readonly agent: PrincipalId
+  readonly call: string
+  readonly space: SpaceId
+  readonly message: string
+  readonly mode: string
+  readonly needed: number
+  readonly state: WaitState
+  readonly deadlineAt: string | null
+  readonly openedAt: string
+  readonly closedAt: string | null
+  readonly outcome: string | null
+}
+
+interface PartyRow extends Party {
+  readonly wait: string
+  readonly message: string | null
+}
+
+/** A message that has answered, for whoever waited for it. */
+interface Reply {
+  readonly messageId: string
+  readonly authorId: string
+  readonly author: string
+  readonly text: string
+}
+
+export interface WaitRequest {
+  readonly space: Space
+  readonly message: Message
+  /** How many of those who are mentioned must answer: all of them, unless it says otherwise. */
+  readonly needed?: number
+  /** How long, in milliseconds; the usual time of its profile, unless it says otherwise. */
+  readonly milliseconds?: number
+}
+
+export class Waits extends Context.Service<
+  Waits,
+  {
+    /** Opens a wait for the call that posts; gives its id, or says in a sentence why it may not wait. */
+    readonly open: (call: HandlerCall, wanted: WaitRequest) => Effect.Effect<string, WrongState, Transaction>
+    /** What a message means for those who wait in its space: the agents whose wait it answered. */
+    readonly hear: (message: Message) => Effect.Effect<ReadonlySet<string>, never, Transaction>
+    /** Somebody will not answer any more. `message`: the one that woke it; none, where it has left. */
+    readonly silence: (
+      principal: string,
+      state: "silent" | "gone",
+      message?: string | null,
+    ) => Effect.Effect<void, never, Transaction>
+    /** Somebody has left a space, and will not answer there. */
+    readonly leave: (principal: string, space: string) => Effect.Effect<void, never, Transaction>
+    /** The time is over. */
+    readonly expire: (wait: string) => Effect.Effect<void, never, Transaction>
+    /** Whoever waited is gone: nobody is told. */
+    readonly cancelOf: (run: string) => Effect.Effect<void, never, Transaction>
+    readonly list: (reader: Reader) => Effect.Effect<Page<RunWait>>
+    readonly release: (id: string, reader: Reader) => Effect.Effect<RunWait, Missing | WrongState>
+  }
+>()("server/runs/Waits") {
+  static readonly layer = Layer.effect(
+    Waits,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const timers = yield* Timers
+      const calls = yield* Calls
+
+      const partiesOf = (waits: ReadonlyArray<string>) =>
+        waits.length === 0
+          ? Effect.succeed([])
+          : Effect.orDie(sql<PartyRow>`SELECT * FROM wait_parties WHERE ${sql.in("wait", waits)} ORDER BY principal`)
+
+      const repliesOf = Effect.fnUntraced(function* (wait: string) {
+        return yield* Effect.orDie(
+          sql<Reply>`SELECT m.id AS message_id, m.author AS author_id, p.name AS author, m.text FROM wait_replies r
+            JOIN messages m ON m.id = r.message JOIN principals p ON p.id = m.author
+            WHERE r.wait = ${wait} ORDER BY m.seq`,
+        )
+      })
+
+      /** Ends a wait, and the call that waited with what has come. */
+      const close = Effect.fnUntraced(function* (row: WaitRow, state: WaitState) {
+        const now = yield* DateTime.now
+        const closed = yield* Effect.orDie(sql`UPDATE waits SET state = ${state}, closed_at = ${DateTime.formatIso(now)}
+          WHERE id = ${row.id} AND state = 'open' RETURNING id`)
+        if (closed.length === 0) return
+        yield* timers.cancelKey(row.id)
+        if (state === "canceled") return
+        const parties = yield* partiesOf([row.id])
+        const replies = yield* repliesOf(row.id)
+        const waitedMs = DateTime.toEpochMillis(now) - Date.parse(row.openedAt)
+        const output = {
+          success: true,
+          messageId: row.message.slice(row.message.indexOf("_") + 1),
+          status: toldOf(state, replies.length),
+          replies: replies.map((one) => ({ ...one })),
+          missing: parties.filter((one) => one.state !== "replied").map(({ principal }) => principal),
+          waitedMs,
+          ...(state === "silent" || state === "released" ? { ended: state } : {}),
+        }
+        yield* Effect.orDie(sql`UPDATE waits SET outcome = ${JSON.stringify(output)} WHERE id = ${row.id}`)
+        yield* calls.finish(row.call, { step: "finish", output })
+      })
+
+      const look = Effect.fnUntraced(function* (row: WaitRow) {
+        const parties = yield* partiesOf([row.id])
+        const count = yield* Effect.orDie(
+          sql<{ n: number }>`SELECT count(*) AS n FROM wait_replies WHERE wait = ${row.id}`,
+        )
+        const state = closes({ needed: row.needed, parties, replies: count[0]!.n })
+        if (state !== undefined) yield* close(row, state)
+      })
+
+      const open: Waits["Service"]["open"] = Effect.fn("Waits.open")(function* (call, wanted) {
+        const { message, space } = wanted
+        const run =
+          call.run === null
+            ? undefined
+            : (yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${call.run.id}`))[0]
+        const profile = profileNamed(run?.profile ?? "gateway")
+        if (run !== undefined) {
+          const most = limitsOf(run).waits
+          if (most !== undefined && run.waits >= most)
+            return yield* new WrongState({ detail: `A run may wait ${most} times, and this one has. Go on without.` })
+          const others = yield* Effect.orDie(
+            sql<{ n: number }>`SELECT count(*) AS n FROM runs WHERE agent = ${run.agent}
+              AND ${sql.in("state", waitingStates)} AND id <> ${run.id}`,
+          )
+          if (others[0]!.n >= profile.mostWaiting)
+            return yield* new WrongState({
+              detail: `You have ${others[0]!.n} runs that wait already, and may have ${profile.mostWaiting}. Go on without waiting.`,
+            })
+          yield* Effect.orDie(sql`UPDATE runs SET waits = waits + 1 WHERE id = ${run.id}`)
+        }
+        const parties = space.members.filter(({ id }) => message.mentions.includes(id) && id !== call.principal)
+        const now = yield* DateTime.now
+        const milliseconds = wanted.milliseconds ?? profile.waitMs
+        const deadline = milliseconds === null ? null : DateTime.add(now, { milliseconds })
+        const id = newId<string>("wai")
+        const needed = Math.min(wanted.needed ?? parties.length, parties.length)
+        const row: WaitRow = {
+          id,
+          run: run?.id ?? null,
+          agent: call.principal,
+          call: call.id,
+          space: space.id,
+          message: message.id,
+          mode: parties.length === 0 ? "any" : needed === parties.length ? "all" : "count",
+          needed: Math.max(1, needed),
+          state: "open",
+          deadlineAt: deadline === null ? null : DateTime.formatIso(deadline),
+          openedAt: DateTime.formatIso(now),
+          closedAt: null,
+          outcome: null,
+        }
+        yield* Effect.orDie(sql`INSERT INTO waits ${sql.insert({ ...row })}`)
+        for (const party of parties)
+          yield* Effect.orDie(
+            sql`INSERT INTO wait_parties ${sql.insert({ wait: id, principal: party.id, state: "awaited", message: null })}`,
+          )
+        if (deadline !== null)
+          yield* timers.set({ purpose: waitPurpose, key: id, dueAt: deadline, payload: { wait: id } })
+        return id
+      })
+
+      const openIn = Effect.fnUntraced(function* (space: string) {
+        const rows = yield* Effect.orDie(
+          sql<WaitRow>`SELECT * FROM waits WHERE space = ${space} AND state = 'open' ORDER BY opened_at, id`,
+        )
+        const parties = yield* partiesOf(rows.map(({ id }) => id))
+        return rows.map((row) => ({ row, parties: parties.filter(({ wait }) => wait === row.id) }))
+      })
+
+      const hear: Waits["Service"]["hear"] = Effect.fn("Waits.hear")(function* (message) {
+        const there = yield* openIn(message.space)
+        const woken = new Set<string>()
+        if (there.length === 0) return woken
+        const heard: Heard = {
+          id: message.id,
+          author: message.author.id,
+          authorKind: message.author.kind,
+          replyTo: message.replyTo,
+          mentions: message.mentions,
+        }
+        for (const [agent, own] of Map.groupBy(there, ({ row }) => row.agent)) {
+          const waits = own.map(({ parties, row }): OpenWait => ({ id: row.id, agent, message: row.message, parties }))
+          const hit = answered(waits, heard)
+          if (hit === undefined) continue
+          woken.add(agent)
+          yield* Effect.orDie(sql`UPDATE wait_parties SET state = 'replied', message = ${message.id}
+            WHERE wait = ${hit.id} AND principal = ${heard.author} AND state = 'awaited'`)
+          yield* Effect.orDie(
+            sql`INSERT INTO wait_replies ${sql.insert({ wait: hit.id, message: message.id })} ON CONFLICT DO NOTHING`,
+          )
+          yield* look(own.find(({ row }) => row.id === hit.id)!.row)
+        }
+        return woken
+      })
+
+      const silence: Waits["Service"]["silence"] = Effect.fn("Waits.silence")(function* (principal, state, message) {
+        const which = message == null ? sql`1 = 1` : sql`w.message = ${message}`
+        const rows = yield* Effect.orDie(
+          sql<WaitRow>`SELECT w.* FROM waits w JOIN wait_parties p ON p.wait = w.id
+            WHERE w.state = 'open' AND p.principal = ${principal} AND p.state = 'awaited' AND ${which}`,
+        )
+        for (const row of rows) {
+          yield* Effect.orDie(sql`UPDATE wait_parties SET state = ${state}
+            WHERE wait = ${row.id} AND principal = ${principal} AND state = 'awaited'`)
+          yield* look(row)
+        }
+      })
+
+      const leave: Waits["Service"]["leave"] = Effect.fnUntraced(function* (principal, space) {
+        for (const { parties, row } of yield* openIn(space))
+          if (parties.some((one) => one.principal === principal)) yield* silence(principal, "gone", row.message)
+      })
+
+      const byId = (id: string) =>
+        Effect.map(Effect.orDie(sql<WaitRow>`SELECT * FROM waits WHERE id = ${id}`), (rows) => rows[0])
+
+      const expire: Waits["Service"]["expire"] = Effect.fnUntraced(function* (id) {
+        const row = yield* byId(id)
+        if (row?.state !== "open") return
+        const replies = yield* repliesOf(id)
+        yield* close(row, replies.length > 0 ? "partial_timeout" : "timeout")
+      })
+
+      const cancelOf: Waits["Service"]["cancelOf"] = Effect.fnUntraced(function* (run) {
+        const rows = yield* Effect.orDie(sql<WaitRow>`SELECT * FROM waits WHERE run = ${run} AND state = 'open'`)
+        for (const row of rows) yield* close(row, "canceled")
+      })
+
+      const shown = Effect.fnUntraced(function* (rows: ReadonlyArray<WaitRow>) {
+        const parties = yield* partiesOf(rows.map(({ id }) => id))
+        const of = (wait: string) => parties.filter((one) => one.wait === wait)
+        const rings = ringed(
+          rows.flatMap(({ agent, id }) =>
+            of(id)
+              .filter(({ state }) => state === "awaited")
+              .map(({ principal }) => [agent, principal] as const),
+          ),
+        )
+        return rows.map(
+          (row) =>
+            new RunWait({
+              id: row.id,
+              run: row.run as never,
+              agent: row.agent,
+              space: row.space,
+              message: row.message as never,
+              state: row.state,
+              needed: row.needed,
+              for: of(row.id).map(({ principal, state }) => ({ id: principal as PrincipalId, state })),
+              ring: rings.has(row.agent),
+              since: DateTime.makeUnsafe(row.openedAt),
+              until: row.deadlineAt === null ? null : DateTime.makeUnsafe(row.deadlineAt),
+            }),
+        )
+      })
+
+      const seenBy = ({ all, principal }: Reader) =>
+        all
+          ? sql`1 = 1`
+          : sql`(w.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = w.agent AND p.owner = ${principal.id}))`
+
+      const list: Waits["Service"]["list"] = Effect.fn("Waits.list")(function* (reader) {
+        const rows = yield* Effect.orDie(
+          sql<WaitRow>`SELECT w.* FROM waits w WHERE w.state = 'open' AND ${seenBy(reader)} ORDER BY w.opened_at LIMIT 1000`,
+        )
+        return { items: yield* shown(rows), next: null }
+      })
+
+      const release: Waits["Service"]["release"] = Effect.fn("Waits.release")(function* (id, reader) {
+        const rows = yield* Effect.orDie(sql<WaitRow>`SELECT w.* FROM waits w WHERE w.id = ${id} AND ${seenBy(reader)}`)
+        const row = rows[0]
+        if (row === undefined) return yield* new Missing({ noun: "wait", ref: id })
+        if (row.state !== "open")
+          return yield* new WrongState({ detail: `This wait is over already: it is ${row.state}.` })
+        yield* journal.transact(close(row, "released"))
+        return (yield* shown([(yield* byId(id))!]))[0]!
+      })
+
+      return Waits.of({ open, hear, silence, leave, expire, cancelOf, list, release })
+    }),
+  )
+}

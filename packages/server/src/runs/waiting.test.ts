@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { answered, closes, type Heard, type OpenWait, ringed, toldOf } from "./waiting.ts"
+
+const wait = (over: Partial<OpenWait> = {}): OpenWait => ({
+  id: "w1",
+  agent: "waiter",
+  message: "asked",
+  parties: [{ principal: "other", state: "awaited" }],
+  ...over,
+})
+const heard = (over: Partial<Heard> = {}): Heard => ({
+  id: "m",
+  author: "other",
+  authorKind: "agent",
+  replyTo: null,
+  mentions: [],
+  ...over,
+})
+
+describe("which message answers which wait", () => {
+  it("X-09 a reply answers; a plain post of the awaited answers; one that mentions the waiting one is a new matter", () => {
+    assert.strictEqual(answered([wait()], heard({ replyTo: "asked" }))?.id, "w1")
+    assert.strictEqual(answered([wait()], heard({ replyTo: "asked", mentions: ["waiter"] }))?.id, "w1")
+    assert.strictEqual(answered([wait()], heard())?.id, "w1")
+    assert.isUndefined(answered([wait()], heard({ mentions: ["waiter"] })))
+    assert.strictEqual(answered([wait()], heard({ authorKind: "person", mentions: ["waiter"] }))?.id, "w1")
+    assert.isUndefined(answered([wait()], heard({ author: "stranger" })))
+  })
+
+  it("S1-47 S1-48 of two waits the one that is replied to is answered, and a reply to something else answers none", () => {
+    const two = [wait(), wait({ id: "w2", message: "second" })]
+    assert.strictEqual(answered(two, heard({ replyTo: "second" }))?.id, "w2")
+    assert.strictEqual(answered(two, heard())?.id, "w1")
+    assert.isUndefined(answered(two, heard({ replyTo: "elsewhere" })))
+  })
+
+  it("S1-99 without a mention the first message of anybody else answers", () => {
+    const anyone = wait({ parties: [] })
+    assert.strictEqual(answered([anyone], heard({ author: "stranger" }))?.id, "w1")
+    assert.isUndefined(answered([anyone], heard({ author: "waiter" })))
+    assert.isUndefined(answered([anyone], heard({ id: "asked" })))
+  })
+
+  it("S1-100 G-01 all, any or so many: a wait closes when enough have come, or nobody is left who could answer", () => {
+    const party = (state: "awaited" | "replied" | "silent" | "gone", principal = "x") => ({ principal, state })
+    assert.isUndefined(closes({ needed: 2, replies: 1, parties: [party("replied"), party("awaited")] }))
+    assert.strictEqual(closes({ needed: 1, replies: 1, parties: [party("replied"), party("awaited")] }), "resolved")
+    assert.strictEqual(closes({ needed: 2, replies: 1, parties: [party("replied"), party("silent")] }), "silent")
+    assert.strictEqual(closes({ needed: 1, replies: 0, parties: [party("gone")] }), "silent")
+    assert.isUndefined(closes({ needed: 1, replies: 0, parties: [] }))
+    assert.deepStrictEqual(
+      [toldOf("resolved", 2), toldOf("silent", 0), toldOf("released", 1), toldOf("timeout", 0)],
+      ["resolved", "timeout", "partial_timeout", "timeout"],
+    )
+  })
+
+  it("G-02 those who wait for each other in a ring are found", () => {
+    assert.deepStrictEqual(
+      [
+        ...ringed([
+          ["a", "b"],
+          ["b", "c"],
+          ["c", "a"],
+          ["d", "a"],
+        ]),
+      ].toSorted(),
+      ["a", "b", "c"],
+    )
+    assert.strictEqual(
+      ringed([
+        ["a", "b"],
+        ["b", "c"],
+      ]).size,
+      0,
+    )
+  })
+})

@@ -1,0 +1,85 @@
+/**
+ * The life of a wait, and of those it waits for, as total tables; and which message answers which wait (X-09). Pure.
+ */
+import type { PrincipalKind } from "@stoa/contract"
+
+export type WaitState = "open" | "resolved" | "timeout" | "partial_timeout" | "silent" | "released" | "canceled"
+type PartyState = "awaited" | "replied" | "gone" | "silent"
+
+export interface Party {
+  readonly principal: string
+  readonly state: PartyState
+}
+
+/** `needed`: how many answers are enough. Without parties the first of anybody else's is. */
+export interface Waiting {
+  readonly needed: number
+  readonly parties: ReadonlyArray<Party>
+  readonly replies: number
+}
+
+/** What a wait is now that something came; nothing, while it stays open. */
+export const closes = ({ needed, parties, replies }: Waiting): WaitState | undefined => {
+  if (replies >= needed) return "resolved"
+  if (parties.length === 0) return undefined
+  const left = parties.filter(({ state }) => state === "awaited").length
+  // Whoever is left could not make it enough, or nobody is.
+  return left === 0 || replies + left < needed ? "silent" : undefined
+}
+
+/** What whoever waited is told: seed 001's three words (S1-100). */
+export const toldOf = (state: WaitState, replies: number): "resolved" | "timeout" | "partial_timeout" =>
+  state === "resolved" ? "resolved" : replies > 0 ? "partial_timeout" : "timeout"
+
+export interface OpenWait {
+  readonly id: string
+  /** Who waits. */
+  readonly agent: string
+  /** The message that is to be answered. */
+  readonly message: string
+  readonly parties: ReadonlyArray<Party>
+}
+
+export interface Heard {
+  readonly id: string
+  readonly author: string
+  readonly authorKind: PrincipalKind
+  readonly replyTo: string | null
+  readonly mentions: ReadonlyArray<string>
+}
+
+const awaits = ({ parties }: OpenWait, author: string): boolean =>
+  parties.length === 0 || parties.some(({ principal, state }) => principal === author && state === "awaited")
+
+/**
+ * The wait of one agent that a message answers: the one it replies to; else the oldest that waits for its author. An agent's
+ * post that mentions the one who waits is a new matter, and wakes it; a person's is the answer all the same.
+ */
+export const answered = (waits: ReadonlyArray<OpenWait>, heard: Heard): OpenWait | undefined => {
+  const mine = waits.filter((one) => one.agent !== heard.author && one.message !== heard.id)
+  const replied = mine.find((one) => one.message === heard.replyTo)
+  if (replied !== undefined) return awaits(replied, heard.author) ? replied : undefined
+  if (heard.authorKind !== "person" && heard.replyTo !== null) return undefined
+  return mine.find(
+    (one) => awaits(one, heard.author) && (heard.authorKind === "person" || !heard.mentions.includes(one.agent)),
+  )
+}
+
+/** The agents that wait for each other in a ring, by who waits for whom. */
+export const ringed = (edges: ReadonlyArray<readonly [from: string, to: string]>): ReadonlySet<string> => {
+  const next = Map.groupBy(edges, ([from]) => from)
+  const found = new Set<string>()
+  for (const start of next.keys()) {
+    const seen = new Set<string>()
+    const look = [start]
+    while (look.length > 0)
+      for (const [, to] of next.get(look.pop()!) ?? []) {
+        if (to === start) found.add(start)
+        if (!seen.has(to)) {
+          seen.add(to)
+          look.push(to)
+        }
+      }
+  }
+  return found
+}
