@@ -14,6 +14,8 @@ import { houseViewer } from "../packages/server/src/access/rights/Viewer.ts"
 import { Spaces } from "../packages/server/src/spaces/Spaces.ts"
 import { Journal } from "../packages/server/src/store/journal/Journal.ts"
 import { migrate } from "../packages/server/src/store/Schemas.ts"
+import { SearchIndex } from "../packages/server/src/store/search/SearchIndex.ts"
+import { termsOf } from "../packages/server/src/store/search/terms.ts"
 import { Store } from "../packages/server/src/store/database/Store.ts"
 import type { LoadAnswer } from "./children/load.ts"
 import type { SubscribersAnswer } from "./children/subscribers.ts"
@@ -32,7 +34,13 @@ const openStore = (file: string) => {
   const store = migrated.pipe(Layer.provideMerge(Store.layerSqlite(file)))
   const ground = Journal.layer.pipe(Layer.provideMerge(store))
   const access = Principals.layer("none").pipe(Layer.provideMerge(ground))
-  return ManagedRuntime.make(Messages.layer.pipe(Layer.provideMerge(Spaces.layer("none")), Layer.provideMerge(access)))
+  return ManagedRuntime.make(
+    Messages.layer.pipe(
+      Layer.provide(SearchIndex.layer),
+      Layer.provideMerge(Spaces.layer("none")),
+      Layer.provideMerge(access),
+    ),
+  )
 }
 
 /** So many writers, each with the next post as soon as its last is committed. */
@@ -52,19 +60,27 @@ const drive = async (post: () => Promise<unknown>, count: number): Promise<numbe
 
 /** The same rows as a post of ours, one synced transaction each, with the pragmas of our store. */
 const rawPosts = (db: DatabaseSync, space: Space, author: Principal) => {
-  const [count, insert, words, read, journal] = [
+  const [count, insert, words, term, scope, read, journal] = [
     "UPDATE spaces SET last_seq = last_seq + 1 WHERE id = ? RETURNING last_seq",
     `INSERT INTO messages (id, space, seq, author, text, mentions, provenance, pinned, created_at)
      VALUES (?, ?, ?, ?, ?, '[]', 'person', 0, ?)`,
-    "INSERT INTO messages_words (id, words) VALUES (?, ?)",
+    `INSERT INTO search_index (scope, ref, part, series, place, tail, len, labels, terms, tokens)
+     VALUES (1, ?, 0, ?, ?, ?, ?, 'pam', ?, ?)`,
+    `INSERT INTO search_terms (scope, term, n) VALUES (1, ?, 1)
+     ON CONFLICT (scope, term) DO UPDATE SET n = n + 1`,
+    "UPDATE search_scopes SET entries = entries + 1, len = len + ? WHERE id = 1",
     "UPDATE members SET read_seq = ? WHERE space = ? AND principal = ?",
     "INSERT INTO journal (kind, at, space, actor, provenance, correlation_id, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  ].map((sql) => db.prepare(sql)) as [StatementOf, StatementOf, StatementOf, StatementOf, StatementOf]
+  ].map((sql) => db.prepare(sql)) as unknown as Statements
   const rows = (at: string) => {
     const id = `msg_${randomUUID()}`
     const { last_seq: seq } = count.get(space.id) as { last_seq: number }
     insert.run(id, space.id, seq, author.id, text, at)
-    words.run(id, text)
+    const terms = termsOf(text)
+    scope.run(terms.length)
+    const tokens = [...new Set(["_1", "_nspace", "pam", ...terms])].join(" ")
+    words.run(id, space.id, seq, String(seq), terms.length, terms.join(" "), tokens)
+    for (const one of new Set(["pam", ...terms])) term.run(one)
     return { id, seq }
   }
   const post = async (): Promise<void> => {
@@ -87,6 +103,7 @@ const rawPosts = (db: DatabaseSync, space: Space, author: Principal) => {
   return { post, fill }
 }
 type StatementOf = ReturnType<DatabaseSync["prepare"]>
+type Statements = [StatementOf, StatementOf, StatementOf, StatementOf, StatementOf, StatementOf, StatementOf]
 
 const posting = async (folder: string): Promise<ReadonlyArray<string>> => {
   const file = join(folder, "posts.db")

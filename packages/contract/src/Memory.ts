@@ -50,6 +50,8 @@ export const MemoryMatch = Schema.Struct({
   near: Schema.Array(Schema.String),
   label: Schema.Array(Schema.String),
   fixed: Schema.Record(Schema.String, Schema.String),
+  /** Of a long text, the part where the words stand. */
+  passage: Schema.optionalKey(Schema.String),
 })
 export type MemoryMatch = typeof MemoryMatch.Type
 

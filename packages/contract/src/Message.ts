@@ -1,6 +1,7 @@
 /** What was said in a space, and what was done there: text, and tool calls that keep their data as data. */
 import { Schema } from "effect"
 import { MessageId, Moment, PrincipalId, SpaceId } from "./Ids.ts"
+import { MemoryMatch } from "./Memory.ts"
 import { PrincipalKind } from "./Principal.ts"
 import { Provenance } from "./Provenance.ts"
 
@@ -40,6 +41,9 @@ export class Message extends Schema.Class<Message>("Message")({
   editedAt: Schema.NullOr(Moment),
   deletedAt: Schema.NullOr(Moment),
 }) {}
+
+/** A message that a search has found, and why. */
+export class FoundMessage extends Message.extend<FoundMessage>("FoundMessage")({ match: MemoryMatch }) {}
 
 /** Lone surrogates and NUL cannot be stored in either database, and nothing but blanks says nothing. */
 export const MessageText = Schema.String.check(

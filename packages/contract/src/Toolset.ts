@@ -31,6 +31,7 @@ export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
     "recall",
     "forget",
     "memory_history",
+    "search",
   ],
   office: ["send_message", "react_to_message", "do_nothing", "update_memory", "search_memory", "store_memory"],
   gateway: [

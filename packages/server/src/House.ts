@@ -72,6 +72,10 @@ import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
 import { Engrams } from "./memory/Engrams.ts"
 import { Memories } from "./memory/Memories.ts"
+import { Portability } from "./memory/Portability.ts"
+import { layerPlans, Plans } from "./memory/Plans.ts"
+import { layerMemoryUpkeep } from "./memory/MemoryUpkeep.ts"
+import { layerMessageFill } from "./spaces/MessageFill.ts"
 import { Messages } from "./spaces/Messages.ts"
 import { Spaces } from "./spaces/Spaces.ts"
 import { Backup } from "./store/backup/Backup.ts"
@@ -209,13 +213,17 @@ const modelKeys = Layer.effect(
   Effect.map(makeRevealText, (reveal) => ModelKeys.of({ reveal })),
 )
 
+const memoryUpkeep = Layer.unwrap(Effect.map(Settings, ({ memoryDays }) => layerMemoryUpkeep(memoryDays)))
+
 /** The second floor. */
 const rooms = (keys: Keys, file: string) =>
-  Layer.mergeAll(layerDecisionTimers, RightsChanges.reader).pipe(
+  Layer.mergeAll(layerDecisionTimers, RightsChanges.reader, memoryUpkeep, layerPlans, layerMessageFill).pipe(
     Layer.provideMerge(RightsChanges.layer),
     Layer.provideMerge(Decisions.layer),
     Layer.provideMerge(Layer.mergeAll(Approvals.layer, DecisionLinks.layer, Notifications.layer, spaceMembers)),
-    Layer.provideMerge(Layer.mergeAll(DeclaredSpaces.layer, Messages.layer, ServerContents.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(DeclaredSpaces.layer, Messages.layer, ServerContents.layer, Plans.layer, Portability.layer),
+    ),
     Layer.provideMerge(
       Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer, Engrams.layer),
     ),

@@ -18,8 +18,11 @@ import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
 import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
+import messageWords from "./spaces/migrations/0058_message_words.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
 import models from "./models/migrations/0062_models.ts"
+import erasures from "./memory/migrations/0060_erasures.ts"
+import plans from "./memory/migrations/0059_plans.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import replies from "./runs/migrations/0064_replies.ts"
 import runs from "./runs/migrations/0063_runs.ts"
@@ -31,6 +34,7 @@ import journalSpace from "./store/migrations/0012_journal_space.ts"
 import search from "./store/migrations/0030_search.ts"
 import retention from "./store/migrations/0041_retention.ts"
 import eventVersion from "./store/migrations/0042_event_version.ts"
+import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
   "0001_journal": journal,
@@ -60,6 +64,10 @@ export const migrations: Migrations = {
   "0051_openers": openers,
   "0052_voters": voters,
   "0053_wallets": wallets,
+  "0057_search_order": searchOrder,
+  "0058_message_words": messageWords,
+  "0059_plans": plans,
+  "0060_erasures": erasures,
   "0061_agents": agents,
   "0062_models": models,
   "0063_runs": runs,

@@ -52,6 +52,12 @@ const table = {
     "Days for which a settled call, its result and its decisions are kept, 1 or more; then they go, and its idempotency key with them.",
     (env) => Config.Int(env).pipe(Config.withDefault(90)),
   ),
+  memoryDays: setting(
+    "STOA_MEMORY_DAYS",
+    "365",
+    "Days for which an earlier version of a memory is kept, 1 or more; the newest stays. A deleted one can be restored for 30 days.",
+    (env) => Config.Int(env).pipe(Config.withDefault(365)),
+  ),
   adminToken: setting(
     "STOA_ADMIN_TOKEN",
     "made at first start",
@@ -160,6 +166,8 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_SLOTS is a number of runs from 1 to 10000.")
   if (settings.callsDays < 1 || settings.callsDays > 36_500)
     return yield* refuse("STOA_CALLS_DAYS is a number of days from 1 to 36500.")
+  if (settings.memoryDays < 1 || settings.memoryDays > 36_500)
+    return yield* refuse("STOA_MEMORY_DAYS is a number of days from 1 to 36500.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))
     return yield* refuse(
       "STOA_ADMIN_TOKEN has fewer than 16 characters. Take a longer one, such as `openssl rand -hex 32`.",

@@ -6,6 +6,7 @@ import { RunId } from "../Ids.ts"
 import { Model } from "../Model.ts"
 import { pageOfMany } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
+import { Prompt } from "../Prompt.ts"
 import { problem } from "../Problem.ts"
 import { NewTrigger } from "../Run.ts"
 
@@ -15,6 +16,7 @@ const ref = { agent: PrincipalRef }
 export class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.get("get", "/agents/:agent", { params: ref, success: Agent, error: problem(Missing) }),
+    HttpApiEndpoint.get("prompt", "/agents/:agent/prompt", { params: ref, success: Prompt, error: problem(Missing) }),
     HttpApiEndpoint.patch("change", "/agents/:agent", {
       params: ref,
       payload: AgentChange,

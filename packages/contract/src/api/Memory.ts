@@ -13,6 +13,7 @@ import {
   MemoryVersion,
   NewMemory,
 } from "../Memory.ts"
+import { MemoryDiff, MemoryImported, MemoryLine, mostLines } from "../MemoryLine.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../Principal.ts"
 import { problem } from "../Problem.ts"
@@ -20,6 +21,7 @@ import { Idempotency, made } from "./guards.ts"
 
 const ref = { id: MemoryId }
 const share = { id: MemoryId, principal: PrincipalRef }
+const versionQuery = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(1))
 const writing = [
   problem(Missing),
   problem(StaleVersion),
@@ -51,6 +53,22 @@ export class MemoryApi extends HttpApiGroup.make("memory")
       success: made(MemoryRecord),
       error: [...writing, problem(BadInput)],
     }).middleware(Idempotency),
+    HttpApiEndpoint.get("export", "/memory/export", { query: pageQuery, success: pageOfMany(MemoryLine) }),
+    HttpApiEndpoint.post("import", "/memory/import", {
+      payload: Schema.Struct({ lines: Schema.Array(MemoryLine).check(Schema.isMaxLength(mostLines)) }),
+      success: MemoryImported,
+      error: [...writing, problem(BadInput)],
+    }),
+    HttpApiEndpoint.post("erase", "/memory/erase", {
+      payload: Schema.Struct({
+        /** The caller's own name: nothing is erased by mistake. */
+        confirm: Schema.String,
+        /** Only says how many records would go. */
+        dryRun: Schema.optionalKey(Schema.Boolean),
+      }),
+      success: Schema.Struct({ erased: Schema.Int }),
+      error: problem(BadInput),
+    }),
     HttpApiEndpoint.get("get", "/memory/:id", { params: ref, success: MemoryRecord, error: problem(Missing) }),
     HttpApiEndpoint.patch("change", "/memory/:id", {
       params: ref,
@@ -71,6 +89,13 @@ export class MemoryApi extends HttpApiGroup.make("memory")
       query: pageQuery,
       success: pageOfMany(MemoryVersion),
       error: problem(Missing),
+    }),
+    HttpApiEndpoint.get("diff", "/memory/:id/diff", {
+      params: ref,
+      /** Two versions; without them, what the newest changed. */
+      query: { from: Schema.optionalKey(versionQuery), to: Schema.optionalKey(versionQuery) },
+      success: MemoryDiff,
+      error: [problem(Missing), problem(WrongState)],
     }),
     HttpApiEndpoint.post("revert", "/memory/:id/revert", {
       params: ref,

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Ambiguous, Missing, TooLarge, WrongState } from "../Errors.ts"
+import { Ambiguous, BadInput, Missing, TooLarge, WrongState } from "../Errors.ts"
 import { MessageId } from "../Ids.ts"
-import { Emoji, Message, MessageText } from "../Message.ts"
+import { Emoji, FoundMessage, Message, MessageText } from "../Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
 import { SpaceRef } from "../Space.ts"
@@ -15,12 +15,13 @@ export class MessagesApi extends HttpApiGroup.make("messages")
   .add(
     HttpApiEndpoint.get("search", "/messages", {
       query: {
-        q: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500)),
+        /** A question in plain words: the best first. What stands in quotes must be there word for word. */
+        q: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2000)),
         space: Schema.optionalKey(SpaceRef),
-        limit: pageQuery.limit,
+        ...pageQuery,
       },
-      success: pageOfMany(Message),
-      error: [problem(Missing), problem(Ambiguous)],
+      success: pageOfMany(FoundMessage),
+      error: [problem(Missing), problem(Ambiguous), problem(BadInput)],
     }),
     HttpApiEndpoint.get("get", "/messages/:message", { params: message, success: Message, error: problem(Missing) }),
     HttpApiEndpoint.get("history", "/messages/:message/history", {

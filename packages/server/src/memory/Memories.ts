@@ -4,9 +4,11 @@
  * named by the caller's credential; a record somebody may not see is not there.
  */
 import {
+  type BadInput,
   Forbidden,
   largestMemory,
   type MemoryChange,
+  type MemoryDiff,
   type MemoryId,
   type MemoryNamespace,
   type MemoryRecord,
@@ -28,11 +30,15 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import { SearchIndex } from "../store/search/SearchIndex.ts"
+import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
+import { diffOf } from "./diff.ts"
 import { type By, makeFinding, type MemoryQuery } from "./finding.ts"
-import { indexRecord, scopeOf } from "./indexing.ts"
+import { hasEnded } from "./expiry.ts"
+import { scopeOf } from "./indexing.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./rows.ts"
 import { mayUse, type MemoryAct, slotOf } from "./rules.ts"
+import { makeRetaining } from "./retaining.ts"
+import { makeStoring } from "./storing.ts"
 
 export type { By } from "./finding.ts"
 
@@ -60,14 +66,38 @@ export class Memories extends Context.Service<
       by: By,
       query: { readonly namespace: MemoryNamespace; readonly kind: string; readonly text: string },
     ) => Effect.Effect<ReadonlyArray<MemoryRecord>>
-    readonly list: (by: By, query: MemoryQuery) => Effect.Effect<Page<MemoryRecord>>
+    /** A question refuses the cursor of another one. */
+    readonly list: {
+      (by: By, query: Omit<MemoryQuery, "q"> & { readonly q?: never }): Effect.Effect<Page<MemoryRecord>>
+      (by: By, query: MemoryQuery): Effect.Effect<Page<MemoryRecord>, BadInput>
+    }
+    /** What a search of one's own memory covers, and what of its answer is there. */
+    readonly scopes: (by: By) => ReadonlyArray<string>
+    readonly among: (
+      by: By,
+      answered: Answered,
+      ids: ReadonlyArray<string>,
+    ) => Effect.Effect<ReadonlyMap<string, MemoryRecord>>
     readonly history: (by: By, id: MemoryId, query: PageQuery) => Effect.Effect<Page<MemoryVersion>, Missing>
+    /** What changed between two versions; without them, what the newest changed. */
+    readonly diff: (
+      by: By,
+      id: MemoryId,
+      versions: { readonly from?: number; readonly to?: number },
+    ) => Effect.Effect<MemoryDiff, Missing | WrongState>
     readonly revert: (by: By, id: MemoryId, version: number) => Effect.Effect<MemoryRecord, WriteError, Transaction>
     readonly remove: (
       by: By,
       id: MemoryId,
       permanent: boolean,
     ) => Effect.Effect<void, Missing | WrongState | Forbidden, Transaction>
+    /** Gone for good, if its end has come and nobody has pinned it. */
+    readonly expire: (id: MemoryId) => Effect.Effect<void, never, Transaction>
+    /** Takes away earlier versions from before a moment, and records that were deleted before one: a step at a time. */
+    readonly retain: (terms: {
+      readonly versions: string
+      readonly deleted: string
+    }) => Effect.Effect<{ readonly versions: number; readonly records: number }>
     readonly restore: (by: By, id: MemoryId) => Effect.Effect<MemoryRecord, WriteError, Transaction>
     readonly shares: (by: By, id: MemoryId) => Effect.Effect<Page<MemoryShare>, Missing>
     /** `null` takes the right back. */
@@ -86,17 +116,9 @@ export class Memories extends Context.Service<
       const journal = yield* Journal
       const index = yield* SearchIndex
       const now = Effect.map(DateTime.now, DateTime.formatIso)
-      const { containing, list } = makeFinding(sql, index)
+      const { among, containing, list } = makeFinding(sql, index)
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
-
-      const sharesOf = (id: MemoryId) =>
-        Effect.orDie(
-          sql<{
-            principal: PrincipalId
-            access: MemoryRight
-            createdAt: string
-          }>`SELECT principal, access, created_at FROM memory_shares WHERE record = ${id} ORDER BY principal`,
-        )
+      const { drop, indexed, sharesOf, store, told } = yield* makeStoring
 
       /** The record as this one may use it; what it may not see, and what has expired, is not there. */
       const reach = Effect.fnUntraced(function* (by: By, id: MemoryId, act: MemoryAct, deleted = false) {
@@ -106,7 +128,7 @@ export class Memories extends Context.Service<
         )
         const row = rows[0]
         if (row === undefined || (row.deletedAt !== null) !== deleted) return yield* missing
-        if (row.expiresAt !== null && row.expiresAt <= (yield* now) && !recordFrom(row).pinned) return yield* missing
+        if (hasEnded(row, yield* now)) return yield* missing
         const shared = (yield* sharesOf(id)).find(({ principal }) => principal === by.id)?.access ?? null
         const standing = { owner: row.owner, public: recordFrom(row).public, shared }
         if (!mayUse("read", by.id, standing)) return yield* missing
@@ -119,55 +141,6 @@ export class Memories extends Context.Service<
           })
         return row
       })
-
-      const found = (row: RecordRow): Effect.Effect<void, never, Transaction> =>
-        Effect.flatMap(sharesOf(row.id), (shares) =>
-          indexRecord(
-            index,
-            recordFrom(row),
-            shares.map(({ principal }) => principal),
-          ),
-        )
-
-      const told = Effect.fnUntraced(function* (row: RecordRow) {
-        const readers = (yield* sharesOf(row.id)).map(({ principal }) => principal)
-        return {
-          record: row.id,
-          principal: row.owner,
-          namespace: row.namespace,
-          readers,
-          public: recordFrom(row).public,
-        }
-      })
-
-      const tagsOf = (row: RecordRow) => JSON.parse(row.tags) as ReadonlyArray<string>
-
-      /** The row, its version, its tags, its place in the index and its event: all of them or none. */
-      const store = Effect.fnUntraced(function* (row: RecordRow, isNew: boolean) {
-        yield* isNew
-          ? sql`INSERT INTO memory_records ${sql.insert(row as never)}`
-          : sql`UPDATE memory_records SET ${sql.update(row as never, ["id" as never])} WHERE id = ${row.id}`
-        const { call, content, expiresAt, id, mediaType, message, pinned, principal, tags, version } = row
-        yield* sql`INSERT INTO memory_versions ${sql.insert({
-          record: id,
-          version,
-          content,
-          mediaType,
-          tags,
-          public: row.public,
-          pinned,
-          expiresAt,
-          principal,
-          call,
-          message,
-          at: row.updatedAt,
-        })}`
-        yield* sql`DELETE FROM memory_tags WHERE record = ${id}`
-        for (const tag of tagsOf(row)) yield* sql`INSERT INTO memory_tags (record, tag) VALUES (${id}, ${tag})`
-        yield* found(row)
-        yield* journal.append({ kind: "memory.written", body: { ...(yield* told(row)), version } })
-        return recordFrom(row)
-      }, Effect.orDie)
 
       const sized = (content: string) => {
         const size = Buffer.byteLength(content)
@@ -229,8 +202,7 @@ export class Memories extends Context.Service<
         const there = key === undefined ? undefined : yield* bySlot(owner, namespace, slot)
         if (there !== undefined) {
           const changes = { ...rest, ...(expectedVersion === undefined ? {} : { expectedVersion }) }
-          const gone = there.expiresAt !== null && there.expiresAt <= (yield* now) && !recordFrom(there).pinned
-          if (!gone) return { record: yield* next(by, there, changes), made: false }
+          if (!hasEnded(there, yield* now)) return { record: yield* next(by, there, changes), made: false }
           yield* drop(there)
         }
         if (expectedVersion !== undefined && expectedVersion !== 0)
@@ -279,26 +251,46 @@ export class Memories extends Context.Service<
         return { items, next: rows.length > limit && last !== undefined ? encodeCursor(String(last.version)) : null }
       })
 
+      const versionOf = Effect.fnUntraced(function* (row: RecordRow, version: number) {
+        const rows = yield* Effect.orDie(
+          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${row.id} AND version = ${version}`,
+        )
+        if (rows[0] !== undefined) return versionFrom(rows[0])
+        return yield* new WrongState({
+          detail: `"${row.key}" has no version ${version}; it has those up to ${row.version} that are still kept.`,
+        })
+      })
+
+      const diff: Memories["Service"]["diff"] = Effect.fn("Memories.diff")(function* (by, id, versions) {
+        const row = yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
+        const { to = row.version } = versions
+        const { from = Math.max(1, to - 1) } = versions
+        const [before, after] = [yield* versionOf(row, from), yield* versionOf(row, to)]
+        return {
+          from,
+          to,
+          lines: diffOf(before.content, after.content),
+          tags: {
+            added: after.tags.filter((tag) => !before.tags.includes(tag)),
+            removed: before.tags.filter((tag) => !after.tags.includes(tag)),
+          },
+        }
+      })
+
       const revert: Memories["Service"]["revert"] = Effect.fn("Memories.revert")(function* (by, id, version) {
         const row = yield* reach(by, id, "write")
-        const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id} AND version = ${version}`,
-        )
-        if (rows[0] === undefined)
-          return yield* new WrongState({
-            detail: `"${row.key}" has no version ${version}; it has those up to ${row.version} that are still kept.`,
-          })
-        const { content, mediaType, tags } = versionFrom(rows[0])
+        const { content, mediaType, tags } = yield* versionOf(row, version)
         return yield* next(by, row, { content, mediaType, tags })
       })
 
-      /** Gone with its history and its shares. */
-      const drop = Effect.fnUntraced(function* (row: RecordRow) {
-        yield* index.remove(row.id)
-        for (const table of ["memory_tags", "memory_versions", "memory_shares"])
-          yield* sql`DELETE FROM ${sql(table)} WHERE record = ${row.id}`
-        yield* sql`DELETE FROM memory_records WHERE id = ${row.id}`
-      }, Effect.orDie)
+      const expire: Memories["Service"]["expire"] = Effect.fn("Memories.expire")(function* (id) {
+        const rows = yield* Effect.orDie(sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${id} ${held}`)
+        const row = rows[0]
+        if (row === undefined || !hasEnded(row, yield* now)) return
+        const body = { ...(yield* told(row)), version: row.version, permanent: true }
+        yield* drop(row)
+        yield* journal.append({ kind: "memory.deleted", body })
+      })
 
       const remove: Memories["Service"]["remove"] = Effect.fn("Memories.remove")(function* (by, id, permanent) {
         const row = yield* reach(by, id, "own")
@@ -346,11 +338,30 @@ export class Memories extends Context.Service<
                 ON CONFLICT (record, principal) DO UPDATE SET access = excluded.access`,
         )
         if (right === null) yield* index.remove(id, scopeOf(principal))
-        yield* found(row)
+        yield* indexed(row)
         yield* journal.append({ kind: "memory.shared", body: { ...(yield* told(row)), reader: principal, right } })
       })
 
-      return Memories.of({ put, change, get, containing, list, history, revert, remove, restore, shares, share })
+      const { retain } = yield* makeRetaining
+      const scopes = (by: By) => [scopeOf(by.id)]
+      return Memories.of({
+        put,
+        change,
+        get,
+        containing,
+        list: list as never,
+        scopes,
+        among,
+        history,
+        diff,
+        revert,
+        remove,
+        expire,
+        retain,
+        restore,
+        shares,
+        share,
+      })
     }),
   )
 }

@@ -1,9 +1,19 @@
 /** Which records somebody sees: by filters, by a text they contain, or by a question in plain words. */
-import type { MemoryNamespace, MemoryOrigin, MemoryRecord, PageQuery, Principal, PrincipalId } from "@stoa/contract"
+import type {
+  BadInput,
+  MemoryNamespace,
+  MemoryOrigin,
+  MemoryRecord,
+  PageQuery,
+  Principal,
+  PrincipalId,
+} from "@stoa/contract"
 import { DateTime, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import type { SearchIndex } from "../store/search/SearchIndex.ts"
+import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
+import { holdsPhrases, matchOf } from "../store/search/Match.ts"
+import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { publicScope, scopeOf } from "./indexing.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 
@@ -23,6 +33,9 @@ export interface MemoryQuery extends PageQuery {
   readonly owner?: PrincipalId
   readonly deleted?: boolean
 }
+
+const dieOfSql = <A, R>(asked: Effect.Effect<A, BadInput | SqlError.SqlError, R>): Effect.Effect<A, BadInput, R> =>
+  Effect.catchTag(asked, "SqlError", Effect.die)
 
 const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
 /** What a search by substring gives and reads at most. */
@@ -52,26 +65,47 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     return where
   })
 
+  const filtersOf = (query: MemoryQuery): ReadonlyArray<string> =>
+    (["namespace", "kind", "tag", "key", "owner"] as const).flatMap((name) =>
+      query[name] === undefined ? [] : [`${name}:${query[name]}`],
+    )
+
+  /** Those of what was found that are there for this one, with why. Rights are asked again of the rows themselves. */
+  const among = Effect.fnUntraced(function* (
+    by: By,
+    answered: Answered,
+    ids: ReadonlyArray<string>,
+    query: MemoryQuery = {},
+  ) {
+    const found = new Map<string, MemoryRecord>()
+    if (ids.length === 0) return found
+    const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))
+    const rows = yield* sql<RecordRow>`SELECT * FROM memory_records
+      WHERE ${sql.in("id", ids)} AND ${sql.and(yield* visible(by, query))}`
+    for (const row of rows)
+      if (holdsPhrases(row.content, answered))
+        found.set(row.id, recordFrom(row, matchOf(hits.get(row.id)!, answered, row.content)))
+    return found
+  })
+
   const search = Effect.fnUntraced(function* (by: By, query: MemoryQuery & { readonly q: string }) {
     const { cursor, limit = 50, q } = query
+    // What was deleted is not in the index.
+    if (query.deleted === true) return { items: [], next: null }
     const scopes = query.owner === undefined || query.owner === by.id ? [scopeOf(by.id)] : [scopeOf(by.id), publicScope]
-    const filters = [
-      ...(query.namespace === undefined ? [] : [`namespace:${query.namespace}`]),
-      ...(query.kind === undefined ? [] : [`kind:${query.kind}`]),
-      ...(query.tag === undefined ? [] : [`tag:${query.tag}`]),
-    ]
-    const { fixed, found: hits } = yield* index.find(scopes, q, filters)
-    const from = cursor === undefined ? 0 : Math.max(0, Number.parseInt(decodeCursor(cursor), 10) || 0)
-    const where = yield* visible(by, query)
+    const filters = filtersOf(query)
+    const digest = digestOf(q, ...filters)
+    let at = yield* placeOfCursor(cursor, digest)
+    const answered = yield* index.find(scopes, q, filters)
+    const hits = answered.found
     const items: Array<MemoryRecord> = []
-    let at = from
-    // Rights are asked again of the rows themselves: the index only says where to look.
-    for (; at < hits.length && items.length < limit; at++) {
-      const { ref, ...match } = hits[at]!
-      const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE id = ${ref} AND ${sql.and(where)}`
-      if (rows[0] !== undefined) items.push(recordFrom(rows[0], { ...match, fixed }))
+    while (at < hits.length && items.length < limit) {
+      const some = hits.slice(at, at + limit - items.length).map(({ ref }) => ref)
+      at += some.length
+      const found = yield* among(by, answered, some, query)
+      items.push(...some.flatMap((id) => found.get(id) ?? []))
     }
-    return { items, next: at < hits.length ? encodeCursor(String(at)) : null }
+    return { items, next: at < hits.length ? cursorAt(digest, at) : null }
   })
 
   const list = Effect.fn("Memories.list")(function* (by: By, query: MemoryQuery) {
@@ -90,7 +124,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
       items: items.map((row) => recordFrom(row)),
       next: rows.length > limit && last !== undefined ? encodeCursor(`${last.updatedAt} ${last.id}`) : null,
     }
-  }, Effect.orDie)
+  }, dieOfSql)
 
   // Compared here and not by LIKE: the databases fold other letters than a to z differently, and `%` is a letter like any other.
   const containing = Effect.fn("Memories.containing")(function* (
@@ -116,5 +150,5 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     return items
   }, Effect.orDie)
 
-  return { containing, list }
+  return { containing, list, among: (...args: Parameters<typeof among>) => Effect.orDie(among(...args)) }
 }

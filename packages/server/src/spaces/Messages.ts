@@ -3,6 +3,7 @@ import {
   BadInput,
   Emoji,
   Forbidden,
+  type FoundMessage,
   largestText,
   type Message,
   type MessageCall,
@@ -22,12 +23,12 @@ import { SqlClient } from "effect/sql"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { indexText } from "../store/Search.ts"
+import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
-import { idsAtOnce, newestMatches, type Place, within } from "./search.ts"
+import { idsAtOnce, makeSearch, scopeOf } from "./search.ts"
 import { addresseesOf, readsMentions } from "./trigger.ts"
 
 /** So far up a thread is looked for those who take part in it. */
@@ -85,7 +86,15 @@ export class Messages extends Context.Service<
       readonly viewer: Viewer
       readonly space?: Space
       readonly limit?: number
-    }) => Effect.Effect<Page<Message>, Forbidden>
+      readonly cursor?: string
+    }) => Effect.Effect<Page<FoundMessage>, Forbidden | BadInput>
+    /** What a search of everything the viewer may see covers, and what of its answer is there. */
+    readonly scopes: (viewer: Viewer) => Effect.Effect<ReadonlyArray<string>>
+    readonly among: (
+      viewer: Viewer,
+      answered: Answered,
+      ids: ReadonlyArray<string>,
+    ) => Effect.Effect<ReadonlyMap<string, FoundMessage>>
     /** Whether the viewer sees one of these: in a space it may see, and not deleted. */
     readonly seesAny: (ids: ReadonlyArray<string>, viewer: Viewer) => Effect.Effect<boolean>
   }
@@ -97,8 +106,8 @@ export class Messages extends Context.Service<
       const journal = yield* Journal
       const spaces = yield* Spaces
       const columns = messageColumns(sql)
-      const index = (id: string, text: string, isNew = false) =>
-        Effect.orDie(Effect.provideService(indexText("messages", id, text, isNew), SqlClient.SqlClient, sql))
+      const index = yield* SearchIndex
+      const finding = makeSearch(sql, index)
 
       const short = Effect.fnUntraced(function* (text: string) {
         const size = Buffer.byteLength(text)
@@ -178,7 +187,7 @@ export class Messages extends Context.Service<
           createdAt: DateTime.formatIso(yield* DateTime.now),
         }
         yield* Effect.orDie(sql`INSERT INTO messages ${sql.insert(row)}`)
-        yield* index(id, message.text, true)
+        yield* finding.put({ ...row, authorName: author.name }, true)
         // What one has said one has read.
         yield* Effect.orDie(
           sql`UPDATE members SET read_seq = ${row.seq} WHERE space = ${space.id} AND principal = ${author.id}`,
@@ -263,8 +272,8 @@ export class Messages extends Context.Service<
         yield* Effect.orDie(sql`INSERT INTO message_edits (message, place, text, at)
           VALUES (${message.id}, (SELECT count(*) FROM message_edits WHERE message = ${message.id}), ${before[0].text}, ${now})`)
         yield* Effect.orDie(sql`UPDATE messages SET text = ${text} WHERE id = ${message.id}`)
-        yield* index(message.id, text)
         const edited = (yield* byId(message.id))!
+        yield* finding.put({ ...edited, authorName: edited.author.name })
         yield* journal.append({ kind: "message.edited", space: message.space, body: { message: edited } })
         return edited
       })
@@ -281,7 +290,7 @@ export class Messages extends Context.Service<
         if (rows.length === 0) return
         yield* sql`DELETE FROM reactions WHERE message = ${message.id}`
         yield* sql`DELETE FROM message_edits WHERE message = ${message.id}`
-        yield* index(message.id, "")
+        yield* index.remove(message.id)
         yield* journal.append({
           kind: "message.deleted",
           space: message.space,
@@ -336,22 +345,24 @@ export class Messages extends Context.Service<
         yield* journal.append({ kind: "message.pinned", space: message.space, body: { message: message.id, pinned } })
       })
 
-      const search: Messages["Service"]["search"] = Effect.fn("Messages.search")(function* ({
-        limit = 50,
-        space,
-        viewer,
-        words,
-      }: Parameters<Messages["Service"]["search"]>[0]) {
+      /** The spaces a search covers, of all that the viewer may see. */
+      const searched = Effect.fnUntraced(function* (viewer: Viewer, space?: Space) {
         const seen = yield* spaces.visibleTo(viewer)
-        if (seen.size === 0) {
-          const { rule, verdict } = viewer.judge("read", "spaces/*")
-          return verdict === "allow"
-            ? { items: [], next: null }
-            : yield* new Forbidden({ action: "read", resource: "spaces/*", rule })
-        }
-        return yield* Effect.orDie(
-          newestMatches(sql, words, limit, space === undefined ? seen : within(seen, space.id)),
-        )
+        if (seen.size > 0) return space === undefined ? seen : new Set(seen.has(space.id) ? [space.id] : [])
+        const { rule, verdict } = viewer.judge("read", "spaces/*")
+        return verdict === "allow" ? seen : yield* new Forbidden({ action: "read", resource: "spaces/*", rule })
+      })
+
+      const search: Messages["Service"]["search"] = Effect.fn("Messages.search")(function* (query) {
+        const { cursor, limit = 50, space, viewer, words } = query
+        return yield* finding.search({ words, limit, cursor, seen: yield* searched(viewer, space) })
+      })
+
+      const scopes: Messages["Service"]["scopes"] = (viewer) =>
+        Effect.map(spaces.visibleTo(viewer), (seen) => [...seen].map(scopeOf))
+
+      const among: Messages["Service"]["among"] = Effect.fnUntraced(function* (viewer, answered, ids) {
+        return yield* finding.among(answered, ids, yield* spaces.visibleTo(viewer))
       })
 
       const seesAny: Messages["Service"]["seesAny"] = Effect.fnUntraced(function* (ids, viewer) {
@@ -359,14 +370,31 @@ export class Messages extends Context.Service<
         const seen = yield* spaces.visibleTo(viewer)
         for (const some of Arr.chunksOf(ids, idsAtOnce)) {
           const rows = yield* Effect.orDie(
-            sql<Place>`SELECT DISTINCT space FROM messages WHERE ${sql.in("id", some)} AND deleted_at IS NULL`,
+            sql<{
+              space: string
+            }>`SELECT DISTINCT space FROM messages WHERE ${sql.in("id", some)} AND deleted_at IS NULL`,
           )
           if (rows.some((row) => seen.has(row.space))) return true
         }
         return false
       })
 
-      return Messages.of({ post, settleCall, list, get, history, edit, remove, react, unreact, pin, search, seesAny })
+      return Messages.of({
+        post,
+        settleCall,
+        list,
+        get,
+        history,
+        edit,
+        remove,
+        react,
+        unreact,
+        pin,
+        search,
+        scopes,
+        among,
+        seesAny,
+      })
     }),
   )
 }

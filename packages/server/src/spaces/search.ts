@@ -1,53 +1,89 @@
-/** Finding messages by their words, among those in spaces that somebody may see. */
-import { Array as Arr, Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import { findText } from "../store/Search.ts"
+/** Finding messages by a question in plain words, among those in spaces that somebody may see. */
+import { FoundMessage, type MessageId, type Page, type SpaceId } from "@stoa/contract"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Transaction } from "../store/journal/Journal.ts"
+import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
+import { holdsPhrases, matchOf } from "../store/search/Match.ts"
+import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { messageColumns, messagesFrom } from "./rows.ts"
 
-/** So many ids in one question, and so many matches looked through for those the viewer may see. */
+/** So many ids in one question. */
 export const idsAtOnce = 1000
-const mostLookedAt = 50_000
+/** So far up a thread is looked for its first message. */
+const deepest = 100
 
-export interface Place {
-  readonly id: string
-  readonly space: string
-  readonly createdAt: string
+export const scopeOf = (space: string): string => `space:${space}`
+
+export interface Said {
+  readonly id: MessageId
+  readonly space: SpaceId
+  readonly seq: number
+  readonly text: string
+  readonly replyTo: string | null
+  readonly authorName: string
 }
-const newestFirst = (one: Place, other: Place): number =>
-  one.createdAt === other.createdAt ? (one.id < other.id ? -1 : 1) : one.createdAt < other.createdAt ? 1 : -1
 
-export const within = (seen: ReadonlySet<string>, space: string): ReadonlySet<string> =>
-  new Set(seen.has(space) ? [space] : [])
-
-/** The newest that match, of these spaces. */
-export const newestMatches = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  words: string,
-  limit: number,
-  seen: ReadonlySet<string>,
-) {
+export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service"]) => {
   const columns = messageColumns(sql)
-  // What is in other spaces is taken out afterwards, and must not keep out what is in these: then more is looked at.
-  for (let most = limit * 20; ; most *= 8) {
-    const ids = yield* Effect.provideService(findText("messages", words, most), SqlClient.SqlClient, sql)
-    if (ids.length === 0) return { items: [], next: null }
-    const found: Array<Place> = []
-    for (const some of Arr.chunksOf(ids, idsAtOnce))
-      found.push(
-        ...(yield* sql<Place>`SELECT id, space, created_at FROM messages
-                WHERE ${sql.in("id", some)} AND deleted_at IS NULL`),
-      )
-    const newest = found
-      .filter((one) => seen.has(one.space))
-      .toSorted(newestFirst)
-      .slice(0, limit)
-    if (newest.length < limit && ids.length === most && most < mostLookedAt) continue
-    if (newest.length === 0) return { items: [], next: null }
-    const rows = yield* sql<Place>`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
-            WHERE ${sql.in(
-              "m.id",
-              newest.map(({ id }) => id),
-            )}`
-    return { items: yield* messagesFrom(sql, rows.toSorted(newestFirst) as never), next: null }
-  }
-})
+
+  /** A thread is a series of its own: what is answered belongs together, whatever was said in between. */
+  const seriesOf = Effect.fnUntraced(function* ({ replyTo, space }: Said) {
+    if (replyTo === null) return space
+    const rows = yield* sql<{ id: string }>`WITH RECURSIVE up (id, reply_to, depth) AS (
+        SELECT id, reply_to, 0 FROM messages WHERE id = ${replyTo}
+        UNION ALL SELECT m.id, m.reply_to, up.depth + 1 FROM messages m JOIN up ON m.id = up.reply_to
+        WHERE up.depth < ${deepest}) SELECT id FROM up ORDER BY depth DESC LIMIT 1`
+    return rows[0]?.id ?? space
+  })
+
+  const put = Effect.fnUntraced(function* (said: Said, isNew = false): Effect.fn.Return<void, never, Transaction> {
+    const { authorName, id, seq, space, text } = said
+    const series = yield* Effect.orDie(seriesOf(said))
+    yield* index.put({ scope: scopeOf(space), ref: id, series, order: String(seq), label: authorName, text }, isNew)
+  })
+
+  /** Those of these messages that are there and in these spaces, with why they were found. */
+  const among = Effect.fnUntraced(function* (
+    answered: Answered,
+    ids: ReadonlyArray<string>,
+    seen: ReadonlySet<string>,
+  ) {
+    const found = new Map<string, FoundMessage>()
+    if (ids.length === 0) return found
+    const rows = yield* sql<{ id: string; space: string }>`SELECT ${columns} FROM messages m
+      JOIN principals p ON p.id = m.author WHERE ${sql.in("m.id", ids)} AND m.deleted_at IS NULL`
+    const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))
+    for (const message of yield* messagesFrom(sql, rows.filter(({ space }) => seen.has(space)) as never))
+      if (holdsPhrases(message.text, answered))
+        found.set(
+          message.id,
+          new FoundMessage({ ...message, match: matchOf(hits.get(message.id)!, answered, message.text) }),
+        )
+    return found
+  }, Effect.orDie)
+
+  /** The best first. */
+  const search = Effect.fnUntraced(function* (query: {
+    readonly words: string
+    readonly seen: ReadonlySet<string>
+    readonly limit: number
+    readonly cursor: string | undefined
+  }) {
+    const { cursor, limit, seen, words } = query
+    const digest = digestOf(words, ...[...seen].toSorted())
+    let at = yield* placeOfCursor(cursor, digest)
+    const answered = yield* index.find([...seen].map(scopeOf), words)
+    const hits = answered.found
+    const items: Array<FoundMessage> = []
+    while (at < hits.length && items.length < limit) {
+      const some = hits.slice(at, at + limit - items.length).map(({ ref }) => ref)
+      at += some.length
+      const found = yield* among(answered, some, seen)
+      items.push(...some.flatMap((id) => found.get(id) ?? []))
+    }
+    return { items, next: at < hits.length ? cursorAt(digest, at) : null } satisfies Page<FoundMessage>
+  })
+
+  return { put, among, search }
+}

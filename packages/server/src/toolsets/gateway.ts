@@ -9,6 +9,7 @@ import { integer, offered, text } from "./face.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Waits } from "../runs/Waits.ts"
 import { gatewayRuns } from "./runs.ts"
+import { gatewayMemory } from "./gatewayMemory.ts"
 import { bare, makeTalk } from "./talk.ts"
 
 const most = 100
@@ -135,5 +136,6 @@ export const gateway = Effect.gen(function* () {
       }),
     }),
     ...(yield* gatewayRuns),
+    ...(yield* gatewayMemory),
   ]
 })

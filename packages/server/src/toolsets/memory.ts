@@ -1,18 +1,22 @@
 /** What the toolsets remember: seed 000's blocks and passages, and the house's own notes. Each works on its caller's memory. */
-import { Caller, type MemoryRecord, type NewMemory, type Principal } from "@stoa/contract"
+import { Caller, type MemoryRecord, type NewMemory } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
+import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Memories } from "../memory/Memories.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
 import { bare } from "./talk.ts"
 
 const tags = { type: "array", items: { type: "string", minLength: 1, maxLength: 128 }, maxItems: 64 }
 const me = Effect.map(Caller, ({ principal }) => principal)
+/** Who writes, and in which call: every version says so. */
+const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
+type Writer = Effect.Success<ReturnType<typeof writerIn>>
 
 /** update_memory, search_memory, store_memory: exactly seed 000's (S0-32 … S0-47). */
 export const officeMemory = Effect.gen(function* () {
   const memories = yield* Memories
-  const write = (by: Principal, memory: NewMemory) => memories.put(by, by.id, { namespace: "office", ...memory })
+  const write = (by: Writer, memory: NewMemory) => memories.put(by, by.id, { namespace: "office", ...memory })
   return [
     offered("office", {
       name: "update_memory",
@@ -29,8 +33,11 @@ export const officeMemory = Effect.gen(function* () {
         },
         required: ["label", "content"],
       },
-      run: Effect.fnUntraced(function* (input: { readonly label: string; readonly content: string }) {
-        yield* write(yield* me, { kind: "block", key: input.label, content: input.content })
+      run: Effect.fnUntraced(function* (
+        input: { readonly label: string; readonly content: string },
+        call: HandlerCall,
+      ) {
+        yield* write(yield* writerIn(call), { kind: "block", key: input.label, content: input.content })
         return { success: true }
       }),
     }),
@@ -62,8 +69,11 @@ export const officeMemory = Effect.gen(function* () {
         },
         required: ["content"],
       },
-      run: Effect.fnUntraced(function* (input: { readonly content: string; readonly tags?: ReadonlyArray<string> }) {
-        const { record } = yield* write(yield* me, { kind: "passage", ...input })
+      run: Effect.fnUntraced(function* (
+        input: { readonly content: string; readonly tags?: ReadonlyArray<string> },
+        call: HandlerCall,
+      ) {
+        const { record } = yield* write(yield* writerIn(call), { kind: "passage", ...input })
         return { passageId: bare(record.id) }
       }),
     }),
@@ -148,15 +158,18 @@ export const stoaMemory = Effect.gen(function* () {
         },
         required: ["content"],
       },
-      run: Effect.fnUntraced(function* (input: {
-        readonly content: string
-        readonly key?: string
-        readonly kind?: string
-        readonly tags?: ReadonlyArray<string>
-        readonly share_with?: ReadonlyArray<string>
-      }) {
+      run: Effect.fnUntraced(function* (
+        input: {
+          readonly content: string
+          readonly key?: string
+          readonly kind?: string
+          readonly tags?: ReadonlyArray<string>
+          readonly share_with?: ReadonlyArray<string>
+        },
+        call: HandlerCall,
+      ) {
         const { kind = "note", share_with: readers = [], ...rest } = input
-        const by = yield* me
+        const by = yield* writerIn(call)
         const { record } = yield* memories.put(by, by.id, { kind, ...rest })
         for (const name of readers) yield* memories.share(by, record.id, (yield* principals.get(name)).id, "read")
         return { id: record.id, kind, key: record.key, version: record.version, sharedWith: readers }

@@ -11,6 +11,7 @@ import { Decisions } from "../decisions/Decisions.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
+import { stoaSearch } from "./search.ts"
 import { makeTalk, shown } from "./talk.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
@@ -162,13 +163,25 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "search_messages",
-      description: "Find messages by words, in what you may see.",
+      description: "Find messages by a question in plain words, in what you may see. The best first.",
       effects: "none",
-      input: { properties: { query: text("Words", { minLength: 1 }), space, limit }, required: ["query"] },
+      input: {
+        properties: {
+          query: text("A question or a few words; what stands in quotes must be there word for word", {
+            minLength: 1,
+            maxLength: 2000,
+          }),
+          space,
+          limit,
+          cursor: text("The next of the page before"),
+        },
+        required: ["query"],
+      },
       run: Effect.fnUntraced(function* (input: {
         readonly query: string
         readonly space?: string
         readonly limit?: number
+        readonly cursor?: string
       }) {
         const viewer = yield* talk.viewer
         const { items, next } = yield* talk.messages.search({
@@ -176,8 +189,9 @@ export const stoa = Effect.gen(function* () {
           viewer,
           ...(input.space === undefined ? {} : { space: yield* talk.readable(input.space) }),
           ...(input.limit === undefined ? {} : { limit: input.limit }),
+          ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
         })
-        return { items: items.map(shown), next }
+        return { items: items.map((message) => ({ ...shown(message), match: message.match })), next }
       }),
     }),
     tool({
@@ -303,5 +317,6 @@ export const stoa = Effect.gen(function* () {
       }),
     }),
     ...(yield* stoaMemory),
+    ...(yield* stoaSearch),
   ]
 })

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Backup } from "../../src/store/backup/Backup.ts"
 import { columnTypes } from "../../src/store/database/Columns.ts"
 import { type Migrations, migrate, versionOf } from "../../src/store/Schemas.ts"
-import { createSearch, findText, indexText } from "../../src/store/Search.ts"
+import { createSearchIndex } from "../../src/store/search/tables.ts"
 import { opened, places, tempFolder, until } from "../stores.ts"
 
 /** Every type of column, a reference that sorts before what it refers to, a search index and a seeded row. */
@@ -21,7 +21,7 @@ const first: Migrations = {
     yield* sql`CREATE TABLE children (id TEXT PRIMARY KEY, thing TEXT NOT NULL REFERENCES things (id))`
     yield* sql`CREATE TABLE seeded (one INTEGER PRIMARY KEY, value TEXT)`
     yield* sql`INSERT INTO seeded VALUES (1, 'as the migration put it')`
-    yield* createSearch("notes")
+    yield* createSearchIndex
   }),
 }
 const second: Migrations = {
@@ -57,7 +57,8 @@ const fill = Effect.gen(function* () {
   // The counter stands further than any row does.
   yield* sql`DELETE FROM counted WHERE pair >= 430`
   yield* sql`UPDATE seeded SET value = 'as it was changed'`
-  yield* indexText("notes", "n1", "Über den Wolken")
+  const entry = { scope: 1, ref: "n1", part: 0, place: 0, len: 2, labels: "", terms: "uber wolk", tokens: "uber wolk" }
+  yield* sql`INSERT INTO search_index ${sql.insert(entry)}`
 })
 
 /** Everything that can be seen of a house. */
@@ -83,7 +84,11 @@ const seen = Effect.gen(function* () {
     children: yield* sql`SELECT * FROM children`,
     counted: (yield* sql<{ cursor: number }>`SELECT cursor FROM counted ORDER BY cursor`).map((row) => row.cursor),
     seeded: yield* sql`SELECT value FROM seeded`,
-    found: yield* findText("notes", "wolken uber", 10),
+    found: yield* sql.onDialectOrElse({
+      pg: () => sql`SELECT ref FROM search_index WHERE words @@ 'wolk & uber'::tsquery`,
+      orElse: () =>
+        sql`SELECT ref FROM search_index WHERE seq IN (SELECT rowid FROM search_words WHERE search_words MATCH 'wolk AND uber')`,
+    }),
   }
 })
 

@@ -5,7 +5,6 @@ import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Schema } from
 import { SqlClient, SqlSchema } from "effect/sql"
 import { claimDue } from "../../src/store/Claims.ts"
 import { columnTypes, Flag, json } from "../../src/store/database/Columns.ts"
-import { createSearch, findText, indexText } from "../../src/store/Search.ts"
 import { Store } from "../../src/store/database/Store.ts"
 import { stores, until } from "../stores.ts"
 
@@ -276,24 +275,6 @@ for (const [name, store] of stores)
         assert.strictEqual(ids.length, 60)
         assert.strictEqual((yield* claim("late", now)).length, 0)
         assert.strictEqual((yield* claim("late", DateTime.add(now, { seconds: 31 }))).length, 10)
-      }),
-    )
-
-    it.effect("searches text by words, without regard to case and accents", () =>
-      Effect.gen(function* () {
-        yield* createSearch("notes")
-        yield* Effect.forEach(["Über den Wolken", "the quick brown fox", "a slow brown bear"], (text, n) =>
-          indexText("notes", `n${n}`, text),
-        )
-        assert.deepStrictEqual(yield* findText("notes", "brown fox", 10), ["n1"])
-        assert.deepStrictEqual((yield* findText("notes", "brown", 10)).toSorted(), ["n1", "n2"])
-        assert.deepStrictEqual(yield* findText("notes", "uber", 10), ["n0"])
-        yield* indexText("notes", "n3", "see report-2026.final.pdf at files.example.org/archive")
-        assert.deepStrictEqual(yield* findText("notes", "final archive example", 10), ["n3"])
-        yield* indexText("notes", "n1", "nothing left")
-        assert.deepStrictEqual(yield* findText("notes", "fox", 10), [])
-        // What a user types is words, never search syntax.
-        assert.deepStrictEqual(yield* findText("notes", `" OR * NEAR( ' & | !`, 10), [])
       }),
     )
   })

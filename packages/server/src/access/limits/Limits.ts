@@ -13,6 +13,10 @@ import { Rules } from "../rights/Rules.ts"
 /** Never unlimited: generous for a person or an agent at work, short for a loop gone wild. */
 export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
+  // These read and write one's own memory and nothing else: a long talk is written down and asked about in one go.
+  ...["recall", "remember", "search"].map(
+    (tool) => new Limit({ principal: "*", resource: `tools/${tool}`, count: 6000, seconds: 60 }),
+  ),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),

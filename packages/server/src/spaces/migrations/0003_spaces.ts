@@ -2,7 +2,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnTypes } from "../../store/database/Columns.ts"
-import { createSearch } from "../../store/Search.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -60,5 +59,14 @@ export default Effect.gen(function* () {
     created_at TEXT NOT NULL,
     PRIMARY KEY (message, emoji, principal)
   )`
-  yield* createSearch("messages")
+  // Every word had to be there; 0058 takes it away again.
+  yield* sql.onDialectOrElse({
+    pg: () =>
+      Effect.andThen(
+        sql`CREATE TABLE messages_words (id TEXT PRIMARY KEY, words TEXT NOT NULL,
+          vector TSVECTOR GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED)`,
+        sql`CREATE INDEX messages_words_index ON messages_words USING GIN (vector)`,
+      ),
+    orElse: () => sql`CREATE VIRTUAL TABLE messages_words USING fts5(id UNINDEXED, words, tokenize = 'unicode61')`,
+  })
 })

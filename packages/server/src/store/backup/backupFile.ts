@@ -76,7 +76,8 @@ source.close()
 const copy = new DatabaseSync(workerData.to, { readOnly: true })
 const counts = {}
 for (const { name } of copy.prepare(
-  "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND substr(name, 1, 7) <> 'sqlite_'"
+  "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND substr(name, 1, 7) <> 'sqlite_'" +
+  " AND name NOT IN (SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % content=%')"
 ).all()) counts[name] = copy.prepare('SELECT count(*) AS n FROM "' + name + '"').get().n
 const counted = copy.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get() !== undefined
 const counters = {}

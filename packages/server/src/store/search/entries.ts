@@ -9,6 +9,8 @@ export interface Entry {
   readonly ref: string
   /** Entries that belong together in order lend each other their words. Null: it stands alone. */
   readonly series: string | null
+  /** Where it stands in its series, such as `012`; without one, behind those that are there. */
+  readonly order?: string
   /** What it is called or who said it: a word in it counts apart. */
   readonly label: string
   readonly text: string
@@ -25,8 +27,8 @@ export interface Part {
 /** Longer texts are cut into passages; a text's score is its best passage's. */
 const whole = 250
 const passage = 200
-/** So much of one text is found by its words; the rest is kept and shown, not searched. */
-const most = 50
+/** So much of one text is found by its words, which is all of the largest record; the rest is kept and shown, not searched. */
+const most = 250
 
 /** A token no term can be: terms have no `_`. */
 export const filterToken = (filter: string): string => `_f${hash("sha256", filter, "hex").slice(0, 16)}`
@@ -41,10 +43,11 @@ const passages = (terms: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<str
         terms.slice(at * passage, (at + 1) * passage),
       )
 
-export const partsOf = (entry: Entry, scope: number): ReadonlyArray<Part> => {
+/** Without the token of its scope, whose number only the database knows. */
+export const partsOf = (entry: Entry): ReadonlyArray<Part> => {
   const { name, rest } = speakerOf(entry.text)
   const labels = [...new Set(termsOf(`${entry.label} ${name}`))]
-  const fixed = [scopeToken(scope), nounToken(entry.scope), ...(entry.filters ?? []).map(filterToken)]
+  const fixed = [nounToken(entry.scope), ...(entry.filters ?? []).map(filterToken)]
   return passages(termsOf(rest)).map((terms) => ({
     terms,
     labels,

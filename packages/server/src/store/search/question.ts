@@ -1,7 +1,7 @@
 /** A question as the database is asked it: which words, how rare, and which rows to look at. Pure. */
 import { filterToken, nounToken, scopeToken } from "./entries.ts"
 import { type Asked, rarestFirst } from "./score.ts"
-import { likeness, phrasesOf, termsOf } from "./terms.ts"
+import { likeness, phrasesOf, termsOf, wordsIn } from "./terms.ts"
 
 /** A question of more words than this is asked by its rarest. */
 const mostTerms = 16
@@ -9,6 +9,8 @@ const mostTerms = 16
 const longestQuestion = 2000
 
 export interface Question {
+  /** Its words as they were asked, by their terms. */
+  readonly words: ReadonlyMap<string, string>
   readonly terms: ReadonlyArray<string>
   /** What stood in quotes: each must be there word for word. */
   readonly phrases: ReadonlyArray<ReadonlyArray<string>>
@@ -17,7 +19,8 @@ export interface Question {
 
 export const questionOf = (text: string, filters: ReadonlyArray<string> = []): Question => {
   const read = text.slice(0, longestQuestion)
-  return { terms: [...new Set(termsOf(read))].slice(0, 200), phrases: phrasesOf(read), filters }
+  const words = new Map(wordsIn(read).flatMap(({ terms, word }) => terms.map((term) => [term, word.toLowerCase()])))
+  return { words, terms: [...new Set(termsOf(read))].slice(0, 200), phrases: phrasesOf(read), filters }
 }
 
 /** Only words of some length without digits are taken for misspelt. */

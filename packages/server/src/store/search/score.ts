@@ -108,8 +108,8 @@ export const score = (rows: ReadonlyArray<Row>, asked: ReadonlyArray<Asked>, siz
       const lent =
         beside * ((before?.tf[at] ?? 0) + (after?.tf[at] ?? 0)) +
         twoAway * ((twoBefore?.tf[at] ?? 0) + (twoAfter?.tf[at] ?? 0))
-      const others = having === undefined ? 0 : having[at]! - (own > 0 ? 1 : 0)
-      const heard = own + lent + (inSeries * others) / (others + 1)
+      const together = having?.[at] ?? 0
+      const heard = own + lent + (inSeries * together) / (together + 1)
       const share = (idf[at]! * heard * (k1 + 1)) / (heard + length)
       const label = labelled[at] === true ? Math.max(leastLabel * asked[at]!.weight, idf[at]!) : 0
       sum += share + label

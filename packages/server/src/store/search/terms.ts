@@ -29,7 +29,7 @@ const singular = (word: string): string => {
   if (/(ss|us|is)$/.test(word)) return word
   for (const [ending, to, stay] of plurals) {
     const stem = word.replace(ending, "")
-    if (stem !== word) return stem.length >= stay ? stem + to : word
+    if (stem !== word && stem.length >= stay) return stem + to
   }
   return word
 }
@@ -74,6 +74,21 @@ export const termsOf = (text: string): ReadonlyArray<string> =>
     if (stopWords.has(short)) return []
     return [stem(baseForms.get(short) ?? short)]
   })
+
+/** A word as it stands in a text, where it begins, and the terms it comes to. */
+export interface Word {
+  readonly word: string
+  readonly at: number
+  readonly terms: ReadonlyArray<string>
+}
+
+/** The words of a text in place, for showing why it was found. */
+export const wordsIn = (text: string): ReadonlyArray<Word> =>
+  [...text.matchAll(/[\p{L}\p{N}\p{M}]+(?:['\u2018\u2019\u02bc][\p{L}\p{N}\p{M}]+)*/gu)].map((found) => ({
+    word: found[0],
+    at: found.index,
+    terms: termsOf(found[0]),
+  }))
 
 /** A leading `Name:`, as chats are written down: who speaks is a label, not what is said. */
 const speaker = /^\s{0,8}([\p{L}\p{N}][\p{L}\p{N} ._'-]{0,62}):\s/u

@@ -1,8 +1,9 @@
-import { type Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
+import { type Agent, type AgentChange, Api, BadInput, Caller, promptOf } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
+import { makeMemoryPrompt } from "../../../memory/MemoryPrompt.ts"
 import { Languages } from "../../../models/Languages.ts"
 import { Triggers } from "../../../runs/Triggers.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
@@ -17,6 +18,7 @@ export const agentsHandlers = HttpApiBuilder.group(
     const triggers = yield* Triggers
     const agents = yield* Agents
     const languages = yield* Languages
+    const memoryOf = yield* makeMemoryPrompt
     const { transact } = yield* Journal
     const named = Effect.fnUntraced(function* (ref: string) {
       const agent = yield* agents.get(ref)
@@ -37,6 +39,13 @@ export const agentsHandlers = HttpApiBuilder.group(
       thinker?.kind === "program" ? require("admin", "house/programs") : require("write", `principals/${agent.name}`)
     return handlers.handleAll({
       get: ({ params }) => named(params.agent),
+      // What it remembers is its own; whoever rules the house may look at what it is told.
+      prompt: Effect.fnUntraced(function* ({ params }) {
+        const agent = yield* named(params.agent)
+        const { principal } = yield* Caller
+        if (principal.id !== agent.id) yield* require("admin", `principals/${agent.name}`)
+        return promptOf(yield* memoryOf(agent.id))
+      }),
       change: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)
         yield* allowed(agent, payload)

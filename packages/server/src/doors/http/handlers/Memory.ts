@@ -1,7 +1,8 @@
-import { Api, Caller, type MemoryRecord } from "@stoa/contract"
+import { Api, BadInput, Caller, type MemoryRecord } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../access/identity/Principals.ts"
+import { Portability } from "../../../memory/Portability.ts"
 import { Memories } from "../../../memory/Memories.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 
@@ -11,6 +12,7 @@ export const memoryHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const memories = yield* Memories
     const principals = yield* Principals
+    const portability = yield* Portability
     const { transact } = yield* Journal
     const me = Effect.map(Caller, ({ principal }) => principal)
     const idOf = (ref: string) => Effect.map(principals.get(ref), ({ id }) => id)
@@ -26,6 +28,15 @@ export const memoryHandlers = HttpApiBuilder.group(
         Effect.flatMap(me, (by) =>
           Effect.map(transact(memories.put(by, by.id, payload)), ({ record }): MemoryRecord => record),
         ),
+      export: ({ query }) => Effect.flatMap(me, (by) => portability.export(by, query)),
+      import: ({ payload: { lines } }) => Effect.flatMap(me, (by) => transact(portability.import(by, lines))),
+      erase: Effect.fnUntraced(function* ({ payload: { confirm, dryRun } }) {
+        const { id, name } = yield* me
+        if (confirm !== name)
+          return yield* new BadInput({ issues: [{ path: "confirm", message: "your own name, as whoami says it" }] })
+        return { erased: yield* dryRun === true ? portability.count(id) : portability.erase(id) }
+      }),
+      diff: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.diff(by, id, query)),
       get: ({ params: { id } }) => Effect.flatMap(me, (by) => memories.get(by, id)),
       change: ({ params: { id }, payload }) => Effect.flatMap(me, (by) => transact(memories.change(by, id, payload))),
       remove: ({ params: { id }, query: { permanent } }) =>

@@ -24,6 +24,7 @@ export const messagesHandlers = HttpApiBuilder.group(
           viewer: who,
           ...(space === undefined ? {} : { space }),
           ...(query.limit === undefined ? {} : { limit: query.limit }),
+          ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
         })
       }),
       get: ({ params }) => Effect.flatMap(viewer, (who) => messages.get(params.message, who)),

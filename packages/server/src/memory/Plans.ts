@@ -1,0 +1,289 @@
+/**
+ * Plans: what an agent will do later. A plan is a record of its owner's (its instruction and its schedule, versioned like
+ * any other) and a timer. When it is due there is one `timer.fired` with the purpose `plan`, which names the plan and the
+ * time it was due; whoever wakes agents reads that. Here it is only said when it is due next.
+ */
+import {
+  type MemoryId,
+  type MemoryRecord,
+  Missing,
+  type PrincipalId,
+  WrongState,
+  type Forbidden,
+  type StaleVersion,
+  type TooLarge,
+} from "@stoa/contract"
+import { hash } from "node:crypto"
+import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { becauseOf } from "../store/journal/Correlation.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
+import { readerLayer } from "../store/journal/Readers.ts"
+import { Timers } from "../store/journal/Timers.ts"
+import type { By } from "./finding.ts"
+import { Memories } from "./Memories.ts"
+import { dueAfter, dueAgain, isLate, type Missed, type Schedule } from "./planTimes.ts"
+
+export interface PlanDefinition extends Schedule {
+  readonly name: string
+  readonly instruction: string
+  /** What becomes of times at which the house was not there; once, if nothing is said. */
+  readonly missed?: Missed
+  /** It is due up to so many seconds later, always the same for the same time. */
+  readonly jitter?: number
+}
+
+export type PlanStatus = "active" | "completed"
+
+export interface Plan extends PlanDefinition {
+  readonly id: MemoryId
+  readonly owner: PrincipalId
+  readonly status: PlanStatus
+  readonly nextRunAt: string | null
+  readonly lastRunAt: string | null
+}
+
+interface PlanRow {
+  readonly record: MemoryId
+  readonly owner: PrincipalId
+  readonly version: number
+  readonly status: PlanStatus
+  readonly nextRunAt: string | null
+  readonly lastRunAt: string | null
+}
+
+type Refused = Missing | StaleVersion | WrongState | TooLarge | Forbidden
+
+/** The purpose of the timer that says a plan is due, and of the one that first looks whether it is too late for it. */
+const planPurpose = "plan"
+const looks = "plan-look"
+const namespace = "gateway"
+const kind = "plan"
+const mostPlans = 200
+
+const keyOf = (id: MemoryId): string => `plan ${id}`
+const jitterOf = (id: MemoryId, due: string, seconds: number): number =>
+  seconds === 0 ? 0 : Number.parseInt(hash("sha256", `${id} ${due}`, "hex").slice(0, 8), 16) % (seconds + 1)
+
+const definitionIn = (record: MemoryRecord): PlanDefinition | undefined =>
+  Result.getOrUndefined(
+    Result.try(() => {
+      const value = JSON.parse(record.content) as Partial<PlanDefinition> | null
+      return typeof value?.name === "string" && typeof value.instruction === "string"
+        ? (value as PlanDefinition)
+        : undefined
+    }),
+  )
+
+const refuse = (detail: string) => new WrongState({ detail })
+
+export class Plans extends Context.Service<
+  Plans,
+  {
+    /** Makes a plan, or changes the one with this id: what is not given stays, but a schedule replaces the whole schedule. */
+    readonly set: (
+      by: By,
+      id: MemoryId | undefined,
+      plan: Partial<PlanDefinition>,
+    ) => Effect.Effect<Plan, Refused, Transaction>
+    /** Whether there was one. */
+    readonly remove: (by: By, id: MemoryId) => Effect.Effect<boolean, Refused, Transaction>
+    /** The owner's, the next due first, then those that are done, the last first. */
+    readonly list: (by: By, status?: PlanStatus) => Effect.Effect<ReadonlyArray<Plan>>
+  }
+>()("server/memory/Plans") {
+  static readonly layer = Layer.effect(
+    Plans,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const memories = yield* Memories
+      const { keep } = yield* makeKeeping
+
+      const rowsOf = (by: By, ids?: ReadonlyArray<MemoryId>) =>
+        Effect.orDie(
+          sql<PlanRow>`SELECT * FROM memory_plans WHERE owner = ${by.id}
+            ${ids === undefined ? sql`` : sql`AND ${sql.in("record", ids)}`}`,
+        )
+
+      const planOf = Effect.fnUntraced(function* (by: By, row: PlanRow) {
+        const record = yield* Effect.option(memories.get(by, row.record))
+        const definition = record._tag === "Some" ? definitionIn(record.value) : undefined
+        if (definition === undefined) return []
+        const { lastRunAt, nextRunAt, owner, record: id, status } = row
+        return [{ ...definition, id, owner, status, nextRunAt, lastRunAt } satisfies Plan]
+      })
+
+      const set: Plans["Service"]["set"] = Effect.fn("Plans.set")(function* (by, id, plan) {
+        const rows = id === undefined ? [] : yield* rowsOf(by, [id])
+        const before = rows[0] === undefined ? [] : yield* planOf(by, rows[0])
+        if (id !== undefined && before[0] === undefined) return yield* new Missing({ noun: "plan", ref: id })
+        if (id === undefined && (yield* rowsOf(by)).length >= mostPlans)
+          return yield* refuse(`You have ${mostPlans} plans, which is the most. Delete some that are done.`)
+        const definition = merged(before[0], plan)
+        if (definition.name === undefined || definition.instruction === undefined)
+          return yield* refuse("A plan has a name and an instruction.")
+        const now = yield* DateTime.now
+        const moved = before[0] === undefined || hasSchedule(plan)
+        const due = dueAfter(definition, now)
+        if (moved && Result.isFailure(due)) return yield* refuse(due.failure)
+        const content = JSON.stringify(definition)
+        const { record } =
+          id === undefined
+            ? yield* memories.put(by, by.id, { namespace, kind, content, mediaType: "application/json" })
+            : { record: yield* memories.change(by, id, { content }) }
+        const state = moved
+          ? { status: "active" as const, next: Result.getOrThrow(due) }
+          : { status: rows[0]!.status, next: momentOf(rows[0]!.nextRunAt) }
+        const row = yield* keep(record, { ...state, lastRunAt: rows[0]?.lastRunAt ?? null })
+        return (yield* planOf(by, row))[0]!
+      })
+
+      const remove: Plans["Service"]["remove"] = Effect.fn("Plans.remove")(function* (by, id) {
+        if ((yield* rowsOf(by, [id])).length === 0) return false
+        // The record says when it is gone; the reader below takes the timer with it.
+        yield* memories.remove(by, id, false)
+        return true
+      })
+
+      const list: Plans["Service"]["list"] = Effect.fn("Plans.list")(function* (by, status) {
+        const rows = (yield* rowsOf(by)).filter((row) => status === undefined || row.status === status)
+        const plans = (yield* Effect.forEach(rows, (row) => planOf(by, row))).flat()
+        return plans.toSorted(inOrder)
+      })
+
+      return Plans.of({ set, remove, list })
+    }),
+  )
+}
+
+const momentOf = (text: string | null) => (text === null ? null : DateTime.makeUnsafe(text))
+const hasSchedule = ({ cron, runAfter, scheduledAt }: Schedule): boolean =>
+  cron !== undefined || runAfter !== undefined || scheduledAt !== undefined
+
+const merged = (before: Plan | undefined, plan: Partial<PlanDefinition>): Partial<PlanDefinition> => {
+  if (before === undefined) return plan
+  const { id: _id, lastRunAt: _last, nextRunAt: _next, owner: _owner, status: _status, ...was } = before
+  if (!hasSchedule(plan)) return { ...was, ...plan }
+  const { cron: _cron, runAfter: _after, scheduledAt: _at, ...rest } = was
+  return { ...rest, ...plan }
+}
+
+const inOrder = (one: Plan, other: Plan): number => {
+  if (one.nextRunAt !== null && other.nextRunAt !== null) return one.nextRunAt < other.nextRunAt ? -1 : 1
+  if (one.nextRunAt !== null || other.nextRunAt !== null) return one.nextRunAt === null ? 1 : -1
+  return (one.lastRunAt ?? "") > (other.lastRunAt ?? "") ? -1 : 1
+}
+
+/** The row of a plan and its timer, together. */
+const makeKeeping = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const timers = yield* Timers
+
+  const keep = Effect.fnUntraced(function* (
+    record: MemoryRecord,
+    state: { readonly status: PlanStatus; readonly next: DateTime.Utc | null; readonly lastRunAt: string | null },
+  ) {
+    const { jitter = 0, missed = "once" } = definitionIn(record) ?? { name: "", instruction: "" }
+    const nextRunAt = state.next === null ? null : DateTime.formatIso(state.next)
+    const row: PlanRow = {
+      record: record.id,
+      owner: record.owner,
+      version: record.version,
+      status: state.status,
+      nextRunAt,
+      lastRunAt: state.lastRunAt,
+    }
+    yield* sql`INSERT INTO memory_plans ${sql.insert(row as never)} ON CONFLICT (record) DO UPDATE SET
+      version = excluded.version, status = excluded.status, next_run_at = excluded.next_run_at,
+      last_run_at = excluded.last_run_at`
+    if (state.next === null || nextRunAt === null) yield* timers.cancelKey(keyOf(record.id))
+    else
+      yield* timers.set({
+        purpose: missed === "skip" ? looks : planPurpose,
+        key: keyOf(record.id),
+        dueAt: DateTime.add(state.next, { seconds: jitterOf(record.id, nextRunAt, jitter) }),
+        payload: { plan: record.id, principal: record.owner, dueAt: nextRunAt },
+      })
+    return row
+  }, Effect.orDie)
+
+  const forget = Effect.fnUntraced(function* (id: MemoryId) {
+    yield* sql`DELETE FROM memory_plans WHERE record = ${id}`
+    yield* timers.cancelKey(keyOf(id))
+  }, Effect.orDie)
+
+  const rowOf = (id: MemoryId) =>
+    Effect.map(Effect.orDie(sql<PlanRow>`SELECT * FROM memory_plans WHERE record = ${id}`), (rows) => rows[0])
+
+  return { keep, forget, rowOf }
+})
+
+interface Fired {
+  readonly plan: MemoryId
+  readonly principal: PrincipalId
+  readonly dueAt: string
+}
+
+/** What a plan's timer and its record's changes come to, in one transaction with the reader's place. */
+const makeFollowing = Effect.gen(function* () {
+  const memories = yield* Memories
+  const timers = yield* Timers
+  const { forget, keep, rowOf } = yield* makeKeeping
+
+  /** The plan has been due: done, or due again. One that was moved meanwhile has its next time already. */
+  const advance = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Fired, at: DateTime.Utc, ran: boolean) {
+    const row = yield* rowOf(plan)
+    const record = yield* Effect.option(memories.get({ id: principal }, plan))
+    const definition = record._tag === "Some" ? definitionIn(record.value) : undefined
+    if (row === undefined || definition === undefined || record._tag === "None" || row.nextRunAt !== dueAt) return
+    const next = dueAgain(definition, definition.missed ?? "once", DateTime.makeUnsafe(dueAt), at) ?? null
+    yield* keep(record.value, {
+      status: next === null ? "completed" : "active",
+      next,
+      lastRunAt: ran ? DateTime.formatIso(at) : row.lastRunAt,
+    })
+  })
+
+  /** One that skips what it missed fires only while it is not too late. */
+  const look = Effect.fnUntraced(function* (fired: Fired, at: DateTime.Utc) {
+    if (isLate(DateTime.makeUnsafe(fired.dueAt), at)) return yield* advance(fired, at, false)
+    yield* timers.set({ purpose: planPurpose, key: keyOf(fired.plan), dueAt: at, payload: { ...fired } })
+  })
+
+  /** A record that was written by another way than a plan's: edited, reverted, restored, imported. */
+  const follow = Effect.fnUntraced(function* (id: MemoryId, owner: PrincipalId) {
+    const record = yield* Effect.option(memories.get({ id: owner }, id))
+    const row = yield* rowOf(id)
+    if (record._tag === "None") return row === undefined ? undefined : yield* forget(id)
+    if (record.value.kind !== kind || record.value.version === row?.version) return
+    const definition = definitionIn(record.value)
+    const due = definition === undefined ? undefined : dueAfter(definition, yield* DateTime.now)
+    const next = due === undefined || Result.isFailure(due) ? null : due.success
+    yield* keep(record.value, {
+      status: next === null ? "completed" : "active",
+      next,
+      lastRunAt: row?.lastRunAt ?? null,
+    })
+  })
+
+  return { advance, look, follow, forget }
+})
+
+export const layerPlans = readerLayer({
+  name: "plans",
+  atomic: true,
+  kinds: ["timer.fired", "memory.written", "memory.deleted"],
+  handle: Effect.fnUntraced(function* (events) {
+    const { advance, follow, forget, look } = yield* makeFollowing
+    for (const event of events) {
+      if (event.kind === "timer.fired") {
+        const fired = event.body.payload as unknown as Fired
+        if (event.body.purpose === planPurpose) yield* becauseOf(event, advance(fired, event.at, true))
+        else if (event.body.purpose === looks) yield* becauseOf(event, look(fired, event.at))
+      } else if (event.kind === "memory.deleted" && event.body.namespace === namespace)
+        yield* becauseOf(event, forget(event.body.record))
+      else if (event.kind === "memory.written" && event.body.namespace === namespace)
+        yield* becauseOf(event, follow(event.body.record, event.body.principal))
+    }
+  }),
+})

@@ -1,0 +1,28 @@
+/** The end of a record: a timer for each that has one. What has ended is not there from that moment, and soon gone for good. */
+import type { MemoryId } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import type { Transaction } from "../store/journal/Journal.ts"
+import type { Timers } from "../store/journal/Timers.ts"
+import { type RecordRow, recordFrom } from "./rows.ts"
+
+export const purpose = "memory-end"
+
+export const endKey = (id: MemoryId): string => `${purpose} ${id}`
+
+export const hasEnded = (row: RecordRow, now: string): boolean =>
+  row.expiresAt !== null && row.expiresAt <= now && !recordFrom(row).pinned
+
+/** Set with every version: a pin, or a later end, moves it. */
+export const setEnd = (timers: Timers["Service"], row: RecordRow): Effect.Effect<void, never, Transaction> =>
+  row.expiresAt === null || recordFrom(row).pinned
+    ? row.version === 1
+      ? Effect.void
+      : timers.cancelKey(endKey(row.id))
+    : Effect.asVoid(
+        timers.set({
+          purpose,
+          key: endKey(row.id),
+          dueAt: DateTime.makeUnsafe(row.expiresAt),
+          payload: { record: row.id },
+        }),
+      )

@@ -1,0 +1,8 @@
+/** Whose memory is being erased: written down first, so that what was begun is finished after kill -9. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE memory_erasures (owner TEXT PRIMARY KEY, at TEXT NOT NULL)`
+})

@@ -1,0 +1,87 @@
+/**
+ * When a plan is due: after a delay, at a time, or again and again by a cron line in a time zone. The zone's own clock
+ * counts: an hour that does not exist moves on, one that comes twice counts once. Pure.
+ */
+import { Cron, DateTime, Duration, Result } from "effect"
+
+export interface Schedule {
+  readonly runAfter?: string
+  readonly scheduledAt?: string
+  readonly cron?: string
+  /** An IANA name; UTC if none is given. */
+  readonly timezone?: string
+}
+
+/** What becomes of the times at which the house was not there. */
+export type Missed = "skip" | "once" | "all"
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+const longest = Duration.days(5 * 366)
+/** Beyond this it counts as missed: a busy house may be a little late. */
+const grace = Duration.minutes(1)
+
+const delayOf = (text: string): Duration.Duration | undefined => {
+  const found = /^\s*(\d{1,9})\s*(s|m|h|d|w|(?:second|minute|hour|day|week|sec|min)s?)\s*$/i.exec(text)
+  return found === null ? undefined : Duration.seconds(Number(found[1]) * units[found[2]![0]!.toLowerCase()]!)
+}
+
+const said = (message: string) => Result.fail(message)
+
+const afterDelay = (text: string, now: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
+  const delay = delayOf(text)
+  if (delay === undefined) return said(`"${text}" is no delay. Say it like "30 minutes", "2 hours" or "1 day".`)
+  if (Duration.isGreaterThan(delay, longest)) return said(`"${text}" is too far away: at most five years.`)
+  return Result.succeed(DateTime.addDuration(now, delay))
+}
+
+const hasOffset = (text: string): boolean => /(?:z|[+-]\d{2}:?\d{2})$/i.test(text)
+
+const atTime = (text: string, zone: string, now: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
+  const wrong = `"${text}" is no time. Say it like "2027-03-01T09:00:00Z", or without Z and with a timezone.`
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text)) return said(wrong)
+  const zoned = hasOffset(text)
+    ? DateTime.make(text)
+    : DateTime.makeZoned(`${text}Z`, { timeZone: zone, adjustForTimeZone: true })
+  if (zoned._tag === "None") return said(wrong)
+  const at = DateTime.toUtc(zoned.value)
+  if (DateTime.isLessThanOrEqualTo(at, now)) return said(`"${text}" is past. Give a time to come.`)
+  if (DateTime.isGreaterThan(at, DateTime.addDuration(now, longest)))
+    return said(`"${text}" is too far away: at most five years.`)
+  return Result.succeed(at)
+}
+
+const byCron = (line: string, zone: string, after: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
+  const wrong = `"${line}" is no cron line. It has five fields: minute, hour, day, month, weekday, such as "0 9 * * 1-5".`
+  if (line.trim().split(/\s+/).length !== 5) return said(wrong)
+  const parsed = Cron.parse(line.trim(), zone)
+  if (Result.isFailure(parsed)) return said(wrong)
+  const next = Result.try({ try: () => Cron.next(parsed.success, after), catch: () => undefined })
+  if (Result.isFailure(next)) return said(`"${line}" never comes.`)
+  return Result.succeed(DateTime.makeUnsafe(next.success.getTime()))
+}
+
+/** When it is due next after a moment, or why it never is. */
+export const dueAfter = (schedule: Schedule, after: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
+  const { cron, runAfter, scheduledAt, timezone = "UTC" } = schedule
+  const given = [runAfter, scheduledAt, cron].filter((one) => one !== undefined)
+  if (given.length !== 1) return said("A plan has exactly one of runAfter, scheduledAt and cron.")
+  if (DateTime.zoneMakeNamed(timezone)._tag === "None")
+    return said(`"${timezone}" is no time zone. Say it like "Europe/Berlin".`)
+  if (runAfter !== undefined) return afterDelay(runAfter, after)
+  return scheduledAt === undefined ? byCron(cron!, timezone, after) : atTime(scheduledAt, timezone, after)
+}
+
+/** After it has been due once: when again, if ever. What came meanwhile is made up for, or not. */
+export const dueAgain = (
+  schedule: Schedule,
+  missed: Missed,
+  due: DateTime.Utc,
+  now: DateTime.Utc,
+): DateTime.Utc | undefined => {
+  if (schedule.cron === undefined) return undefined
+  const next = dueAfter(schedule, missed === "all" ? due : DateTime.max(due, now))
+  return Result.isSuccess(next) ? next.success : undefined
+}
+
+export const isLate = (due: DateTime.Utc, now: DateTime.Utc): boolean =>
+  DateTime.isGreaterThan(now, DateTime.addDuration(due, grace))

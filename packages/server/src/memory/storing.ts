@@ -1,0 +1,82 @@
+/** How records are written and taken away: the row, its version, its tags, its place in the index, its end and its event. */
+import type { MemoryId, MemoryRight, PrincipalId } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { Timers } from "../store/journal/Timers.ts"
+import { SearchIndex } from "../store/search/SearchIndex.ts"
+import { endKey, setEnd } from "./expiry.ts"
+import { indexRecord, readingOf } from "./indexing.ts"
+import { type RecordRow, recordFrom } from "./rows.ts"
+
+export const makeStoring = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const index = yield* SearchIndex
+  const timers = yield* Timers
+
+  const sharesOf = (id: MemoryId) =>
+    Effect.orDie(
+      sql<{
+        principal: PrincipalId
+        access: MemoryRight
+        createdAt: string
+      }>`SELECT principal, access, created_at FROM memory_shares WHERE record = ${id} ORDER BY principal`,
+    )
+
+  const indexed = (row: RecordRow, isNew = false): Effect.Effect<void, never, Transaction> =>
+    Effect.flatMap(readingOf(sql, row, isNew), (reading) => indexRecord(index, recordFrom(row), reading, isNew))
+
+  const told = Effect.fnUntraced(function* (row: RecordRow) {
+    const readers = (yield* sharesOf(row.id)).map(({ principal }) => principal)
+    return {
+      record: row.id,
+      principal: row.owner,
+      namespace: row.namespace,
+      readers,
+      public: recordFrom(row).public,
+    }
+  })
+
+  const tagsOf = (row: RecordRow) => JSON.parse(row.tags) as ReadonlyArray<string>
+
+  /** The row, its version, its tags, its place in the index and its event: all of them or none. */
+  const store = Effect.fnUntraced(function* (row: RecordRow, isNew: boolean) {
+    yield* isNew
+      ? sql`INSERT INTO memory_records ${sql.insert(row as never)}`
+      : sql`UPDATE memory_records SET ${sql.update(row as never, ["id" as never])} WHERE id = ${row.id}`
+    const { call, content, expiresAt, id, mediaType, message, pinned, principal, tags, version } = row
+    yield* sql`INSERT INTO memory_versions ${sql.insert({
+      record: id,
+      version,
+      content,
+      mediaType,
+      tags,
+      public: row.public,
+      pinned,
+      expiresAt,
+      principal,
+      call,
+      message,
+      at: row.updatedAt,
+    })}`
+    if (!isNew) yield* sql`DELETE FROM memory_tags WHERE record = ${id}`
+    for (const tag of tagsOf(row)) yield* sql`INSERT INTO memory_tags (record, tag) VALUES (${id}, ${tag})`
+    // One that comes back deleted, as it was, is not found.
+    if (row.deletedAt === null) yield* indexed(row, isNew)
+    yield* setEnd(timers, row)
+    yield* journal.append({ kind: "memory.written", body: { ...(yield* told(row)), version } })
+    return recordFrom(row)
+  }, Effect.orDie)
+
+  /** Gone with its history and its shares. */
+  const drop = Effect.fnUntraced(function* (row: RecordRow) {
+    yield* index.remove(row.id)
+    yield* timers.cancelKey(endKey(row.id))
+    for (const table of ["memory_tags", "memory_versions", "memory_shares"])
+      yield* sql`DELETE FROM ${sql(table)} WHERE record = ${row.id}`
+    yield* sql`DELETE FROM memory_records WHERE id = ${row.id}`
+  }, Effect.orDie)
+
+  return { sharesOf, indexed, told, store, drop }
+})

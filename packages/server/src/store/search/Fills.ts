@@ -1,0 +1,50 @@
+/**
+ * Texts from before they could be found, put into the index while the house runs: a bounded step at a time, each with how
+ * far it has come in one transaction, so that kill -9 anywhere costs a step and nothing waits for it.
+ */
+import { DateTime, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Journal, type Transaction } from "../journal/Journal.ts"
+
+interface Fill<R> {
+  /** Another name fills anew: for when what is stored of a text changes. */
+  readonly name: string
+  /** One step from where the last one came to ("" at first); null: there is no more. */
+  readonly step: (reached: string) => Effect.Effect<string | null, never, R | Transaction>
+}
+
+const runFill = Effect.fnUntraced(function* <R>({ name, step }: Fill<R>) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
+  const one = Effect.gen(function* () {
+    yield* sql`INSERT INTO search_fills (name, reached) VALUES (${name}, '') ON CONFLICT (name) DO NOTHING`
+    const rows = yield* sql<{ reached: string; doneAt: string | null }>`SELECT reached, done_at FROM search_fills
+      WHERE name = ${name} ${held}`
+    if (rows[0]!.doneAt !== null) return true
+    const reached = yield* step(rows[0]!.reached)
+    const doneAt = reached === null ? DateTime.formatIso(yield* DateTime.now) : null
+    yield* sql`UPDATE search_fills SET reached = ${reached ?? rows[0]!.reached}, done_at = ${doneAt} WHERE name = ${name}`
+    return reached === null
+  })
+  let steps = 0
+  while (!(yield* journal.transact(Effect.orDie(one)))) {
+    steps++
+    if (steps === 20) yield* Effect.logInfo(`Older ${name} are being made searchable`)
+    // Others come first.
+    yield* Effect.sleep("5 millis")
+  }
+  if (steps >= 20) yield* Effect.logInfo(`All ${name} can be searched`)
+})
+
+export const fillLayer = <R>(fill: Fill<R>) =>
+  Layer.effectDiscard(
+    runFill(fill).pipe(
+      Effect.tapCause((cause) =>
+        Effect.logError(`Making ${fill.name} searchable failed and will be tried again`, cause),
+      ),
+      Effect.sandbox,
+      Effect.retry(Schedule.spaced("10 seconds")),
+      Effect.forkScoped,
+    ),
+  )

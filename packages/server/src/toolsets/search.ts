@@ -1,0 +1,76 @@
+/** One question over what was said in the spaces a caller sees, and what it remembers: one ranking, both rooms' rights. */
+import { Caller } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { Memories } from "../memory/Memories.ts"
+import { SearchIndex } from "../store/search/SearchIndex.ts"
+import { type FaceTool, integer, offered, text } from "./face.ts"
+import { makeTalk } from "./talk.ts"
+
+/** So many of the ranked are looked at for those the caller may see. */
+const most = 200
+
+export const stoaSearch = Effect.gen(function* () {
+  const talk = yield* makeTalk
+  const memories = yield* Memories
+  const index = yield* SearchIndex
+  const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
+
+  return [
+    tool({
+      name: "search",
+      description:
+        "Ask everything you may see here in plain words: messages of your spaces, and your own memory. The best answers first.",
+      effects: "none",
+      input: {
+        properties: {
+          query: text("A question or a few words; what stands in quotes must be there word for word", {
+            minLength: 1,
+            maxLength: 2000,
+          }),
+          limit: integer("How many", { minimum: 1, maximum: 100, default: 10 }),
+        },
+        required: ["query"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly query: string; readonly limit?: number }) {
+        const viewer = yield* talk.viewer
+        const by = (yield* Caller).principal
+        const scopes = [...memories.scopes(by), ...(yield* talk.messages.scopes(viewer))]
+        const answered = yield* index.find(scopes, input.query)
+        const ids = answered.found.slice(0, most).map(({ ref }) => ref)
+        const records = yield* memories.among(by, answered, ids)
+        const messages = yield* talk.messages.among(viewer, answered, ids)
+        const items = ids.flatMap((id): ReadonlyArray<object> => {
+          const record = records.get(id)
+          if (record !== undefined)
+            return [
+              {
+                from: "memory",
+                id,
+                kind: record.kind,
+                key: record.key,
+                text: record.match?.passage ?? record.content,
+                owner: record.owner,
+                at: DateTime.formatIso(record.updatedAt),
+                match: record.match,
+              },
+            ]
+          const message = messages.get(id)
+          if (message === undefined) return []
+          return [
+            {
+              from: "message",
+              id,
+              space: message.space,
+              seq: message.seq,
+              author: message.author.name,
+              text: message.match.passage ?? message.text,
+              at: DateTime.formatIso(message.createdAt),
+              match: message.match,
+            },
+          ]
+        })
+        return { items: items.slice(0, input.limit ?? 10) }
+      }),
+    }),
+  ]
+})
