@@ -16,6 +16,7 @@ import { HostsApi } from "./api/Hosts.ts"
 import { MCPServersApi } from "./api/MCPServers.ts"
 import { MemoryApi } from "./api/Memory.ts"
 import { MessagesApi } from "./api/Messages.ts"
+import { PageApi, SessionApi } from "./api/Page.ts"
 import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
 import { RunsApi, WaitsApi } from "./api/Runs.ts"
@@ -29,9 +30,9 @@ export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
   .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
-  .add(WaitsApi, RunsApi, ChatSessionsApi)
+  .add(WaitsApi, RunsApi, ChatSessionsApi, PageApi)
   .middleware(Authentication)
-  .add(ResultsApi, WalletApi)
+  .add(ResultsApi, WalletApi, SessionApi)
   .middleware(Reading)
   .add(HealthApi)
   .annotate(OpenApi.Transform, withSummaries)

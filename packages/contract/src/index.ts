@@ -67,6 +67,7 @@ export {
   TokenId,
   WalletChallengeId,
 } from "./Ids.ts"
+export { Start } from "./api/Page.ts"
 export { WalletChallenge, type WalletSignature } from "./Wallet.ts"
 export * from "./Memory.ts"
 export * from "./MemoryLine.ts"

@@ -298,6 +298,7 @@ const upkeep = (keys: Keys) =>
       yield* address.tell(Option.getOrElse(publicUrl, () => server.url))
       const here = yield* address.known
       return Upkeep.of({
+        version,
         address: () => here,
         ready: () => (server.draining() ? "draining" : "ok"),
         diskFull: disk.isFull,

@@ -1,4 +1,5 @@
 /** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
+import sessions from "./access/migrations/0075_sessions.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import loans from "./access/migrations/0016_loans.ts"
@@ -72,4 +73,5 @@ export const migrations: Migrations = {
   "0062_models": models,
   "0063_runs": runs,
   "0064_replies": replies,
+  "0075_sessions": sessions,
 }

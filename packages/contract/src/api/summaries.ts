@@ -1,6 +1,9 @@
 /** One line an operation, for /openapi.json, /docs and `stoa api`. A test finds an operation that has none. */
 
 const summaries: Record<string, string> = {
+  "session.open": "Sign a browser in: trades a token for a cookie that scripts cannot read",
+  "session.close": "Sign a browser out",
+  "page.start": "What a page begins with: you, the house, spaces, open decisions, and where the feed goes on",
   "principals.list": "List people, agents and services",
   "principals.agents": "List the agents",
   "principals.me": "Who the token says you are",

@@ -16,6 +16,8 @@ import { mostWaiting, Turns } from "./Turns.ts"
 /** What of a request says who sent it. */
 export interface Sender {
   readonly authorization: string | undefined
+  /** What a browser that signed in sends instead. */
+  readonly session?: string | undefined
   /** Where it came from, counted for wrong guesses. */
   readonly address: string | undefined
 }
@@ -82,12 +84,12 @@ export class Acting extends Context.Service<
         })
 
         const identify: Acting["Service"]["identify"] = (sender) => {
-          const { authorization = "" } = sender
-          if (authorization === "")
+          const { authorization = "", session } = sender
+          if (authorization === "" && session === undefined)
             return Option.isSome(anonymous)
               ? Effect.orDie(tokens.standIn(anonymous.value))
               : Effect.fail(new Unauthenticated({ reason: "missing" }))
-          const token = tokenIn(authorization)
+          const token = authorization === "" ? session : tokenIn(authorization)
           if (token === undefined) return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
           const known = tokens.authenticate(Redacted.make(token))
           return resolvedValue(known) !== undefined

@@ -5,6 +5,7 @@ import { Context, type Effect, type Stream } from "effect"
 export class Upkeep extends Context.Service<
   Upkeep,
   {
+    readonly version: string
     /** Where people reach the house. */
     readonly address: () => string
     readonly ready: () => "ok" | "starting" | "draining"

@@ -64,6 +64,12 @@ const session = async (world: World) => {
 
 /** By group and endpoint. A new route is tried once it has one. */
 export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>> = {
+  "session.open": async (world) => {
+    const { token } = await world.admin.tokens.add({ principal: await someone(world) })
+    return { body: { token } }
+  },
+  "session.close": nothing,
+  "page.start": nothing,
   "principals.list": nothing,
   "principals.agents": nothing,
   "principals.me": nothing,

@@ -38,6 +38,9 @@ const encodeIssued = Schema.encodeSync(IssuedToken)
 
 /** Seed 004's certificates live seven days (S4-102). */
 const certificateLife = { days: 7 }
+const sessionLife = { days: 30 }
+/** Browsers of one principal. */
+const mostSessions = 20
 /** Last use is shown to the minute: more would make every read a write. */
 const useNotedEvery = 60_000
 
@@ -51,7 +54,16 @@ export class Tokens extends Context.Service<
       /** When the new one ends at the latest, whatever it is. */
       latest?: DateTime.Utc | null,
     ) => Effect.Effect<IssuedToken, Missing, Transaction>
+    /** It, and what was made from it. */
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
+    /** A token for the browser of whoever acts: no stronger than theirs, no longer, and ended with it. */
+    readonly openSession: (
+      caller: Caller["Service"],
+    ) => Effect.Effect<
+      { readonly token: Redacted.Redacted; readonly expiresAt: DateTime.Utc },
+      Unauthenticated,
+      Transaction
+    >
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
     /** Who made a token, if that was somebody else than its bearer, and after a moment. */
     readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
@@ -87,6 +99,7 @@ export class Tokens extends Context.Service<
         readonly expiresAt: DateTime.Utc | null
         readonly createdAt: DateTime.Utc
         readonly certificate?: boolean
+        readonly parent?: TokenId
       }) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
         const token = new IssuedToken({
@@ -101,7 +114,7 @@ export class Tokens extends Context.Service<
         const { token: _, ...row } = encodeIssued(token)
         const issuedBy = (yield* currentCause).actor
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy, parent: wanted.parent ?? null })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -150,6 +163,34 @@ export class Tokens extends Context.Service<
         )
         yield* changed
         yield* journal.append({ kind: "token.revoked", body: { token: id, principal: token.principal } })
+        const made = yield* Effect.orDie(
+          sql<{ id: TokenId }>`SELECT id FROM tokens WHERE parent = ${id} AND revoked_at IS NULL`,
+        )
+        yield* Effect.forEach(made, (one) => revoke(one.id), { discard: true })
+      })
+
+      const openSession: Tokens["Service"]["openSession"] = Effect.fn("Tokens.openSession")(function* (caller) {
+        const { context, expiresAt, principal, token } = caller
+        if (token === null) return yield* new Unauthenticated({ reason: "missing" })
+        const rows = yield* Effect.orDie(sql<{ parent: TokenId | null }>`SELECT parent FROM tokens WHERE id = ${token}`)
+        const parent = rows[0]?.parent ?? token
+        const now = yield* DateTime.now
+        const latest = DateTime.add(now, sessionLife)
+        const made = yield* insert({
+          principal,
+          label: "browser",
+          context,
+          expiresAt: expiresAt === null ? latest : DateTime.min(DateTime.toUtc(expiresAt), latest),
+          createdAt: now,
+          parent,
+        })
+        // The oldest make room: a browser that never signs out must not leave more and more behind.
+        const old = yield* Effect.orDie(
+          sql<{ id: TokenId }>`SELECT id FROM tokens WHERE principal = ${principal.id} AND parent IS NOT NULL
+            AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${mostSessions}`,
+        )
+        yield* Effect.forEach(old, ({ id }) => Effect.orDie(revoke(id)), { discard: true })
+        return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }
       })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
@@ -316,6 +357,7 @@ export class Tokens extends Context.Service<
       })
 
       return Tokens.of({
+        openSession,
         issue,
         rotate,
         revoke,

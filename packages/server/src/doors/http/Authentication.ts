@@ -4,11 +4,18 @@ import { Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Acting, headersOf, type Sender } from "../Acting.ts"
+import { noSession, sessionIn } from "./sessionCookie.ts"
 
-export const senderOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest): Sender => ({
-  authorization: headers["authorization"],
-  address: Option.getOrUndefined(remoteAddress),
+export const senderOf = (request: HttpServerRequest.HttpServerRequest): Sender => ({
+  authorization: request.headers["authorization"],
+  session: sessionIn(request),
+  address: Option.getOrUndefined(request.remoteAddress),
 })
+
+/** A session that is over goes out of the browser, so that it is not tried again and again. */
+const forgetSession = HttpEffect.appendPreResponseHandler((_, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", noSession)),
+)
 
 /** How large its body is; one that comes in parts says so once it is there. */
 const bytesOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<number> =>
@@ -31,7 +38,10 @@ export const actingAsBearer = Effect.map(
     <A, E, R>(app: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const caller = yield* acting.identify(senderOf(request))
+        const sender = senderOf(request)
+        const caller = yield* Effect.tapErrorTag(acting.identify(sender), "Unauthenticated", () =>
+          sender.authorization === undefined && sender.session !== undefined ? forgetSession : Effect.void,
+        )
         const { correlationId } = yield* currentCause
         return yield* acting.as(caller, correlationId, app, yield* bytesOf(request))
       }).pipe(withRefusalHeaders),

@@ -20,6 +20,7 @@ import { hostsHandlers } from "./handlers/Hosts.ts"
 import { mcpServersHandlers } from "./handlers/MCPServers.ts"
 import { memoryHandlers } from "./handlers/Memory.ts"
 import { messagesHandlers } from "./handlers/Messages.ts"
+import { pageHandlers, sessionHandlers } from "./handlers/Page.ts"
 import { pausesHandlers } from "./handlers/Pauses.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
 import { runsHandlers, waitsHandlers } from "./handlers/Runs.ts"
@@ -62,6 +63,8 @@ const handlers = Layer.mergeAll(
   modelsHandlers,
   runsHandlers,
   waitsHandlers,
+  pageHandlers,
+  sessionHandlers,
 )
 
 const elsewhere = HttpRouter.add(

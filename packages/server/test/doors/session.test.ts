@@ -1,0 +1,161 @@
+/** A browser's session: made from a token, sent by the house's own pages alone, and over when the token is. */
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { ask, Guest, house } from "../house.ts"
+
+interface Start {
+  readonly me: { readonly name: string }
+  readonly house: { readonly version: string }
+  readonly spaces: ReadonlyArray<{ readonly name: string; readonly unread: number }>
+  readonly decisions: ReadonlyArray<{ readonly state: string }>
+  readonly cursor: number
+}
+
+let number = 0
+/** A person with a token, and their browser. */
+const person = Effect.fnUntraced(function* (expiresAt?: DateTime.Utc) {
+  const { admin, raw, url } = yield* Guest
+  const name = `person ${++number}`
+  yield* ask(() => admin.principals.add({ kind: "person", name, roles: ["member"] }))
+  const made = yield* ask(() =>
+    admin.tokens.add({
+      principal: name,
+      ...(expiresAt === undefined ? {} : { expiresAt: DateTime.formatIso(expiresAt) }),
+    }),
+  )
+  const send = (path: string, init: RequestInit = {}) => ask(() => raw(`/api/v1${path}`, init))
+  const json = { "content-type": "application/json" }
+  const open = (token: string) => send("/session", { method: "POST", headers: json, body: JSON.stringify({ token }) })
+  const opened = yield* open(made.token)
+  const set = opened.headers.get("set-cookie") ?? ""
+  const cookie = set.split(";")[0]!
+  /** As a page of the house sends it, with what is left out or changed. */
+  const asPage = (path: string, method = "GET", body?: object, over: Record<string, string | undefined> = {}) => {
+    const headers = { cookie, origin: url, "x-stoa-page": "1", ...(body === undefined ? {} : json), ...over }
+    const kept = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
+    return send(path, { method, headers: kept as never, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  }
+  return { name, token: made, opened, set, cookie, open, asPage, send }
+})
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`sessions on ${store}`, (it) => {
+    it.effect("a token is traded for a cookie that no script reads, and the page begins with one answer", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { asPage, name, opened, set, token } = yield* person()
+        assert.strictEqual(opened.status, 204)
+        for (const part of ["HttpOnly", "SameSite=Strict", "Path=/"]) assert.include(set, part)
+        assert.match(set, /^stoa_session=stoa_[\w-]+; /)
+        // A credential of its own: the one that was given is in no cookie.
+        assert.notInclude(set, token.token)
+        const hall = yield* ask(() => admin.spaces.add({ name: `hall-${number}`, kind: "private", members: [name] }))
+        const before = yield* ask(() => admin.spaces.post(hall.id, { text: "good morning" }))
+        const started = yield* asPage("/start")
+        const start = (yield* ask(() => started.json())) as Start
+        assert.strictEqual(start.me.name, name)
+        assert.deepInclude(
+          start.spaces.find((one) => one.name === hall.name),
+          { unread: 1 },
+        )
+        assert.deepStrictEqual(start.decisions, [])
+        assert.match(start.house.version, /^\d+\.\d+\.\d+$/)
+        // What came after it is on the feed; what came before is not again.
+        const after = yield* ask(() => admin.spaces.post(hall.id, { text: "and now" }))
+        const feed = yield* asPage(`/events?after=${start.cursor}`)
+        const reader = feed.body!.getReader()
+        let heard = ""
+        while (!heard.includes(after.id)) heard += Buffer.from((yield* ask(() => reader.read())).value!).toString()
+        yield* ask(() => reader.cancel())
+        assert.notInclude(heard, before.id)
+      }),
+    )
+
+    it.effect("a write by cookie needs the house's own origin and a header no form can send", () =>
+      Effect.gen(function* () {
+        const { raw, url } = yield* Guest
+        const { asPage, cookie } = yield* person()
+        let made = 0
+        const write = (over: Record<string, string | undefined> = {}) =>
+          Effect.map(
+            asPage("/spaces", "POST", { name: `of-page-${number}-${++made}`, kind: "private" }, over),
+            (it) => it.status,
+          )
+        assert.strictEqual(yield* write(), 201)
+        assert.strictEqual(yield* write({ "x-stoa-page": undefined }), 401)
+        assert.strictEqual(yield* write({ origin: undefined }), 401)
+        assert.strictEqual(yield* write({ origin: "https://evil.example" }), 403)
+        assert.strictEqual(yield* write({ cookie: undefined }), 401)
+        assert.strictEqual(
+          (yield* asPage("/me", "GET", undefined, { origin: undefined, "x-stoa-page": undefined })).status,
+          200,
+        )
+        // Programs have their own door: a page that is tricked into it says nothing.
+        const mcp = yield* ask(() =>
+          raw("/mcp", {
+            method: "POST",
+            headers: {
+              cookie,
+              origin: url,
+              "x-stoa-page": "1",
+              "content-type": "application/json",
+              accept: "application/json, text/event-stream",
+            },
+            body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+          }),
+        )
+        assert.strictEqual(mcp.status, 401)
+      }),
+    )
+
+    it.effect("it ends when it is closed, with the token it was made from, and with that token's time", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const closing = yield* person()
+        const closed = yield* closing.asPage("/session", "DELETE")
+        assert.strictEqual(closed.status, 204)
+        assert.match(closed.headers.get("set-cookie") ?? "", /^stoa_session=; .*Max-Age=0/)
+        const over = yield* closing.asPage("/me")
+        assert.strictEqual(over.status, 401)
+        // Out of the browser, so that it is not tried for ever.
+        assert.match(over.headers.get("set-cookie") ?? "", /^stoa_session=; .*Max-Age=0/)
+        assert.strictEqual(
+          (yield* ask(() => admin.tokens.list({ principal: closing.name }))).items.filter(
+            (one) => one.revokedAt === null,
+          ).length,
+          1,
+        )
+
+        const revoked = yield* person()
+        // One that is opened from a session is no longer-lived than the token behind it.
+        const second = yield* revoked.open(revoked.cookie.split("=")[1]!)
+        assert.strictEqual(second.status, 204)
+        const other = second.headers.get("set-cookie")!.split(";")[0]!
+        yield* ask(() => admin.tokens.revoke(revoked.token.id))
+        assert.strictEqual((yield* revoked.asPage("/me")).status, 401)
+        assert.strictEqual((yield* revoked.asPage("/me", "GET", undefined, { cookie: other })).status, 401)
+
+        const soon = DateTime.add(yield* DateTime.now, { minutes: 5 })
+        const short = yield* person(soon)
+        const [, seconds] = /Max-Age=(\d+)/.exec(short.set)!
+        assert.isAtMost(Number(seconds), 300)
+        const { items } = yield* ask(() => admin.tokens.list({ principal: short.name }))
+        const browser = items.find(({ label }) => label === "browser")!
+        assert.strictEqual(Date.parse(String(browser.expiresAt)), Date.parse(String(short.token.expiresAt)))
+      }),
+    )
+
+    it.effect("a wrong token opens nothing, and the oldest of many browsers is signed out", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { asPage, name, open, token } = yield* person()
+        const wrong = yield* open("stoa_wrong")
+        assert.deepStrictEqual([wrong.status, wrong.headers.get("set-cookie")], [401, null])
+        for (let n = 0; n < 20; n++) yield* open(token.token)
+        const { items } = yield* ask(() => admin.tokens.list({ principal: name, limit: 100 }))
+        const alive = items.filter(({ label, revokedAt }) => label === "browser" && revokedAt === null)
+        assert.strictEqual(alive.length, 20)
+        assert.strictEqual((yield* asPage("/me")).status, 401)
+      }),
+    )
+  })
