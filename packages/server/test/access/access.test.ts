@@ -420,10 +420,11 @@ for (const store of ["sqlite", "postgres"] as const)
         const sql = yield* SqlClient.SqlClient
         const audit = yield* Audit
         yield* Effect.gen(function* () {
-          const rows = yield* sql<{ seq: number }>`SELECT seq FROM audit ORDER BY seq LIMIT 2`
           const before = (yield* audit.verify).rows
+          const now = yield* DateTime.now
+          const ago = (hours: number) => DateTime.formatIso(DateTime.subtract(now, { hours }))
           // Age is part of the hash, so the old rows are written again as the chain would have written them.
-          yield* ageRows(sql, rows.length)
+          yield* ageRows(sql, [ago(90 * 24 + 2), ago(90 * 24 + 1), ago(90 * 24 - 1)])
           assert.strictEqual(yield* audit.retain, 2)
           assert.deepStrictEqual(yield* audit.verify, { rows: before - 2, brokenAt: null, why: null, sealed: true })
           return yield* Effect.fail("undo")
@@ -622,11 +623,11 @@ for (const store of ["sqlite", "postgres"] as const)
   })
 
 /** Rewrites the whole chain with the first rows a hundred days older. */
-const ageRows = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, count: number) {
+const ageRows = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, moments: ReadonlyArray<string>) {
   const rows = yield* sql<Parameters<typeof hashOfRow>[1]>`SELECT * FROM audit ORDER BY seq`
   let hash = (yield* sql<{ hash: string }>`SELECT hash FROM audit_anchor`)[0]!.hash
   for (const [place, row] of rows.entries()) {
-    const at = place < count ? "2020-01-01T00:00:00.000Z" : row.at
+    const at = moments[place] ?? row.at
     hash = hashOfRow(hash, { ...row, at })
     yield* sql`UPDATE audit SET at = ${at}, hash = ${hash} WHERE seq = ${row.seq}`
   }

@@ -24,7 +24,7 @@ const audited = Effect.fnUntraced(function* (principal: string) {
 
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 30_000 })(`refusals on ${store}`, (it) => {
-    it.effect("S4-103 a refused post is denied over HTTP and over MCP alike, with the rule that refused it", () =>
+    it.effect("S4-103 S3-53 a refused post is denied over HTTP and over MCP alike, with the rule that refused it", () =>
       Effect.gen(function* () {
         const { admin, url } = yield* Guest
         const bot = yield* someone("agent")
@@ -39,6 +39,10 @@ for (const store of stores)
           ask(() => newRequest(`${url}/mcp`, bot.token, "tools/call", { name: tool, arguments: args }, { meta }))
         const posted = yield* call("post_message", { space: name, text: "hi" })
         assert.isTrue(posted.body.result.isError)
+        // An error is JSON with a sentence, as every answer is.
+        const { error } = JSON.parse(posted.body.result.content[0].text) as { error: Record<string, string> }
+        assert.strictEqual(error["tag"], "ToolAuthorizationError")
+        assert.include(error["message"], name)
         // A space one may not call tools in, a tool that is hidden, and one that is not there.
         const hidden = fresh("hidden")
         yield* ask(() => admin.spaces.add({ name: hidden, kind: "private" }))

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { Guest, house } from "../house.ts"
 import { call as request, fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
@@ -47,6 +48,49 @@ for (const store of ["sqlite", "postgres"] as const)
           items.filter((one) => one.action === "tool.execute").map(({ call, result }) => ({ call, result })),
           [{ call: id, result: "success" }],
         )
+      }),
+    )
+
+    it.effect("S0-49 S0-50 S4-30 a call and its return are recorded once, also when it fails or is refused", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const bot = yield* someone("agent")
+        const works = yield* configure()
+        const breaks = yield* configure({ executionType: "gateway", execution: { url: "http://127.0.0.1:1/" } })
+        const denied = yield* configure()
+        const deny = { principal: bot.id, resource: `tools/${denied.name}`, actions: ["execute"], effect: "deny" }
+        yield* request(yield* admin, "POST", "/grants", deny)
+        const table = [
+          [works.name, { word: "hi" }, "done", "success"],
+          [breaks.name, {}, "failed", "failure"],
+          [works.name, { word: 5 }, "refused", "failure"],
+          [denied.name, {}, "refused", "denied"],
+        ] as const
+        for (const [name, input, state, result] of table) {
+          const before = yield* (yield* Journal).end
+          yield* request(bot, "POST", `/tools/${name}/call`, { input })
+          const rows = yield* sql<{ id: string; state: string }>`SELECT id, state FROM calls
+            WHERE principal = ${bot.id} ORDER BY created_at DESC, id DESC LIMIT 1`
+          assert.strictEqual(rows[0]!.state, state, name)
+          const kinds = yield* sql<{ kind: string }>`SELECT kind FROM journal
+            WHERE cursor > ${before} AND body LIKE ${`%${rows[0]!.id}%`} ORDER BY cursor`
+          assert.deepStrictEqual(
+            kinds.map(({ kind }) => kind),
+            ["call.received", "call.settled"],
+            name,
+          )
+          yield* (yield* Readers).receipt("audit")
+          const { items } = (yield* request(yield* admin, "GET", `/audit?principal=${bot.id}&limit=100`)).body as {
+            items: Array<{ action: string; result: string; call?: string }>
+          }
+          assert.deepStrictEqual(
+            items.filter(({ call }) => call === rows[0]!.id).map((one) => [one.action, one.result]),
+            [["tool.execute", result]],
+            name,
+          )
+        }
+        const { n } = (yield* sql<{ n: number }>`SELECT count(*) AS n FROM calls WHERE principal = ${bot.id}`)[0]!
+        assert.strictEqual(n, table.length)
       }),
     )
   })

@@ -29,23 +29,30 @@ for (const store of stores)
         }),
       )
 
-      it.effect("G-10 a limit on a tool is counted by call and by caller, and says when to come back", () =>
-        Effect.gen(function* () {
-          const { raw } = yield* Guest
-          const [bot, other] = [yield* someone("agent"), yield* someone("agent")]
-          yield* configure({ name: slow })
-          for (const _ of [1, 2]) assert.strictEqual((yield* callTool(bot, slow)).status, 200)
-          const answer = yield* ask(() =>
-            raw(`/api/v1/tools/${slow}/call`, {
-              method: "POST",
-              headers: { authorization: `Bearer ${bot.token}`, "content-type": "application/json" },
-              body: "{}",
-            }),
-          )
-          assert.strictEqual(answer.status, 429)
-          assert.isAbove(Number(answer.headers.get("retry-after")), 60)
-          assert.strictEqual((yield* callTool(other, slow)).status, 200)
-        }),
+      it.effect(
+        "G-10 S3-52 a limit on a tool is counted by call and by caller, at every door, and says when to come back",
+        () =>
+          Effect.gen(function* () {
+            const { raw, url } = yield* Guest
+            const [bot, other] = [yield* someone("agent"), yield* someone("agent")]
+            yield* configure({ name: slow })
+            for (const _ of [1, 2]) assert.strictEqual((yield* callTool(bot, slow)).status, 200)
+            const answer = yield* ask(() =>
+              raw(`/api/v1/tools/${slow}/call`, {
+                method: "POST",
+                headers: { authorization: `Bearer ${bot.token}`, "content-type": "application/json" },
+                body: "{}",
+              }),
+            )
+            assert.strictEqual(answer.status, 429)
+            assert.isAbove(Number(answer.headers.get("retry-after")), 60)
+            // Over MCP it is told in words; nothing runs there either.
+            const call = { name: slow, arguments: {} }
+            const { body } = yield* ask(() => newRequest(`${url}/mcp`, bot.token, "tools/call", call))
+            assert.match(JSON.stringify(body), /2 in 3600 s.*\d+ s/)
+            assert.isUndefined(body.result?.structuredContent?.status)
+            assert.strictEqual((yield* callTool(other, slow)).status, 200)
+          }),
       )
 
       it.effect("S2-06 X-28 one endpoint, three credentials, three lists", () =>

@@ -305,7 +305,7 @@ layer(kindsLayer, { excludeTestServices: true })("an http tool", (it) => {
     }),
   )
 
-  it.effect("tells who is called which call it is: one key for one call, and its trace", () =>
+  it.effect("G-39 tells who is called which call it is: one key for one call, and its trace", () =>
     Effect.gen(function* () {
       yield* opened
       const stub = yield* http(json({}))

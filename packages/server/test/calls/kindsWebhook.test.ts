@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { ask, Guest } from "../house.ts"
 import {
@@ -62,7 +63,7 @@ const answerBack = Effect.fnUntraced(function* (call: string, body: string, sign
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 30_000 })(`webhooks on ${store}`, (it) => {
     it.effect(
-      "S1-07 S1-30 G-18 the service gets tool, call and input, signed with the moment; its JSON is the result",
+      "S1-07 S1-30 G-18 G-39 the service gets tool, call and input, signed with the moment, and its trace; its JSON is the result",
       () =>
         Effect.gen(function* () {
           const { sent, url } = yield* service({ status: 200, body: '{"weather":["sun",1]}' })
@@ -75,6 +76,10 @@ for (const store of stores)
           const said = JSON.parse(body) as Record<string, unknown>
           assert.deepInclude(said, { tool: name, callId: call.id, input: { word: "hi" }, principal: bot.id })
           assert.deepInclude(headers, { "x-team": "stoa", "idempotency-key": call.id, "stoa-call": call.id })
+          const sql = yield* SqlClient.SqlClient
+          const [event] = yield* sql<{ correlationId: string }>`SELECT correlation_id FROM journal
+            WHERE kind = 'call.settled' AND body LIKE ${`%${call.id}%`}`
+          assert.match(headers["traceparent"]!, new RegExp(`^00-${event!.correlationId}-[0-9a-f]{16}-01$`))
           const [, seconds] = /^t=(\d+),/.exec(headers["stoa-signature"]!)!
           assert.isAtMost(Math.abs(nowSeconds() - Number(seconds)), 5)
           assert.strictEqual(headers["stoa-signature"], signed(yield* keyOf(name), Number(seconds), call.id, body))

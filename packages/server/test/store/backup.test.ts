@@ -124,7 +124,7 @@ const sentence = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R
   })
 
 for (const [name, place] of places)
-  describe(`backup on ${name}`, () => {
+  describe(`G-28 backup on ${name}`, () => {
     for (const [target, there] of places)
       it.live(`comes back into ${target} as it was, and is brought to the program's version there`, () =>
         Effect.gen(function* () {

@@ -20,7 +20,7 @@ const on = <A, E>(store: Stored, effect: Effect.Effect<A, E, SqlClient.SqlClient
 const noBackup = () => Effect.die("no copy was to be made")
 
 for (const [name, place] of places)
-  describe(`schemas on ${name}`, () => {
+  describe(`G-28 schemas on ${name}`, () => {
     it.live("a new database is brought up without a copy, an existing one after a copy, a current one not at all", () =>
       Effect.gen(function* () {
         const store = yield* place

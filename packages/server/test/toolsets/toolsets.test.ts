@@ -1,4 +1,6 @@
 /** The talking toolsets over the one road, on both databases: a story for seed 000, one for seed 001, one for the house's own. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { toolNames } from "@stoa/contract"
 import { Effect, Fiber } from "effect"
@@ -6,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { eventsOf } from "../calls/callsKit.ts"
 import { ask, Guest, house } from "../house.ts"
 import { call as request, fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 import { until } from "../stores.ts"
@@ -75,7 +78,7 @@ for (const store of ["sqlite", "postgres"] as const)
     )
 
     it.effect(
-      "S0-21 S0-22 S0-24 S0-25 S0-28 S0-29 reactions once, an unknown message is an error, and doing nothing does nothing",
+      "S0-21 S0-22 S0-24 S0-25 S0-28 S0-29 S0-30 reactions once, an unknown message is an error, and doing nothing does nothing but be a call",
       () =>
         Effect.gen(function* () {
           const [pam, jim] = [yield* someone(), yield* agentWith("office")]
@@ -90,8 +93,13 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* failed(jim, "react_to_message", { messageId: "00000000-0000-0000-0000-000000000000", emoji: "👍" })
           const tables = ["messages", "reactions", "spaces", "members", "decisions", "timers"]
           const before = yield* Effect.forEach(tables, count)
-          assert.deepStrictEqual(yield* done(jim, "do_nothing"), { action: "none" })
+          const calls = yield* count("calls")
+          const nothing = (yield* use(jim, "do_nothing")).body
+          assert.deepInclude(nothing, { state: "done", output: { action: "none" } })
           assert.deepStrictEqual(yield* Effect.forEach(tables, count), before)
+          // Recorded like any other: one row, a call and its return.
+          assert.strictEqual(yield* count("calls"), calls + 1)
+          assert.deepStrictEqual(yield* eventsOf(String(nothing["id"])), ["call.received", "call.settled"])
         }),
     )
 
@@ -334,6 +342,24 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
     )
 
+    it.effect("X-06 doing nothing is the office's alone, and no code but its toolset's looks at the name", () =>
+      Effect.gen(function* () {
+        const all = yield* agentWith("stoa", "gateway", "skills")
+        assert.lengthOf(toolNames.gateway, 13)
+        for (const [set, names] of Object.entries(toolNames))
+          assert.strictEqual(names.includes("do_nothing"), set === "office", set)
+        assert.strictEqual((yield* use(all, "do_nothing")).status, 404)
+        const source = join(import.meta.dirname, "../../src")
+        const knowing = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+          (file) => file.endsWith(".ts") && /["'`]do_nothing["'`]/.test(readFileSync(join(source, file), "utf8")),
+        )
+        assert.deepStrictEqual(knowing, [join("toolsets", "office.ts")])
+        const office = yield* agentWith("office")
+        const { body } = yield* request(office, "GET", "/tools/do_nothing")
+        assert.deepInclude(body, { executionType: "internal", visibility: "hidden" })
+      }),
+    )
+
     it.effect("S4-96 the skills' files lie in a folder of their own, and the house's keys are out of reach", () =>
       Effect.gen(function* () {
         const { folder } = yield* Guest
@@ -342,6 +368,16 @@ for (const store of ["sqlite", "postgres"] as const)
         yield* failed(bot, "file-read", { path: `${folder}/admin.token` })
         const wants = yield* use(bot, "file-write", { path: "note.txt", content: "hi" })
         assert.strictEqual(wants.status, 202)
+        const { adminToken } = yield* Guest
+        const decision = (wants.body["on"] as { id: string }).id
+        yield* request({ token: adminToken } as Someone, "POST", `/decisions/${decision}/answer`, {
+          verdict: "approve",
+        })
+        const written = (yield* request(bot, "GET", `/calls/${String(wants.body["id"])}?wait=20`)).body
+        assert.deepInclude(written, { state: "done", output: { written: true, path: "note.txt", bytes: 2 } })
+        assert.strictEqual(readFileSync(join(folder, "workspace", "note.txt"), "utf8"), "hi")
+        const read = yield* use(bot, "file-read", { path: "note.txt" })
+        assert.strictEqual(read.body["output"], "hi")
       }),
     )
   })

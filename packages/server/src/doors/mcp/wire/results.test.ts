@@ -12,7 +12,7 @@ const shown = (outcome: Outcome, revision: Revision, of: ListedTool = tool) =>
   JSON.parse(outcomeText(outcome as never, of, revision, stamp)) as Record<string, unknown>
 
 describe("results", () => {
-  it("X-43 S2-75 an outcome is text for all, structure for those who take it, an error when it is one", () => {
+  it("X-43 S2-75 S3-53 an outcome is text for all, structure for those who take it, an error when it is one", () => {
     const done: Outcome = { _tag: "Done", json: '{"a":1}' }
     for (const revision of servedRevisions) {
       const result = shown(done, revision)

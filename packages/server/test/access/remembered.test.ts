@@ -1,0 +1,32 @@
+/** How long a judgement rests on what was read before: five minutes at most, and never past a change of rights. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ask, Guest, house, made } from "../house.ts"
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { timeout: 30_000 })(`judgements over time on ${store}`, (it) => {
+    it.effect("S4-104 what was read of somebody's rules is read again after five minutes", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const sql = yield* SqlClient.SqlClient
+        const pam = yield* ask(() => admin.principals.add({ kind: "service", name: "pam" }))
+        const { token } = yield* ask(() => admin.tokens.add({ principal: pam.id }))
+        const grant = made(
+          yield* ask(() => admin.grants.add({ principal: pam.id, resource: "tools/x", actions: ["execute"] })),
+        )
+        const verdict = Effect.map(
+          ask(() => as(token).grants.judge({ action: "execute", resource: "tools/x" })),
+          (said) => said.verdict,
+        )
+        assert.strictEqual(yield* verdict, "allow")
+        // Behind the house's back: no change of rights is told.
+        yield* sql`UPDATE grants SET resource = 'elsewhere' WHERE id = ${grant.id}`
+        yield* TestClock.adjust({ minutes: 4, seconds: 59 })
+        assert.strictEqual(yield* verdict, "allow")
+        yield* TestClock.adjust({ seconds: 2 })
+        assert.strictEqual(yield* verdict, "deny")
+      }).pipe(Effect.orDie),
+    )
+  })
