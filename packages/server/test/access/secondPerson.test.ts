@@ -1,14 +1,17 @@
 /** G-38: where a policy says `ask`, a change of rights becomes a decision, and is made when a second person has agreed. */
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
+import type { Principal } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../src/access/identity/Principals.ts"
+import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { ask, Guest, house, made, roomy } from "../house.ts"
 
 const asks = (resource: string) => ({ principal: "role:admin", resource, actions: ["write"], effect: "ask" })
-const config = { ...roomy, policies: [asks("allow-lists/*"), asks("grants/*"), asks("principals/trusted*")] }
+const resources = ["allow-lists/*", "grants/*", "principals/trusted*", "tokens/trusted*"]
+const config = { ...roomy, policies: resources.map(asks) }
 
 const refused = <A>(question: () => Promise<A>) =>
   Effect.flip(ask(question) as Effect.Effect<A, StoaError>).pipe(Effect.orDie)
@@ -99,6 +102,47 @@ for (const store of ["sqlite", "postgres"] as const)
               "the agreement",
             )
           }),
+      )
+
+      it.effect("G-38 what cannot wait is refused, however much right it would need: new principals and tokens", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const journal = yield* Journal
+          const principals = yield* Principals
+          const known = (kind: "agent" | "person", name: string, roles: Principal["roles"]) =>
+            Effect.orDie(journal.transact(principals.add({ kind, name, roles })))
+          const bot = yield* known("agent", "trusted robot", ["agent-standard"])
+          const boss = yield* known("person", "trusted boss", ["admin"])
+          const theirs = yield* Effect.orDie(journal.transact((yield* Tokens).issue({ principal: boss.id })))
+          const attempts: ReadonlyArray<readonly [() => Promise<unknown>, RegExp]> = [
+            [
+              () => admin.principals.add({ kind: "agent", name: "trusted new" }),
+              /declare it in the configuration file/,
+            ],
+            [
+              () => admin.principals.add({ kind: "person", name: "trusted new", roles: ["admin"] }),
+              /declare it in the configuration file/,
+            ],
+            [() => admin.tokens.add({ principal: bot.id }), /A token cannot wait for that/],
+            [() => admin.tokens.add({ principal: bot.id, context: "internal" }), /A token cannot wait for that/],
+          ]
+          for (const [attempt, words] of attempts) {
+            const error = yield* refused(attempt)
+            assert.deepStrictEqual([error.status, error.tag], [403, "Forbidden"])
+            assert.match(error.message, /rule: policy:\d\)\. A second person must agree to it\./)
+            assert.match(error.message, words)
+          }
+          // To rotate somebody's token is to have one of theirs.
+          assert.strictEqual((yield* refused(() => admin.tokens.rotate(theirs.id))).status, 404)
+          assert.strictEqual((yield* refused(() => admin.principals.get("trusted new"))).status, 404)
+          assert.lengthOf((yield* ask(() => admin.tokens.list({ principal: bot.id }))).items, 0)
+          assert.isNull((yield* ask(() => admin.tokens.list({ principal: boss.id }))).items[0]!.revokedAt)
+          // Taking away asks nobody, and neither does what no policy speaks of.
+          yield* ask(() => admin.tokens.revoke(theirs.id))
+          const other = yield* ask(() => admin.principals.add({ kind: "person", name: "Olga", roles: ["admin"] }))
+          const made = yield* ask(() => admin.tokens.add({ principal: other.id }))
+          yield* ask(() => admin.tokens.rotate(made.id))
+        }),
       )
 
       it.effect("G-38 what was agreed to is not made when whoever wanted it may no longer", () =>

@@ -79,6 +79,15 @@ export class Authority extends Context.Service<
           return yield* new NeedsApproval({ action, resource, rule: written.rule })
       })
 
+      /** For what is answered at once, and so cannot wait: where somebody would have to be asked, it is refused (G-38). */
+      const unasked = (action: Action, resource: string, instead: string) =>
+        Effect.catchTag(
+          agreed(action, resource),
+          "NeedsApproval",
+          ({ rule }) =>
+            new Forbidden({ action, resource, rule, instead: `A second person must agree to it. ${instead}` }),
+        )
+
       const may = (caller: Caller["Service"], action: Action, resource: string) =>
         Effect.map(grants.judge(caller, action, resource), ({ verdict }) => verdict === "allow")
 
@@ -143,7 +152,11 @@ export class Authority extends Context.Service<
         const resource = `tokens/${whose.name}`
         const usual = usualContext(whose)
         // An admin may set a context beyond the usual one (X-53), and nobody else.
-        yield* require(wanted.context !== undefined && !isWithin(wanted.context, usual) ? "admin" : "write", resource)
+        yield* unasked(
+          wanted.context !== undefined && !isWithin(wanted.context, usual) ? "admin" : "write",
+          resource,
+          "A token cannot wait for that: it is shown when it is made. Whoever is asked about nothing makes it.",
+        )
         yield* hasToken(caller, resource)
         yield* actAs(caller, whose)
         const context = wanted.context ?? outer(usual, caller.context)
@@ -159,8 +172,10 @@ export class Authority extends Context.Service<
       const reach = Effect.fnUntraced(function* (it: Token, whose: Principal, action: "write" | "delete") {
         const caller = yield* Caller
         if (whose.id === caller.principal.id) return yield* require(action, "self/tokens")
-        const needed = whose.roles.includes("admin") ? "admin" : action
-        if (!(yield* may(caller, needed, `tokens/${whose.name}`)))
+        const resource = `tokens/${whose.name}`
+        // Where a policy has somebody asked before it is written, an admin's is no exception.
+        const mayAdmin = !whose.roles.includes("admin") || (yield* may(caller, "admin", resource))
+        if (!mayAdmin || !(yield* may(caller, action, resource)))
           return yield* new Missing({ noun: "token", ref: it.id })
       })
 
@@ -237,7 +252,11 @@ export class Authority extends Context.Service<
           const caller = yield* Caller
           const more = wanted.roles !== undefined || wanted.wallet !== undefined || shows(caller, wanted.toolsets)
           // Roles are rights: whoever gives them could give themselves all of them.
-          yield* require(more ? "admin" : "write", `principals/${wanted.name}`)
+          yield* unasked(
+            more ? "admin" : "write",
+            `principals/${wanted.name}`,
+            "A new principal cannot wait for that: declare it in the configuration file.",
+          )
           if (wanted.roles === undefined) return
           const { kind, name, roles = defaultRoles[kind] } = wanted
           yield* becomes(undefined, nobodyYet(kind, name, roles))
