@@ -170,7 +170,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
             models: agent.models,
             told,
             steps: work.steps,
-            tools: wireToolsOf(yield* catalogue.list(caller, everything)),
+            tools: wireToolsOf(yield* catalogue.list(caller, everything), caller.principal),
             mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
             scene: {
               agent: agent.name,

@@ -1,12 +1,21 @@
 /** What an agent may call, as a model is told of it: under wire names, never with anything that would run it. Pure. */
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
-import { inputSchemaOf } from "@stoa/contract"
+import type { Principal } from "@stoa/contract"
 import type { Callable } from "../calls/catalogue/Catalogue.ts"
+import { isForModel, schemaForModel } from "../calls/catalogue/ForModel.ts"
 
-export const wireToolsOf = (tools: ReadonlyArray<Callable>): ReadonlyArray<LanguageModelV4FunctionTool> =>
-  tools.map(({ asks, tool: { definition, wireName } }) => ({
-    type: "function",
-    name: wireName,
-    description: asks ? `${definition.description} (A person is asked first.)` : definition.description,
-    inputSchema: inputSchemaOf(definition) as LanguageModelV4FunctionTool["inputSchema"],
-  }))
+export const wireToolsOf = (
+  tools: ReadonlyArray<Callable>,
+  agent: Principal,
+): ReadonlyArray<LanguageModelV4FunctionTool> =>
+  tools
+    .filter((it) => isForModel(it, agent))
+    .map((it) => {
+      const { definition, wireName } = it.tool
+      return {
+        type: "function",
+        name: wireName,
+        description: it.asks ? `${definition.description} (A person is asked first.)` : definition.description,
+        inputSchema: schemaForModel(it) as LanguageModelV4FunctionTool["inputSchema"],
+      }
+    })

@@ -142,10 +142,24 @@ export class ChatSessions extends Context.Service<
         return { space, record, content, owner } satisfies Found
       })
 
-      const shown = Effect.fnUntraced(function* (record: MemoryRecord) {
-        const agent = contentOf(record)!.agent
-        return sessionFrom(record, yield* currentOf(record.owner, agent))!
+      /** As they stand: what an agent says in the space by itself counts, too. */
+      const shown = Effect.fnUntraced(function* (owner: PrincipalId, records: ReadonlyArray<MemoryRecord>) {
+        const current = new Map<string, ChatSessionId | undefined>()
+        const held = records.flatMap((record) => {
+          const content = contentOf(record)
+          return content === undefined ? [] : [{ record, content }]
+        })
+        const ids = held.map(({ content }) => spaceOf(content.session_id))
+        const counts = yield* spaces.lastSeqs(owner, ids)
+        const items: Array<ChatSession> = []
+        for (const { content, record } of held) {
+          if (!current.has(content.agent)) current.set(content.agent, yield* currentOf(owner, content.agent))
+          const count = counts.get(spaceOf(content.session_id)) ?? content.message_count
+          items.push(sessionFrom(record, content, { current: current.get(content.agent), count }))
+        }
+        return items
       })
+      const shownOne = (record: MemoryRecord) => Effect.map(shown(record.owner, [record]), (items) => items[0]!)
 
       /** For what its owner alone may do. */
       const owned = Effect.fnUntraced(function* (by: Talker, id: ChatSessionId) {
@@ -202,7 +216,7 @@ export class ChatSessions extends Context.Service<
           })
           .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die))
         yield* settings.set(asOwner(owner, by), settingOf(name), id)
-        return sessionFrom(record, id)!
+        return yield* shownOne(record)
       })
 
       const list: ChatSessions["Service"]["list"] = Effect.fn("ChatSessions.list")(function* (owner, query) {
@@ -217,25 +231,17 @@ export class ChatSessions extends Context.Service<
             tag: agent === undefined ? "session" : nameKey(agent),
           },
         )
-        const known = new Map<string, ChatSessionId | undefined>()
-        const items: Array<ChatSession> = []
-        for (const record of found.items) {
-          const name = contentOf(record)?.agent
-          if (name === undefined) continue
-          if (!known.has(name)) known.set(name, yield* currentOf(owner, name))
-          items.push(sessionFrom(record, known.get(name))!)
-        }
-        return { items, next: found.next }
+        return { items: yield* shown(owner, found.items), next: found.next }
       })
 
       const get: ChatSessions["Service"]["get"] = Effect.fn("ChatSessions.get")(function* (id, viewer) {
-        return yield* shown((yield* find(id, viewer)).record)
+        return yield* shownOne((yield* find(id, viewer)).record)
       })
 
       const current: ChatSessions["Service"]["current"] = Effect.fn("ChatSessions.current")(function* (owner, agent) {
         const id = yield* currentOf(owner, agent)
         const record = id === undefined ? undefined : yield* recordOf(owner, id)
-        return record === undefined ? undefined : sessionFrom(record, id)
+        return record === undefined ? undefined : (yield* shown(owner, [record]))[0]
       })
 
       const change: ChatSessions["Service"]["change"] = Effect.fn("ChatSessions.change")(function* (by, id, changes) {
@@ -248,7 +254,7 @@ export class ChatSessions extends Context.Service<
           })
           .pipe(Effect.catchTag(["StaleVersion", "TooLarge"], Effect.die))
         if (resumed === true) yield* settings.set(asOwner(owner, by), settingOf(content.agent), id)
-        return yield* shown(after)
+        return yield* shownOne(after)
       })
 
       /** What was said goes first: it is its owner's space, and a space that is archived takes no changes. */

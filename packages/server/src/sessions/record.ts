@@ -1,12 +1,12 @@
 /** A chat session as its owner's memory holds it (S2-40), and what it is called. Pure. */
-import { ChatSession, type ChatSessionId, type MemoryRecord, MessageId, SpaceId } from "@stoa/contract"
+import { ChatSession, ChatSessionId, type MemoryRecord, MessageId, SpaceId } from "@stoa/contract"
 import { Option, Schema } from "effect"
 
 export const untitled = "New conversation"
 const longestTitle = 50
 
 const Content = Schema.Struct({
-  session_id: Schema.String,
+  session_id: ChatSessionId,
   agent: Schema.String,
   title: Schema.String,
   space: SpaceId,
@@ -27,27 +27,27 @@ export const sessionIdOf = (given: string): ChatSessionId => `ses_${given.replac
 /** What is no session's content, such as one that somebody wrote by hand, is none. */
 export const contentOf = (record: MemoryRecord): Content | undefined => {
   const content = Option.getOrUndefined(decode(record.content))
-  return content !== undefined && record.key === keyOf(sessionIdOf(content.session_id)) ? content : undefined
+  return content !== undefined && record.key === keyOf(content.session_id) ? content : undefined
 }
 
-export const sessionFrom = (record: MemoryRecord, current: ChatSessionId | undefined): ChatSession | undefined => {
-  const content = contentOf(record)
-  if (content === undefined) return undefined
-  const id = sessionIdOf(content.session_id)
-  return new ChatSession({
-    id,
+export const sessionFrom = (
+  record: MemoryRecord,
+  content: Content,
+  now: { readonly current: ChatSessionId | undefined; readonly count: number },
+): ChatSession =>
+  new ChatSession({
+    id: content.session_id,
     agent: content.agent,
     owner: record.owner,
     title: content.title,
-    space: content.space,
+    space: spaceOf(content.session_id),
     memory: record.id,
-    messageCount: content.message_count,
+    messageCount: now.count,
     pinned: record.pinned,
-    current: id === current,
+    current: content.session_id === now.current,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
   })
-}
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" })
 

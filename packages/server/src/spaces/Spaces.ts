@@ -31,7 +31,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
+import { lastSeqsIn, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
 import { type Act, answer, judgeSpace, memberOf, standingOf, verbOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
@@ -87,6 +87,8 @@ export class Spaces extends Context.Service<
     readonly peopleOf: (space: SpaceId) => Effect.Effect<SpacePeople>
     /** Those the viewer may see now. */
     readonly visibleTo: (viewer: Viewer) => Effect.Effect<Set<string>>
+    /** Of these, the ones that somebody owns: the number of the newest message in each. */
+    readonly lastSeqs: (owner: PrincipalId, ids: ReadonlyArray<SpaceId>) => Effect.Effect<ReadonlyMap<string, number>>
     /** Those it is in, and may see now. */
     readonly ownOf: (viewer: Viewer) => Effect.Effect<ReadonlyArray<SpaceId>>
     /** Those that a rule of the viewer's keeps from it: who may read all events may not read theirs. */
@@ -368,6 +370,7 @@ export class Spaces extends Context.Service<
           peopleOf: (space) => Effect.orDie(peopleIn(sql, space)),
           visibleTo,
           ownOf,
+          lastSeqs: (owner, ids) => Effect.orDie(lastSeqsIn(sql, owner, ids)),
           refusedTo,
         })
       }),

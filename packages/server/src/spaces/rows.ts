@@ -123,3 +123,15 @@ export const peopleIn = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, s
     people: rows.flatMap((row) => (row.id === null ? [] : [row])),
   } satisfies SpacePeople
 })
+
+/** Of these spaces, those that somebody owns: the number of the newest message in each. */
+export const lastSeqsIn = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  owner: PrincipalId,
+  ids: ReadonlyArray<SpaceId>,
+) {
+  if (ids.length === 0) return new Map<string, number>()
+  const rows = yield* sql<{ id: string; lastSeq: number }>`SELECT s.id, s.last_seq FROM spaces s
+    JOIN members m ON m.space = s.id AND m.principal = ${owner} AND m.role = 'owner' WHERE ${sql.in("s.id", ids)}`
+  return new Map(rows.map(({ id, lastSeq }) => [id, lastSeq]))
+})

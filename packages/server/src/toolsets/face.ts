@@ -27,6 +27,7 @@ export interface Face {
   readonly timeoutMs?: number
   readonly everywhere?: true
   readonly tags?: ReadonlyArray<string>
+  readonly wallets?: ReadonlyArray<string>
   /** It becomes one tool with those of its name in other toolsets; what its answer has that theirs may not. */
   readonly unites?: Readonly<Record<string, unknown>>
 }
@@ -95,7 +96,7 @@ const failureOf = (error: { readonly message: string }, toolName: string, { prin
 
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, description, effects, everywhere, input, name, tags, timeoutMs, unites } = face
+  const { annotations, description, effects, everywhere, input, name, tags, timeoutMs, unites, wallets } = face
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -122,7 +123,13 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
   }
   return {
     tool: { definition, handler },
-    traits: { effects, reviewed: true, ...(everywhere && { everywhere }), ...(tags && { tags }) },
+    traits: {
+      effects,
+      reviewed: true,
+      ...(everywhere && { everywhere }),
+      ...(tags && { tags }),
+      ...(wallets && { wallets }),
+    },
     ...(unites && { unites }),
   }
 }

@@ -27,6 +27,8 @@ export interface Traits {
   readonly owner?: PrincipalId
   /** Digest of what the tool does beyond its definition: an approval of it is an approval of that. */
   readonly behind?: string
+  /** Fields that hold a wallet: in a run the house fills in the caller's, and the model is not shown them. */
+  readonly wallets?: ReadonlyArray<string>
   /** Words its author sorts it by; clients are shown them. */
   readonly tags?: ReadonlyArray<string>
   /** Its schema is of our own code, and checked in place; any other is compiled and checked under a deadline, elsewhere. */

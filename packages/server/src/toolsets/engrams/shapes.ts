@@ -14,13 +14,17 @@ const annotationsOf = {
 
 type Of<A, R> = Omit<Face, "annotations"> & { readonly run: Run<A, R> }
 
+/** The wallet, where a tool takes one: said by who acts, in a run. */
+const walletsOf = ({ input }: Pick<Face, "input">) =>
+  "wallet_address" in input.properties ? { wallets: ["wallet_address"] } : {}
+
 export const reading = <A>(tool: Of<A, Caller>): Offered =>
-  offered<A>("engrams", { ...tool, effects: "none", annotations: annotationsOf.read })
+  offered<A>("engrams", { ...tool, ...walletsOf(tool), effects: "none", annotations: annotationsOf.read })
 
 export const writing = <A>(
   how: Exclude<keyof typeof annotationsOf, "read">,
   tool: Of<A, Caller | Transaction>,
-): Offered => offered<A>("engrams", { ...tool, effects: "store", annotations: annotationsOf[how] })
+): Offered => offered<A>("engrams", { ...tool, ...walletsOf(tool), effects: "store", annotations: annotationsOf[how] })
 
 /** The address of a wallet; whose it is, the house knows. */
 export const wallet = (description: string) => text(description, { minLength: 1, maxLength: 128 })
