@@ -35,6 +35,8 @@ const profileIn = ({ model, parent, persona }: Thinking) => ({
 })
 const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Option.none() }
 
+const wallet = Flag.String("wallet").pipe(Flag.withDescription("The address of its wallet"), Flag.optional)
+
 const name = Argument.String("name").pipe(Argument.withDescription("Its name, which nobody else has"))
 
 /** `agents` and `people` are the same verb for two kinds of principal. */
@@ -45,9 +47,10 @@ const verb = (plural: string, kind: "agent" | "person") => {
       name,
       toolset,
       role,
+      wallet,
       ...(kind === "agent" ? thinking : {}),
     },
-    Effect.fn(function* ({ name, role, toolset, ...more }) {
+    Effect.fn(function* ({ name, role, toolset, wallet, ...more }) {
       const profile = profileIn({ ...nothingMore, ...more })
       const added = yield* ask((stoa) =>
         stoa.principals.add({
@@ -55,6 +58,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
           name,
           ...(toolset.length > 0 ? { toolsets: toolset } : {}),
           ...(role.length > 0 ? { roles: role } : {}),
+          ...(Option.isSome(wallet) ? { wallet: wallet.value } : {}),
         }),
       )
       const made =
@@ -88,19 +92,21 @@ const verb = (plural: string, kind: "agent" | "person") => {
       toolset,
       role,
       rename: Flag.String("rename").pipe(Flag.withDescription("A new name"), Flag.optional),
+      wallet: wallet.pipe(Flag.withDescription("The address of its wallet; none takes it away")),
       ...(kind === "agent" ? thinking : {}),
     },
-    Effect.fn(function* ({ name, rename, role, toolset, ...more }) {
+    Effect.fn(function* ({ name, rename, role, toolset, wallet, ...more }) {
       const profile = profileIn({ ...nothingMore, ...more })
       const changes = {
         ...(toolset.length > 0 ? { toolsets: toolset } : {}),
         ...(role.length > 0 ? { roles: role } : {}),
         ...(Option.isSome(rename) ? { name: rename.value } : {}),
+        ...(Option.isSome(wallet) ? { wallet: wallet.value === "none" ? null : wallet.value } : {}),
       }
       const [rights, thinks] = [Object.keys(changes).length > 0, Object.keys(profile).length > 0]
       if (!rights && !thinks)
         return yield* refused(
-          `Nothing to change. Give --role, --toolset, ${kind === "agent" ? "--model, --persona, --parent " : ""}or --rename.`,
+          `Nothing to change. Give --role, --toolset, --wallet, ${kind === "agent" ? "--model, --persona, --parent " : ""}or --rename.`,
         )
       const one = yield* found(name)
       const changed = rights ? yield* change((stoa) => stoa.principals.change(one.id, changes)) : one

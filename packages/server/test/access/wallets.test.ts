@@ -129,7 +129,7 @@ for (const store of ["sqlite", "postgres"] as const) {
     it.effect("X-27 a wallet that was lent may be used, as far as it was lent, until it is taken back", () =>
       Effect.gen(function* () {
         const [ann, bob] = [yield* holder("ann27"), yield* holder("bob27")]
-        const resource = `wallets/${ann.wallet}`
+        const resource = `wallets/${ann.wallet.toUpperCase().replace("0X", "0x")}`
         const refused = yield* Effect.flip(
           ask(() => bob.stoa.delegations.add({ to: "ann27", resource, actions: ["write"], reason: "not mine" })),
         )

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Grants } from "../rights/Grants.ts"
 import { judge, rulesOnWallets, walletsIn } from "../rights/policy.ts"
 import { principalFromRow } from "./Principals.ts"
-import { walletKey } from "./walletKey.ts"
+import { walletKey, walletResource } from "./walletKey.ts"
 
 export class Wallets extends Context.Service<
   Wallets,
@@ -36,7 +36,8 @@ export class Wallets extends Context.Service<
       const mayUse: Wallets["Service"]["mayUse"] = Effect.fn("Wallets.mayUse")(function* (who, action, address) {
         const rules = rulesOnWallets(yield* grants.rulesOf(who))
         return (
-          judge(rules, action, `wallets/${walletKey(address)}`, yield* DateTime.now, who.context).verdict === "allow"
+          judge(rules, action, walletResource(`wallets/${address}`), yield* DateTime.now, who.context).verdict ===
+          "allow"
         )
       })
 

@@ -17,6 +17,7 @@ import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { Principals } from "../identity/Principals.ts"
+import { walletResource } from "../identity/walletKey.ts"
 import { delegationFrom, rowOfDelegation } from "./delegationRows.ts"
 import { Grants } from "./Grants.ts"
 import { deepestDelegation, longestDelegation, mayDelegate, mostDelegations } from "./policy.ts"
@@ -64,8 +65,9 @@ export class Delegations extends Context.Service<
           })
       })
 
-      const add: Delegations["Service"]["add"] = Effect.fn("Delegations.add")(function* (wanted) {
+      const add: Delegations["Service"]["add"] = Effect.fn("Delegations.add")(function* (asked) {
         const caller = yield* Caller
+        const wanted = { ...asked, resource: walletResource(asked.resource) }
         const receiver = yield* principals.get(wanted.to)
         const now = yield* DateTime.now
         const latest = DateTime.add(now, longestDelegation)
