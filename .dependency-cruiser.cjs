@@ -87,9 +87,9 @@ module.exports = {
     ),
     never(
       "doors-are-strangers",
-      "Each door stands alone; what two of them need is a PascalCase file directly in doors/.",
+      "Each door stands alone; what two of them need is a PascalCase file directly in doors/, or in doors/node/.",
       { path: `${SERVER}doors/([^/]+)/` },
-      { path: `${SERVER}doors/(?!$1/)`, pathNot: `${SERVER}doors/[A-Z][^/]*$` },
+      { path: `${SERVER}doors/(?!$1/)`, pathNot: [`${SERVER}doors/[A-Z][^/]*$`, `${SERVER}doors/node/[A-Z][^/]*$`] },
     ),
     never(
       "durable-code-in-runs",

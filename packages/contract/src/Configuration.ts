@@ -1,15 +1,15 @@
 /** The configuration file. What it declares it owns: applied at start and on reload, read-only elsewhere, retired when removed. */
 import { Schema } from "effect"
-import { declaredProfile } from "./Agent.ts"
-import { ToolName } from "./AllowList.ts"
-import { Action, ResourcePattern, Verdict } from "./Grant.ts"
-import { Limit } from "./Limit.ts"
-import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./MCPServerSpec.ts"
-import { DeclaredModel, ModelName } from "./Model.ts"
-import { Name, PrincipalRef, Role } from "./Principal.ts"
-import { NewSpace } from "./Space.ts"
-import { ApprovalRule, ToolForm } from "./ToolConfiguration.ts"
-import { ListedSet, ToolsetName } from "./Toolset.ts"
+import { declaredProfile } from "./runs/Agent.ts"
+import { ToolName } from "./access/AllowList.ts"
+import { Action, ResourcePattern, Verdict } from "./access/Grant.ts"
+import { Limit } from "./access/Limit.ts"
+import { DeclaredMCPServer, MCPServerName, OwnMCPServer } from "./tools/MCPServerSpec.ts"
+import { DeclaredModel, ModelName } from "./runs/Model.ts"
+import { Name, PrincipalRef, Role } from "./access/Principal.ts"
+import { NewSpace } from "./spaces/Space.ts"
+import { ApprovalRule, ToolForm } from "./tools/ToolConfiguration.ts"
+import { ListedSet, ToolsetName } from "./tools/Toolset.ts"
 
 const declared = {
   roles: Schema.optionalKey(Schema.Array(Role)),

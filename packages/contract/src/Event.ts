@@ -4,10 +4,10 @@
  * you to what must know it.
  */
 import { type DateTime, Schema } from "effect"
-import { AccessContext } from "./AllowList.ts"
-import { CallError, CallRun, CallState, WaitsOn } from "./Call.ts"
-import { AnswerVerdict, DecisionKind, Reach } from "./Decision.ts"
-import { Action, Verdict } from "./Grant.ts"
+import { AccessContext } from "./access/AllowList.ts"
+import { CallError, CallRun, CallState, WaitsOn } from "./tools/Call.ts"
+import { AnswerVerdict, DecisionKind, Reach } from "./decisions/Decision.ts"
+import { Action, Verdict } from "./access/Grant.ts"
 import {
   ApprovalId,
   CallId,
@@ -26,14 +26,14 @@ import {
   MessageId,
   SpaceId,
 } from "./Ids.ts"
-import { MemoryNamespace, MemoryRight } from "./Memory.ts"
-import { Message } from "./Message.ts"
-import { PrincipalKind } from "./Principal.ts"
-import { Provenance } from "./Provenance.ts"
+import { MemoryNamespace, MemoryRight } from "./memory/Memory.ts"
+import { Message } from "./spaces/Message.ts"
+import { PrincipalKind } from "./access/Principal.ts"
+import { Provenance } from "./access/Provenance.ts"
 import { Acceptable } from "./Report.ts"
-import { RunState, StopReason, TriggerKind } from "./Run.ts"
-import { MemberRole, SpaceKind, Trigger } from "./Space.ts"
-import { ListedSet } from "./Toolset.ts"
+import { RunState, StopReason, TriggerKind } from "./runs/Run.ts"
+import { MemberRole, SpaceKind, Trigger } from "./spaces/Space.ts"
+import { ListedSet } from "./tools/Toolset.ts"
 
 /** Who sees an event besides admins and its actor: nobody, the principals it concerns, or the members of its space. */
 type Audience = "admins" | "concerned" | "space"

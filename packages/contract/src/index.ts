@@ -1,10 +1,10 @@
 /** What crosses the wire, in one definition that is safe in a browser. */
 export { Api } from "./Api.ts"
-export { Agent, AgentChange, AgentLimits, type AgentModel, AgentThinker } from "./Agent.ts"
-export { AccessContext, AllowList, AllowListChange } from "./AllowList.ts"
-export { AuditEntry, AuditResult } from "./Audit.ts"
-export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./Call.ts"
-export { Caller } from "./Caller.ts"
+export { Agent, AgentChange, AgentLimits, type AgentModel, AgentThinker } from "./runs/Agent.ts"
+export { AccessContext, AllowList, AllowListChange } from "./access/AllowList.ts"
+export { AuditEntry, AuditResult } from "./access/Audit.ts"
+export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./tools/Call.ts"
+export { Caller } from "./access/Caller.ts"
 export { Configuration, configurationSchema, EgressSection, type Policy } from "./Configuration.ts"
 export * from "./Errors.ts"
 export {
@@ -16,8 +16,8 @@ export {
   DecisionState,
   NewAnswer,
   Reach,
-} from "./Decision.ts"
-export { inputIn, questionIn } from "./decisionText.ts"
+} from "./decisions/Decision.ts"
+export { inputIn, questionIn } from "./decisions/decisionText.ts"
 export {
   Delta,
   Event,
@@ -34,17 +34,17 @@ export {
   eventVersion,
   upgradedBody,
 } from "./Event.ts"
-export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./foreignText.ts"
-export { Provenance } from "./Provenance.ts"
-export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./Message.ts"
-export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./Space.ts"
-export { ChatSession, ChatSessionChange, NewChatSession } from "./ChatSession.ts"
-export { EngramType } from "./Engram.ts"
-export { File } from "./File.ts"
-export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./Grant.ts"
+export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
+export { Provenance } from "./access/Provenance.ts"
+export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"
+export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./spaces/Space.ts"
+export { ChatSession, ChatSessionChange, NewChatSession } from "./spaces/ChatSession.ts"
+export { EngramType } from "./memory/Engram.ts"
+export { File } from "./spaces/File.ts"
+export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./access/Grant.ts"
 export { Acceptable, type Finding, Report } from "./Report.ts"
-export { WaitingChange } from "./WaitingChange.ts"
-export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./Host.ts"
+export { WaitingChange } from "./access/WaitingChange.ts"
+export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./tools/Host.ts"
 export {
   ApprovalId,
   CallId,
@@ -68,19 +68,19 @@ export {
   WalletChallengeId,
 } from "./Ids.ts"
 export { Start } from "./api/Page.ts"
-export { WalletChallenge, type WalletSignature } from "./Wallet.ts"
-export * from "./Memory.ts"
-export * from "./MemoryLine.ts"
-export * from "./Prompt.ts"
+export { WalletChallenge, type WalletSignature } from "./access/Wallet.ts"
+export * from "./memory/Memory.ts"
+export * from "./memory/MemoryLine.ts"
+export * from "./runs/Prompt.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
-export { Limit } from "./Limit.ts"
+export { Limit } from "./access/Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
-export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./MCPServerSpec.ts"
-export { MCPServerState } from "./MCPServerState.ts"
-export { MCPServerTool } from "./MCPServerTool.ts"
-export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./Model.ts"
-export { NewPause, Pause } from "./Pause.ts"
-export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./Principal.ts"
+export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/MCPServerSpec.ts"
+export { MCPServerState } from "./tools/MCPServerState.ts"
+export { MCPServerTool } from "./tools/MCPServerTool.ts"
+export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./runs/Model.ts"
+export { NewPause, Pause } from "./access/Pause.ts"
+export { NewPrincipal, Principal, PrincipalKind, Role, Source } from "./access/Principal.ts"
 export {
   bodyOf,
   contentType as problemType,
@@ -91,14 +91,14 @@ export {
   problem,
   statusOf,
 } from "./Problem.ts"
-export { noPlaceholder, type Placeholder, placeholderAt, placeholdersIn, placeholderText } from "./Placeholder.ts"
-export { Run, RunMessage, RunState, RunStep, RunWait, StopReason, TriggerKind } from "./Run.ts"
-export { Secret, SecretName, shortestSecret } from "./Secret.ts"
-export { IssuedToken, NewToken, Token } from "./Token.ts"
-export { ListedSet, toolNames, ToolsetName } from "./Toolset.ts"
-export * from "./Tool.ts"
-export * from "./ToolConfiguration.ts"
-export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./toolDefinition.ts"
+export { noPlaceholder, type Placeholder, placeholderAt, placeholdersIn, placeholderText } from "./tools/Placeholder.ts"
+export { Run, RunMessage, RunState, RunStep, RunWait, StopReason, TriggerKind } from "./runs/Run.ts"
+export { Secret, SecretName, shortestSecret } from "./access/Secret.ts"
+export { IssuedToken, NewToken, Token } from "./access/Token.ts"
+export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"
+export * from "./tools/Tool.ts"
+export * from "./tools/ToolConfiguration.ts"
+export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
 export { Authentication, Idempotency, Reading, Submitter, Submitting } from "./api/guards.ts"
 export { PrincipalChange } from "./api/Principals.ts"
 export { ImportReport, ToolView } from "./api/Tools.ts"

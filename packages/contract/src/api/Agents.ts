@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Agent, AgentChange } from "../Agent.ts"
+import { Agent, AgentChange } from "../runs/Agent.ts"
 import { Ambiguous, BadInput, Forbidden, Missing, OwnedByFile, WrongState } from "../Errors.ts"
 import { RunId } from "../Ids.ts"
-import { Model } from "../Model.ts"
+import { Model } from "../runs/Model.ts"
 import { pageOfMany } from "../Page.ts"
-import { PrincipalRef } from "../Principal.ts"
-import { Prompt } from "../Prompt.ts"
+import { PrincipalRef } from "../access/Principal.ts"
+import { Prompt } from "../runs/Prompt.ts"
 import { problem } from "../Problem.ts"
-import { NewTrigger } from "../Run.ts"
+import { NewTrigger } from "../runs/Run.ts"
 
 const ref = { agent: PrincipalRef }
 

@@ -1,9 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { AccessContext, AllowList, AllowListChange } from "../AllowList.ts"
+import { AccessContext, AllowList, AllowListChange } from "../access/AllowList.ts"
 import { BadInput, OwnedByFile } from "../Errors.ts"
 import { pageOfMany } from "../Page.ts"
 import { problem } from "../Problem.ts"
-import { ListedSet } from "../Toolset.ts"
+import { ListedSet } from "../tools/Toolset.ts"
 import { waiting } from "./guards.ts"
 
 const list = { toolset: ListedSet, context: AccessContext }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { AuditEntry, AuditResult } from "../Audit.ts"
+import { AuditEntry, AuditResult } from "../access/Audit.ts"
 import { Missing } from "../Errors.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Call, CallResult, CallState } from "../Call.ts"
+import { Call, CallResult, CallState } from "../tools/Call.ts"
 import { BadInput, Forbidden, Missing, TooManyRequests, Unauthenticated, WrongState } from "../Errors.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Approval, Decision, DecisionLink, DecisionState, NewAnswer } from "../Decision.ts"
+import { Approval, Decision, DecisionLink, DecisionState, NewAnswer } from "../decisions/Decision.ts"
 import { BadInput, Forbidden, Missing, WrongState } from "../Errors.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
-import { PrincipalRef } from "../Principal.ts"
+import { PrincipalRef } from "../access/Principal.ts"
 import { problem } from "../Problem.ts"
 
 const ref = { decision: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, Missing, NameTaken } from "../Errors.ts"
-import { Host, HostDeclaration, HostedCall, HostedEnd, HostName } from "../Host.ts"
+import { Host, HostDeclaration, HostedCall, HostedEnd, HostName } from "../tools/Host.ts"
 import { pageOfMany } from "../Page.ts"
 import { problem } from "../Problem.ts"
 

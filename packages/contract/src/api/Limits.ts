@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Limit } from "../Limit.ts"
+import { Limit } from "../access/Limit.ts"
 import { pageOfMany } from "../Page.ts"
 
 export class LimitsApi extends HttpApiGroup.make("limits")

@@ -12,10 +12,10 @@ import {
   MemoryTag,
   MemoryVersion,
   NewMemory,
-} from "../Memory.ts"
-import { MemoryDiff, MemoryImported, MemoryLine, mostLines } from "../MemoryLine.ts"
+} from "../memory/Memory.ts"
+import { MemoryDiff, MemoryImported, MemoryLine, mostLines } from "../memory/MemoryLine.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
-import { PrincipalRef } from "../Principal.ts"
+import { PrincipalRef } from "../access/Principal.ts"
 import { problem } from "../Problem.ts"
 import { Idempotency, made } from "./guards.ts"
 

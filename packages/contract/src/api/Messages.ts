@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Ambiguous, BadInput, Missing, TooLarge, WrongState } from "../Errors.ts"
 import { MessageId } from "../Ids.ts"
-import { Emoji, FoundMessage, Message, MessageText } from "../Message.ts"
+import { Emoji, FoundMessage, Message, MessageText } from "../spaces/Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
-import { SpaceRef } from "../Space.ts"
+import { SpaceRef } from "../spaces/Space.ts"
 
 const message = { message: MessageId }
 const reaction = { ...message, emoji: Emoji }

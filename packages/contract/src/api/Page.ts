@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AccessContext } from "../AllowList.ts"
-import { Decision } from "../Decision.ts"
+import { AccessContext } from "../access/AllowList.ts"
+import { Decision } from "../decisions/Decision.ts"
 import { TooManyRequests, Unauthenticated } from "../Errors.ts"
-import { Principal } from "../Principal.ts"
+import { Principal } from "../access/Principal.ts"
 import { problem } from "../Problem.ts"
-import { Space } from "../Space.ts"
+import { Space } from "../spaces/Space.ts"
 
 /** Asked without a token in a header: it is how a browser keeps one, where no script can read it. */
 export class SessionApi extends HttpApiGroup.make("session")

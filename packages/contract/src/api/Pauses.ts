@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, Missing } from "../Errors.ts"
 import { pageOfMany } from "../Page.ts"
-import { NewPause, Pause, PauseSubject } from "../Pause.ts"
+import { NewPause, Pause, PauseSubject } from "../access/Pause.ts"
 import { problem } from "../Problem.ts"
 import { made } from "./guards.ts"
 

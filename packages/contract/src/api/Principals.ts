@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Missing, NameTaken, OwnedByFile, WrongState } from "../Errors.ts"
-import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role, Wallet } from "../Principal.ts"
+import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role, Wallet } from "../access/Principal.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { problem } from "../Problem.ts"
-import { ToolsetName } from "../Toolset.ts"
+import { ToolsetName } from "../tools/Toolset.ts"
 import { Idempotency, made, waiting } from "./guards.ts"
 
 export const PrincipalChange = Schema.Struct({

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Call } from "../Call.ts"
+import { Call } from "../tools/Call.ts"
 import { Ambiguous, BadInput, Forbidden, Missing, WrongState } from "../Errors.ts"
 import { RunId } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
-import { PrincipalRef } from "../Principal.ts"
+import { PrincipalRef } from "../access/Principal.ts"
 import { problem } from "../Problem.ts"
-import { Run, RunMessage, RunRetry, RunState, RunStep, RunToolResult, RunWait } from "../Run.ts"
+import { Run, RunMessage, RunRetry, RunState, RunStep, RunToolResult, RunWait } from "../runs/Run.ts"
 import { made } from "./guards.ts"
 
 const ref = { run: RunId }

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Missing } from "../Errors.ts"
 import { pageOfMany } from "../Page.ts"
 import { problem } from "../Problem.ts"
-import { Secret, SecretName, SecretValue } from "../Secret.ts"
+import { Secret, SecretName, SecretValue } from "../access/Secret.ts"
 
 const secret = { name: SecretName }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { CallPreview, NewCall, OpenCall, ParsedObject, SettledCall } from "../Call.ts"
+import { CallPreview, NewCall, OpenCall, ParsedObject, SettledCall } from "../tools/Call.ts"
 import {
   Ambiguous,
   BadInput,
@@ -16,9 +16,9 @@ import {
 import { IdempotencyKey } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { Issue, problem } from "../Problem.ts"
-import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, ToolSource, Visibility } from "../Tool.ts"
-import { ToolForm } from "../ToolConfiguration.ts"
-import { ListedSet } from "../Toolset.ts"
+import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, ToolSource, Visibility } from "../tools/Tool.ts"
+import { ToolForm } from "../tools/ToolConfiguration.ts"
+import { ListedSet } from "../tools/Toolset.ts"
 import { Idempotency, made } from "./guards.ts"
 
 /** A tool as those who may call it see it. */

@@ -1,8 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, TooManyRequests, Unauthenticated } from "../Errors.ts"
 import { problem } from "../Problem.ts"
-import { IssuedToken } from "../Token.ts"
-import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../Wallet.ts"
+import { IssuedToken } from "../access/Token.ts"
+import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../access/Wallet.ts"
 
 /** Asked without a token: it is how one gets one. */
 export class WalletApi extends HttpApiGroup.make("wallet")

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import type { makeEligibility } from "./eligibility.ts"
+import type { makeEligibility } from "./electorate/eligibility.ts"
 import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState }

@@ -6,7 +6,7 @@ import type { Caller } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { followRights } from "../access/rights/Rights.ts"
-import { Crowd } from "./Crowd.ts"
+import { Crowd } from "./node/Crowd.ts"
 
 type Who = Caller["Service"]
 

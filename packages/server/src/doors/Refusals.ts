@@ -6,7 +6,7 @@ import { BadInput, CorrelationId, ForeignOrigin, Unavailable, UnsupportedBody } 
 import { Schema } from "effect"
 import { HttpMethod } from "effect/http"
 import { newCorrelation } from "../store/journal/Correlation.ts"
-import type { Target } from "./Target.ts"
+import type { Target } from "./node/Target.ts"
 
 export interface RefusalOptions {
   readonly port: number

@@ -1,7 +1,7 @@
 /** A whole house in a process of its own, killed by callsCrash.test.ts: `node callsProcess.ts FOLDER TOKEN [DATABASE_URL [shared]]`. */
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
-import { NodeServer } from "../../src/doors/NodeServer.ts"
+import { NodeServer } from "../../src/doors/node/NodeServer.ts"
 import { keysOf, layerHouse } from "../../src/House.ts"
 import { layerLog } from "../../src/Log.ts"
 import { Settings } from "../../src/Settings.ts"

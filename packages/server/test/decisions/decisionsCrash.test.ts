@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { escalationPurpose } from "../../src/decisions/Decisions.ts"
-import { notificationPurpose } from "../../src/decisions/Notifications.ts"
+import { notificationPurpose } from "../../src/decisions/notices/Notifications.ts"
 import { config, holding, told } from "../calls/callsKit.ts"
 import { type Home, homes, kill, look, send, start, token } from "../killedHouse.ts"
 

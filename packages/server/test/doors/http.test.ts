@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Api } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { largestBody } from "../../src/doors/NodeRequest.ts"
+import { largestBody } from "../../src/doors/node/NodeRequest.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest, house } from "../house.ts"
 

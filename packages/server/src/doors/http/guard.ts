@@ -4,7 +4,7 @@ import { Cause, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { causedBy } from "../../store/journal/Correlation.ts"
 import { faultOf } from "../Faults.ts"
-import type { NodeRequest } from "../NodeRequest.ts"
+import type { NodeRequest } from "../node/NodeRequest.ts"
 import { problemResponse } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 

@@ -10,8 +10,8 @@ import { Tokens } from "../../access/identity/Tokens.ts"
 import { type HostRow, Hosts, type Line } from "../../calls/hosts/Hosts.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Endings } from "../Endings.ts"
-import { NodeServer } from "../NodeServer.ts"
-import type { Takeover } from "../Response.ts"
+import { NodeServer } from "../node/NodeServer.ts"
+import type { Takeover } from "../node/Response.ts"
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",

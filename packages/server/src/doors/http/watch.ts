@@ -6,7 +6,7 @@ import { Grants } from "../../access/rights/Grants.ts"
 import { Principals } from "../../access/identity/Principals.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Feed } from "../Feed.ts"
-import type { Takeover } from "../Response.ts"
+import type { Takeover } from "../node/Response.ts"
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",

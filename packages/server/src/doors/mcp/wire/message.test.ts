@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { deepest } from "../../Body.ts"
+import { deepest } from "../../node/Body.ts"
 import { mostInBatch, readBody } from "./message.ts"
 
 const read = (value: unknown) => readBody(typeof value === "string" ? value : JSON.stringify(value))

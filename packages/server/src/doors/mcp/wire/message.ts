@@ -1,5 +1,5 @@
 /** Reads a body as JSON-RPC, once. What is not a message becomes the fault that answers it. */
-import { bodyFault, hasNul } from "../../Body.ts"
+import { bodyFault, hasNul } from "../../node/Body.ts"
 import type { JsonObject } from "../desk/Desk.ts"
 import { codes, Fault } from "./Fault.ts"
 

@@ -1,0 +1,71 @@
+/** What a principal may do, beyond its roles: grants by an admin, delegations by a peer (S4-98, S4-101). */
+import { Schema } from "effect"
+import { AccessContext } from "./AllowList.ts"
+import { DelegationId, GrantId, Moment, PrincipalId } from "../Ids.ts"
+import { PrincipalRef, Source } from "./Principal.ts"
+
+export const Action = Schema.Literals(["read", "write", "execute", "delete", "admin"])
+export type Action = typeof Action.Type
+
+/** A resource is a path such as `tools/web-search`; in a pattern `*` stands for any run of characters. */
+export const ResourcePattern = Schema.String.check(
+  Schema.isPattern(/^[\p{L}\p{N}*/._:@ '-]{1,200}$/u, {
+    message: "a resource pattern such as tools/* or secrets/openai, of at most 200 characters",
+  }),
+)
+
+export const Verdict = Schema.Literals(["allow", "ask", "deny"])
+export type Verdict = typeof Verdict.Type
+
+export class Grant extends Schema.Class<Grant>("Grant")({
+  id: GrantId,
+  principal: PrincipalId,
+  resource: Schema.String,
+  actions: Schema.Array(Action),
+  effect: Verdict,
+  source: Source,
+  expiresAt: Schema.NullOr(Moment),
+  createdAt: Moment,
+}) {}
+
+const Actions = Schema.Array(Action).check(Schema.isMinLength(1), Schema.isMaxLength(5))
+
+export const NewGrant = Schema.Struct({
+  principal: PrincipalRef,
+  resource: ResourcePattern,
+  actions: Actions,
+  effect: Schema.optionalKey(Verdict),
+  expiresAt: Schema.optionalKey(Moment),
+}).annotate({ identifier: "NewGrant" })
+export type NewGrant = typeof NewGrant.Type
+
+export class Delegation extends Schema.Class<Delegation>("Delegation")({
+  id: DelegationId,
+  from: PrincipalId,
+  to: PrincipalId,
+  resource: Schema.String,
+  actions: Schema.Array(Action),
+  reason: Schema.String,
+  /** 1 when the giver had it of its own, 2 when the giver itself had it by delegation, at most 3. */
+  depth: Schema.Int,
+  /** Where the giver's token stood: no token that stands further in has what was lent. */
+  context: AccessContext,
+  expiresAt: Moment,
+  revokedAt: Schema.NullOr(Moment),
+  createdAt: Moment,
+}) {}
+
+export const NewDelegation = Schema.Struct({
+  to: PrincipalRef,
+  resource: ResourcePattern,
+  actions: Actions,
+  reason: Schema.String.check(Schema.isPattern(/\S/, { message: "a reason in words" }), Schema.isMaxLength(1000)),
+  expiresAt: Schema.optionalKey(Moment),
+}).annotate({ identifier: "NewDelegation" })
+export type NewDelegation = typeof NewDelegation.Type
+
+/** What was decided, and by which rule: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or `silence`. */
+export class Judgement extends Schema.Class<Judgement>("Judgement")({
+  verdict: Verdict,
+  rule: Schema.String,
+}) {}

@@ -1,0 +1,32 @@
+/** A credential. The secret is shown once, when it is made; the house keeps only its hash. */
+import { Schema } from "effect"
+import { AccessContext } from "./AllowList.ts"
+import { Moment, PrincipalId, TokenId } from "../Ids.ts"
+import { PrincipalRef } from "./Principal.ts"
+
+const fields = {
+  id: TokenId,
+  principal: PrincipalId,
+  label: Schema.NullOr(Schema.String),
+  context: AccessContext,
+  expiresAt: Schema.NullOr(Moment),
+  createdAt: Moment,
+}
+
+export class Token extends Schema.Class<Token>("Token")({
+  ...fields,
+  lastUsedAt: Schema.NullOr(Moment),
+  revokedAt: Schema.NullOr(Moment),
+}) {}
+
+export class IssuedToken extends Schema.Class<IssuedToken>("IssuedToken")({ ...fields, token: Schema.String }) {}
+
+export const NewToken = Schema.Struct({
+  principal: PrincipalRef,
+  label: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
+  expiresAt: Schema.optionalKey(Moment),
+  context: Schema.optionalKey(AccessContext),
+  /** Seed 004's certificate (S4-102): lives seven days and is renewed by rotation. */
+  certificate: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "NewToken" })
+export type NewToken = typeof NewToken.Type

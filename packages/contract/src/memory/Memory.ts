@@ -1,0 +1,124 @@
+/** What outlives a conversation: versioned records, each with one owner. Blocks, passages, engrams, goals and plans are kinds of it. */
+import { Schema } from "effect"
+import { CallId, MemoryId, MessageId, Moment, PrincipalId } from "../Ids.ts"
+
+/** Each family of tools has its own: the same key in three of them is three records (X-32). */
+export const MemoryNamespace = Schema.Literals(["stoa", "office", "gateway", "engrams"])
+export type MemoryNamespace = typeof MemoryNamespace.Type
+
+/** The largest content of a record, in bytes. */
+export const largestMemory = 256 * 1024
+const mostTags = 64
+
+/** Text that both databases can hold. */
+const text = (most: number) =>
+  Schema.String.check(
+    Schema.isMaxLength(most),
+    Schema.makeFilter((value) => (value.isWellFormed() && !value.includes("\0")) || "well-formed text without NUL"),
+  )
+
+export const MemoryKind = Schema.String.check(
+  Schema.isPattern(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, {
+    message: "a word of at most 64 letters, digits or . _ -, such as note or fact",
+  }),
+)
+/** Any text without line breaks; a \`/\` makes a series: \`trip/03\` follows \`trip/02\`. */
+export const MemoryKey = text(512).check(
+  Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "a key of 1 to 512 characters without control characters" }),
+)
+export const MemoryTag = text(128).check(
+  Schema.isPattern(/^[^\p{Cc}]+$/u, { message: "a tag of 1 to 128 characters without control characters" }),
+)
+export const MemoryTags = Schema.Array(MemoryTag).check(Schema.isMaxLength(mostTags))
+export const MemoryContent = text(largestMemory)
+export const MemoryMediaType = Schema.String.check(
+  Schema.isPattern(/^[a-z]+\/[a-z0-9.+-]{1,80}$/, { message: "a media type such as text/plain" }),
+)
+
+/** Who wrote this version, and in which call or message. */
+export const MemoryOrigin = Schema.Struct({
+  principal: PrincipalId,
+  call: Schema.NullOr(CallId),
+  message: Schema.NullOr(MessageId),
+})
+export type MemoryOrigin = typeof MemoryOrigin.Type
+
+/** Why a search found it: its own words, those its neighbours lent, those of its label, and words that were put right. */
+export const MemoryMatch = Schema.Struct({
+  score: Schema.Finite,
+  words: Schema.Array(Schema.String),
+  near: Schema.Array(Schema.String),
+  label: Schema.Array(Schema.String),
+  fixed: Schema.Record(Schema.String, Schema.String),
+  /** Of a long text, the part where the words stand. */
+  passage: Schema.optionalKey(Schema.String),
+})
+export type MemoryMatch = typeof MemoryMatch.Type
+
+export class MemoryRecord extends Schema.Class<MemoryRecord>("MemoryRecord")({
+  id: MemoryId,
+  owner: PrincipalId,
+  namespace: MemoryNamespace,
+  kind: Schema.String,
+  key: Schema.String,
+  content: Schema.String,
+  mediaType: Schema.String,
+  tags: Schema.Array(Schema.String),
+  public: Schema.Boolean,
+  /** A pinned record is neither deleted nor cleaned up, and does not expire. */
+  pinned: Schema.Boolean,
+  version: Schema.Int,
+  origin: MemoryOrigin,
+  createdAt: Moment,
+  updatedAt: Moment,
+  expiresAt: Schema.NullOr(Moment),
+  deletedAt: Schema.NullOr(Moment),
+  match: Schema.optionalKey(MemoryMatch),
+}) {}
+
+const changeable = {
+  mediaType: Schema.optionalKey(MemoryMediaType),
+  tags: Schema.optionalKey(MemoryTags),
+  public: Schema.optionalKey(Schema.Boolean),
+  pinned: Schema.optionalKey(Schema.Boolean),
+  expiresAt: Schema.optionalKey(Schema.NullOr(Moment)),
+  /** Refuses the write if somebody else wrote meanwhile. 0: only if there is none yet. */
+  expectedVersion: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+}
+
+/** A write by key: makes the record, or its next version. Without a key it is always a new one. */
+export const NewMemory = Schema.Struct({
+  namespace: Schema.optionalKey(MemoryNamespace),
+  kind: MemoryKind,
+  key: Schema.optionalKey(MemoryKey),
+  content: MemoryContent,
+  ...changeable,
+}).annotate({ identifier: "NewMemory" })
+export type NewMemory = typeof NewMemory.Type
+
+export const MemoryChange = Schema.Struct({
+  content: Schema.optionalKey(MemoryContent),
+  ...changeable,
+}).annotate({ identifier: "MemoryChange" })
+export type MemoryChange = typeof MemoryChange.Type
+
+export class MemoryVersion extends Schema.Class<MemoryVersion>("MemoryVersion")({
+  version: Schema.Int,
+  content: Schema.String,
+  mediaType: Schema.String,
+  tags: Schema.Array(Schema.String),
+  public: Schema.Boolean,
+  pinned: Schema.Boolean,
+  expiresAt: Schema.NullOr(Moment),
+  origin: MemoryOrigin,
+  at: Moment,
+}) {}
+
+export const MemoryRight = Schema.Literals(["read", "write"])
+export type MemoryRight = typeof MemoryRight.Type
+
+export class MemoryShare extends Schema.Class<MemoryShare>("MemoryShare")({
+  principal: PrincipalId,
+  right: MemoryRight,
+  createdAt: Moment,
+}) {}

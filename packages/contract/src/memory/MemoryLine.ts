@@ -1,0 +1,66 @@
+/**
+ * One version of a record as it is carried out of a house and back in: a line of a JSON Lines file. Whose it is stands
+ * nowhere in it: what is brought in becomes the caller's own.
+ */
+import { Schema } from "effect"
+import { CallId, MemoryId, MessageId, Moment, PrincipalId } from "../Ids.ts"
+import {
+  MemoryContent,
+  MemoryKey,
+  MemoryKind,
+  MemoryMediaType,
+  MemoryNamespace,
+  MemoryRight,
+  MemoryTags,
+} from "./Memory.ts"
+
+const version = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+export const MemoryLine = Schema.Struct({
+  id: Schema.optionalKey(MemoryId),
+  namespace: Schema.optionalKey(MemoryNamespace),
+  kind: MemoryKind,
+  key: Schema.optionalKey(MemoryKey),
+  version: Schema.optionalKey(version),
+  /** Earlier versions are history: they come back as they were, or not at all. */
+  current: Schema.optionalKey(Schema.Boolean),
+  content: MemoryContent,
+  mediaType: Schema.optionalKey(MemoryMediaType),
+  tags: Schema.optionalKey(MemoryTags),
+  public: Schema.optionalKey(Schema.Boolean),
+  pinned: Schema.optionalKey(Schema.Boolean),
+  createdAt: Schema.optionalKey(Moment),
+  at: Schema.optionalKey(Moment),
+  expiresAt: Schema.optionalKey(Moment),
+  deletedAt: Schema.optionalKey(Moment),
+  /** Who wrote it, if not its owner, and in which call or message. */
+  by: Schema.optionalKey(PrincipalId),
+  call: Schema.optionalKey(CallId),
+  message: Schema.optionalKey(MessageId),
+  shares: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ principal: PrincipalId, right: MemoryRight })).check(Schema.isMaxLength(1000)),
+  ),
+  /** The house's word that it wrote this line for its owner: only then do ids, times and authors count. */
+  seal: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100))),
+}).annotate({ identifier: "MemoryLine" })
+export type MemoryLine = typeof MemoryLine.Type
+
+/** So many lines are brought in at once, all of them or none. */
+export const mostLines = 200
+
+export const MemoryImported = Schema.Struct({
+  /** Lines that made a version. */
+  written: Schema.Int,
+  /** Lines that said what was there already. */
+  unchanged: Schema.Int,
+})
+export type MemoryImported = typeof MemoryImported.Type
+
+/** What changed between two versions of a record. */
+export const MemoryDiff = Schema.Struct({
+  from: Schema.Int,
+  to: Schema.Int,
+  lines: Schema.Array(Schema.Struct({ change: Schema.Literals(["same", "added", "removed"]), text: Schema.String })),
+  tags: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) }),
+})
+export type MemoryDiff = typeof MemoryDiff.Type

@@ -1,0 +1,94 @@
+/** What an agent of the house has beside its identity: who it is told to be, what it thinks with, and how far it may go. */
+import { Schema } from "effect"
+import { PrincipalId } from "../Ids.ts"
+import { ModelName } from "./Model.ts"
+import { Principal, PrincipalRef } from "../access/Principal.ts"
+
+const Count = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: most }))
+const Dollars = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+
+const spending = { cost: Schema.optionalKey(Dollars), tokens: Schema.optionalKey(Count(1_000_000_000_000)) }
+
+/** Each may only tighten what the agent's toolset allows anyway. */
+export const AgentLimits = Schema.Struct({
+  /** Of one run. */
+  steps: Schema.optionalKey(Count(10_000)),
+  ...spending,
+  minutes: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))),
+  waits: Schema.optionalKey(Count(1000)),
+  /** How far messages between agents may wake each other. */
+  depth: Schema.optionalKey(Count(100)),
+  /** How many of its runs work at once. */
+  width: Schema.optionalKey(Count(100)),
+  /** Of all its runs of one day, in UTC. */
+  perDay: Schema.optionalKey(Schema.Struct(spending)),
+})
+export type AgentLimits = typeof AgentLimits.Type
+
+const Path = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096))
+
+/** A model is asked step by step; a program is started for each turn, on the machine of the house. */
+export const AgentThinker = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("model") }),
+  Schema.Struct({
+    kind: Schema.Literal("program"),
+    program: Schema.Literals(["claude", "codex", "command"]),
+    command: Schema.optionalKey(
+      Schema.Array(Schema.String.check(Schema.isMaxLength(4096))).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+    ),
+    workspace: Schema.optionalKey(Path),
+  }).check(
+    Schema.makeFilter(
+      (it) =>
+        (it.program === "command") === (it.command !== undefined) || {
+          path: ["command"],
+          issue: it.program === "command" ? "the program and its arguments" : "only with the program command",
+        },
+    ),
+  ),
+])
+export type AgentThinker = typeof AgentThinker.Type
+
+/** One, or several in the order in which they are tried. */
+export const AgentModel = Schema.Union([ModelName, Schema.Array(ModelName).check(Schema.isMaxLength(10))])
+export type AgentModel = typeof AgentModel.Type
+
+const Persona = Schema.String.check(Schema.isMaxLength(32_768))
+
+const profile = {
+  persona: Schema.NullOr(Persona),
+  model: Schema.NullOr(AgentModel),
+  limits: AgentLimits,
+  thinker: AgentThinker,
+}
+
+/** What is declared of an agent in the configuration file, beside its identity. */
+export const declaredProfile = {
+  persona: Schema.optionalKey(Persona),
+  model: Schema.optionalKey(AgentModel),
+  limits: Schema.optionalKey(AgentLimits),
+  thinker: Schema.optionalKey(AgentThinker),
+  parent: Schema.optionalKey(PrincipalRef),
+}
+
+/** What is given replaces what was; null takes it away. */
+export const AgentChange = Schema.Struct({
+  persona: Schema.optionalKey(profile.persona),
+  model: Schema.optionalKey(profile.model),
+  limits: Schema.optionalKey(AgentLimits),
+  thinker: Schema.optionalKey(AgentThinker),
+  parent: Schema.optionalKey(Schema.NullOr(PrincipalRef)),
+}).annotate({ identifier: "AgentChange" })
+export type AgentChange = typeof AgentChange.Type
+
+export class Agent extends Schema.Class<Agent>("Agent")({
+  ...Principal.fields,
+  ...profile,
+  /** The agent it works for. */
+  parent: Schema.NullOr(PrincipalId),
+}) {
+  /** In the order in which they are tried. */
+  get models(): ReadonlyArray<string> {
+    return this.model === null ? [] : typeof this.model === "string" ? [this.model] : this.model
+  }
+}

@@ -1,0 +1,83 @@
+/** Language models by name: what the configuration file says of one, and what the house says of it. */
+import { Schema } from "effect"
+import { placeholdersIn } from "../tools/Placeholder.ts"
+
+export const ModelProvider = Schema.Literals(["anthropic", "openai", "google", "openai-compatible", "scripted"])
+export type ModelProvider = typeof ModelProvider.Type
+
+/** How agents and people call it. */
+export const ModelName = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}$/, {
+    message: "a model's name of 1 to 100 letters, digits or . _ : / @ -, beginning with a letter or digit",
+  }),
+)
+
+const Text = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
+const Dollars = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+const Tokens = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000_000 }))
+
+/** What a million tokens cost, in US dollars. Without a price a model costs nothing. */
+export const ModelPrice = Schema.Struct({
+  in: Dollars,
+  out: Dollars,
+  /** Of input that the provider had kept from before; absent: as any input. */
+  cached: Schema.optionalKey(Dollars),
+})
+export type ModelPrice = typeof ModelPrice.Type
+
+/** One entry of the section `models`. */
+export const DeclaredModel = Schema.Struct({
+  provider: ModelProvider,
+  /** The provider's own name for it. */
+  model: Schema.optionalKey(Text(200)),
+  /** What precedes `/messages` or `/chat/completions`. It may be local: `egress` binds tools, not models. */
+  baseUrl: Schema.optionalKey(
+    Text(2000).check(
+      Schema.isPattern(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, {
+        message: "an address such as http://127.0.0.1:8080/v1, without a user name or a query in it",
+      }),
+    ),
+  ),
+  /** `${secret.NAME}` or `${env.NAME}`; absent: the vendor's usual variable. */
+  apiKey: Schema.optionalKey(
+    Text(8192).check(
+      Schema.makeFilter((text) => {
+        const read = placeholdersIn(text)
+        return "parts" in read || read.fault
+      }),
+    ),
+  ),
+  /** With `scripted`: its rules, absolute or beside the configuration file. */
+  rules: Schema.optionalKey(Text(4096)),
+  price: Schema.optionalKey(ModelPrice),
+  /** Other words by which somebody may ask for it. */
+  keywords: Schema.optionalKey(Schema.Array(Text(100)).check(Schema.isMaxLength(50))),
+  /** The most it says in one step; absent: the provider's own. */
+  maxOutput: Schema.optionalKey(Tokens),
+  /** How much it can be told; absent: 100,000 tokens. */
+  window: Schema.optionalKey(Tokens),
+}).check(
+  Schema.makeFilter((it) => {
+    const fault = (path: string, issue: string) => ({ path: [path], issue })
+    if (it.provider === "scripted")
+      return it.rules !== undefined || fault("rules", "a file of rules, which a scripted model needs")
+    if (it.rules !== undefined) return fault("rules", "only with the provider scripted")
+    if (it.model === undefined) return fault("model", "the provider's own name for the model")
+    return it.provider !== "openai-compatible" || it.baseUrl !== undefined || fault("baseUrl", "where it is")
+  }),
+)
+export type DeclaredModel = typeof DeclaredModel.Type
+
+/** A model as the house has it. */
+export class Model extends Schema.Class<Model>("Model")({
+  name: Schema.String,
+  provider: ModelProvider,
+  /** The provider's own name for it. */
+  model: Schema.NullOr(Schema.String),
+  keywords: Schema.Array(Schema.String),
+  price: Schema.NullOr(ModelPrice),
+  /** Whether it can be asked as things stand. */
+  ready: Schema.Boolean,
+  /** What is missing, and who sets it. */
+  problem: Schema.optionalKey(Schema.String),
+}) {}

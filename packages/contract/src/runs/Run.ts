@@ -1,0 +1,164 @@
+/** A run: an agent's durable work. Something wakes it, it thinks in steps, it may wait, it ends. */
+import { Schema } from "effect"
+import { AgentLimits } from "./Agent.ts"
+import { CallState } from "../tools/Call.ts"
+import { CallId, MessageId, Moment, PrincipalId, RunId, SpaceId } from "../Ids.ts"
+
+export const RunState = Schema.Literals([
+  "queued",
+  "running",
+  "waiting_tool",
+  "waiting_reply",
+  "completed",
+  "failed",
+  "canceled",
+])
+export type RunState = typeof RunState.Type
+
+/** Why it ended. Of the limits the first that is hit names itself. */
+export const StopReason = Schema.Literals([
+  "end_turn",
+  "no_tool_call",
+  "max_steps",
+  "max_tokens_exceeded",
+  "max_cost",
+  "max_minutes",
+  "max_waits",
+  "budget_spent",
+  "invalid_tool_call",
+  "no_answer",
+  "error",
+  "crashed",
+  "cancelled",
+  "paused",
+  "retired",
+])
+export type StopReason = typeof StopReason.Type
+
+/** What woke it. */
+export const TriggerKind = Schema.Literals(["message", "plan", "service", "agent"])
+export type TriggerKind = typeof TriggerKind.Type
+
+const RunTrigger = Schema.Struct({
+  kind: TriggerKind,
+  /** In a few words. */
+  summary: Schema.String,
+  message: Schema.optionalKey(MessageId),
+  space: Schema.optionalKey(SpaceId),
+})
+
+export class Run extends Schema.Class<Run>("Run")({
+  id: RunId,
+  agent: PrincipalId,
+  state: RunState,
+  /** Why it ended; null until it has. */
+  stop: Schema.NullOr(StopReason),
+  /** What went wrong, and what to do about it. */
+  failure: Schema.optionalKey(Schema.String),
+  /** How many steps it has taken. */
+  step: Schema.Int,
+  trigger: RunTrigger,
+  /** The space it stands in. */
+  space: Schema.NullOr(SpaceId),
+  /** How many agents woke each other before it: 0 where a person, a plan or a service did. */
+  depth: Schema.Int,
+  /** Itself, or the outermost run it works for. */
+  root: RunId,
+  /** The call that waits for it. */
+  parent: Schema.optionalKey(CallId),
+  /** The run that this one tries again. */
+  retryOf: Schema.optionalKey(RunId),
+  /** What it waits for. */
+  waitsFor: Schema.optionalKey(Schema.Array(Schema.Struct({ kind: Schema.String, id: Schema.String }))),
+  limits: AgentLimits,
+  tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int }),
+  /** In US dollars. */
+  cost: Schema.Finite,
+  createdAt: Moment,
+  startedAt: Schema.NullOr(Moment),
+  endedAt: Schema.NullOr(Moment),
+}) {}
+
+/** A call as a step asked for it, with what became of it. */
+const StepCall = Schema.Struct({
+  place: Schema.Int,
+  tool: Schema.String,
+  input: Schema.Unknown,
+  /** Absent until it was made. */
+  call: Schema.optionalKey(CallId),
+  state: Schema.optionalKey(CallState),
+})
+
+/** One thought: what the model said and asked for. */
+export class RunStep extends Schema.Class<RunStep>("RunStep")({
+  number: Schema.Int,
+  state: Schema.Literals(["thinking", "said", "cut"]),
+  text: Schema.String,
+  reasoning: Schema.optionalKey(Schema.String),
+  calls: Schema.Array(StepCall),
+  finish: Schema.NullOr(Schema.String),
+  model: Schema.NullOr(Schema.String),
+  tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int, cached: Schema.Int }),
+  cost: Schema.Finite,
+  beganAt: Moment,
+  saidAt: Schema.NullOr(Moment),
+}) {}
+
+/** Somebody waits for answers to a message. */
+export class RunWait extends Schema.Class<RunWait>("RunWait")({
+  id: Schema.String,
+  run: Schema.NullOr(RunId),
+  /** Who waits. */
+  agent: PrincipalId,
+  space: SpaceId,
+  message: MessageId,
+  state: Schema.Literals(["open", "resolved", "timeout", "partial_timeout", "silent", "released", "canceled"]),
+  /** How many answers are enough. */
+  needed: Schema.Int,
+  /** Whose answers; nobody's in particular, where it is empty. */
+  for: Schema.Array(
+    Schema.Struct({ id: PrincipalId, state: Schema.Literals(["awaited", "replied", "gone", "silent"]) }),
+  ),
+  /** Those who wait here wait for each other, in a ring. */
+  ring: Schema.Boolean,
+  since: Moment,
+  until: Schema.NullOr(Moment),
+}) {}
+
+/** What a run told its model and heard from it, in seed 000's five kinds: a projection of steps and calls. */
+export class RunMessage extends Schema.Class<RunMessage>("RunMessage")({
+  seq: Schema.Int,
+  kind: Schema.Literals([
+    "system_message",
+    "user_message",
+    "assistant_message",
+    "tool_call_message",
+    "tool_return_message",
+  ]),
+  step: Schema.Int,
+  text: Schema.optionalKey(Schema.String),
+  call: Schema.optionalKey(CallId),
+  tool: Schema.optionalKey(Schema.String),
+  input: Schema.optionalKey(Schema.Unknown),
+  output: Schema.optionalKey(Schema.Unknown),
+  error: Schema.optionalKey(Schema.Struct({ tag: Schema.String, message: Schema.String })),
+  state: Schema.optionalKey(CallState),
+}) {}
+
+/** Where a run is to be tried again from; absent: from the beginning. */
+export const RunRetry = Schema.Struct({
+  step: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))),
+}).annotate({ identifier: "RunRetry" })
+
+/** What a service tells an agent. */
+export const NewTrigger = Schema.Struct({
+  text: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(65_536)),
+  /** Where the agent then stands, by id or name. */
+  space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+}).annotate({ identifier: "NewTrigger" })
+
+/** The result of a call that a run waits for: the same act as `calls/:id/result`. */
+export const RunToolResult = Schema.Struct({
+  callId: CallId,
+  result: Schema.Unknown as unknown as Schema.Codec<Schema.Json>,
+}).annotate({ identifier: "RunToolResult" })

@@ -1,0 +1,47 @@
+/**
+ * A conversation with one agent that lasts (X-37, X-62): a memory record (title, count, pin) that names a private space with
+ * what was said. Not a session of MCP, of the page, or of a provider.
+ */
+import { Schema } from "effect"
+import { ChatSessionId, MemoryId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { PrincipalRef } from "../access/Principal.ts"
+
+const ChatTitle = Schema.String.check(
+  Schema.isPattern(/\S/, { message: "a title that says something" }),
+  Schema.isMaxLength(200),
+  Schema.makeFilter((text) => (text.isWellFormed() && !/\p{Cc}/u.test(text)) || "well-formed text in one line"),
+)
+
+export class ChatSession extends Schema.Class<ChatSession>("ChatSession")({
+  id: ChatSessionId,
+  /** The agent's name. */
+  agent: Schema.String,
+  owner: PrincipalId,
+  title: Schema.String,
+  /** Where it is held. */
+  space: SpaceId,
+  /** Its record in the owner's memory. */
+  memory: MemoryId,
+  messageCount: Schema.Int,
+  /** A pinned one is neither deleted nor cleaned up. */
+  pinned: Schema.Boolean,
+  /** The one its owner and this agent go on with. */
+  current: Schema.Boolean,
+  createdAt: Moment,
+  updatedAt: Moment,
+}) {}
+
+export const NewChatSession = Schema.Struct({
+  agent: PrincipalRef,
+  /** Otherwise it becomes the beginning of what its owner says first. */
+  title: Schema.optionalKey(ChatTitle),
+}).annotate({ identifier: "NewChatSession" })
+export type NewChatSession = typeof NewChatSession.Type
+
+export const ChatSessionChange = Schema.Struct({
+  title: Schema.optionalKey(ChatTitle),
+  pinned: Schema.optionalKey(Schema.Boolean),
+  /** Resumes it: the next thing said to the agent goes on from here. */
+  current: Schema.optionalKey(Schema.Literal(true)),
+}).annotate({ identifier: "ChatSessionChange" })
+export type ChatSessionChange = typeof ChatSessionChange.Type

@@ -1,0 +1,65 @@
+/** What was said in a space, and what was done there: text, and tool calls that keep their data as data. */
+import { Schema } from "effect"
+import { MessageId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { MemoryMatch } from "../memory/Memory.ts"
+import { PrincipalKind } from "../access/Principal.ts"
+import { Provenance } from "../access/Provenance.ts"
+
+/** The largest text of a message, in bytes (house.md, section 4). */
+export const largestText = 64 * 1024
+
+const Author = Schema.Struct({ id: PrincipalId, name: Schema.String, kind: PrincipalKind })
+
+/** A visible tool call: shown, streamed and stored like a message, but never replied to and never read for mentions. */
+export const MessageCall = Schema.Struct({
+  id: Schema.String,
+  tool: Schema.String,
+  input: Schema.Json,
+  output: Schema.optionalKey(Schema.Json),
+  error: Schema.optionalKey(Schema.Json),
+  customUI: Schema.optionalKey(Schema.String),
+})
+export type MessageCall = typeof MessageCall.Type
+
+const Reaction = Schema.Struct({ emoji: Schema.String, by: Schema.Array(PrincipalId) })
+
+export class Message extends Schema.Class<Message>("Message")({
+  id: MessageId,
+  space: SpaceId,
+  seq: Schema.Int,
+  author: Author,
+  text: Schema.String,
+  call: Schema.NullOr(MessageCall),
+  replyTo: Schema.NullOr(MessageId),
+  mentions: Schema.Array(PrincipalId),
+  reactions: Schema.Array(Reaction),
+  provenance: Provenance,
+  /** Where the author was when it wrote this, if not here: filled by runs. */
+  origin: Schema.NullOr(Schema.Json),
+  pinned: Schema.Boolean,
+  createdAt: Moment,
+  editedAt: Schema.NullOr(Moment),
+  deletedAt: Schema.NullOr(Moment),
+}) {}
+
+/** A message that a search has found, and why. */
+export class FoundMessage extends Message.extend<FoundMessage>("FoundMessage")({ match: MemoryMatch }) {}
+
+/** Lone surrogates and NUL cannot be stored in either database, and nothing but blanks says nothing. */
+export const MessageText = Schema.String.check(
+  Schema.isPattern(/\S/, { message: "a text that says something" }),
+  Schema.makeFilter((text) => (text.isWellFormed() && !text.includes("\0")) || "well-formed text"),
+)
+
+export const NewMessage = Schema.Struct({
+  text: MessageText,
+  replyTo: Schema.optionalKey(MessageId),
+})
+export type NewMessage = typeof NewMessage.Type
+
+/** An emoji with its joiners and modifiers, or a name such as thumbsup. Counted in code points, so that no cut leaves half. */
+// Alternatives share no character: an emoji that fits two of them would be tried in both, 2^32 times for 33 of them.
+const emoji =
+  /^(?:[\p{Extended_Pictographic}\p{Emoji_Presentation}\p{Emoji_Modifier}\p{Regional_Indicator}#*0-9a-z_+-]|\u200d|\ufe0f|\u20e3){1,32}$/u
+
+export const Emoji = Schema.String.check(Schema.isPattern(emoji, { message: "an emoji, or its name such as thumbsup" }))

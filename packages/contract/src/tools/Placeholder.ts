@@ -1,0 +1,55 @@
+/**
+ * `${secret.NAME}` and `${env.NAME}`: where a value that the house keeps is filled in. The one grammar of it, for tools and
+ * for MCP servers. What opens like a placeholder and is none is a fault, never text to be sent.
+ */
+import { secretName } from "../access/Secret.ts"
+
+export interface Placeholder {
+  readonly from: "env" | "secret"
+  readonly name: string
+}
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+
+/** What stands between the braces. */
+const read = (inner: string): Placeholder | undefined => {
+  const dot = inner.indexOf(".")
+  const [from, name] = [inner.slice(0, dot), inner.slice(dot + 1)]
+  if (from === "env" && variableName.test(name)) return { from, name }
+  if (from === "secret" && secretName.test(name)) return { from, name }
+  return undefined
+}
+
+/** The placeholder that begins at this `${`, and where it ends. */
+export const placeholderAt = (
+  text: string,
+  at: number,
+): { readonly placeholder: Placeholder; readonly end: number } | undefined => {
+  const close = text.indexOf("}", at + 2)
+  const placeholder = close === -1 ? undefined : read(text.slice(at + 2, close))
+  return placeholder === undefined ? undefined : { placeholder, end: close + 1 }
+}
+
+/** As it is written. */
+export const placeholderText = ({ from, name }: Placeholder): string => `\${${from}.${name}}`
+
+/** What is said of a `${` that begins none. */
+export const noPlaceholder = (text: string, at: number): string =>
+  `"${text.slice(at, at + 40)}" is not a place; write \${env.NAME} or \${secret.NAME}`
+
+/** A text in parts, or what is wrong with it. */
+export const placeholdersIn = (
+  text: string,
+): { readonly parts: ReadonlyArray<string | Placeholder> } | { readonly fault: string } => {
+  const parts: Array<string | Placeholder> = []
+  let at = 0
+  for (let open = text.indexOf("${"); open !== -1; open = text.indexOf("${", at)) {
+    const found = placeholderAt(text, open)
+    if (found === undefined) return { fault: noPlaceholder(text, open) }
+    if (open > at) parts.push(text.slice(at, open))
+    parts.push(found.placeholder)
+    at = found.end
+  }
+  if (at < text.length) parts.push(text.slice(at))
+  return { parts }
+}

@@ -1,0 +1,265 @@
+/**
+ * A tool as an operator configures it, in seed 001's JSON form (S1-22), and the one table that says which kind of tool a
+ * configuration makes. Read in two steps, so that a fault is named by its path and not by a list of everything it might
+ * have been: first the form, then `execution` as the kind has it.
+ */
+import { type Result, Schema } from "effect"
+import { PrincipalRef, Role } from "../access/Principal.ts"
+import { type Issue, issuesOf } from "../Problem.ts"
+import { ExecutionType, JsonSchema, RiskLevel, ToolAnnotations, Visibility } from "./Tool.ts"
+
+/** How a configured tool runs. `hosted` and `mcp` come from processes and servers, not from this form. */
+export const ToolKind = Schema.Literals(["http", "webhook", "ui", "image", "compute", "static", "agent"])
+export type ToolKind = typeof ToolKind.Type
+
+/** 1 to 64 of what every model API takes; `__` is the wire's sign for `/` and never part of a name. */
+const toolName = /^(?!.*__)[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$/
+export const ConfiguredToolName = Schema.String.check(
+  Schema.isPattern(toolName, {
+    message: "a name of 1 to 64 letters, digits, _ . or -, beginning with a letter or digit, without __",
+  }),
+)
+
+const People = Schema.Array(PrincipalRef).check(Schema.isMinLength(1), Schema.isMaxLength(20))
+const Term = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 24 * 3600 }))
+
+/** Who answers for a tool that needs approval, and until when. */
+export const ApprovalRule = Schema.Struct({
+  /** The one person who may; otherwise the people of the call's space, or the admins. */
+  approver: Schema.optionalKey(PrincipalRef),
+  /** Several of them: each may. */
+  approvers: Schema.optionalKey(People),
+  /** Two: the second distinct approval closes it. */
+  people: Schema.optionalKey(Schema.Literals([1, 2])),
+  /** Unanswered for so long, it is denied. */
+  expiresInSeconds: Schema.optionalKey(Term),
+  /** Unanswered for so long, these may answer it too: people by name, or all who hold a role (`role:admin`). */
+  escalation: Schema.optionalKey(Schema.Struct({ afterSeconds: Term, to: People })),
+})
+export type ApprovalRule = typeof ApprovalRule.Type
+
+/** What contradicts itself in such a rule. */
+export const approvalFaults = (rule: ApprovalRule, path: string): ReadonlyArray<Issue> => {
+  const issues: Array<Issue> = []
+  const { approver, approvers, escalation, expiresInSeconds, people } = rule
+  if (people === 2 && new Set([...(approver === undefined ? [] : [approver]), ...(approvers ?? [])]).size === 1)
+    issues.push({ path, message: "one named approver cannot be two people; leave one of the two out" })
+  // An approval nobody gives is a no after a day.
+  if (escalation !== undefined && escalation.afterSeconds >= (expiresInSeconds ?? 24 * 3600))
+    issues.push({
+      path: `${path}.escalation.afterSeconds`,
+      message: "is not before the end: by then it is denied already; make it shorter, or expiresInSeconds longer",
+    })
+  for (const [place, whom] of (escalation?.to ?? []).entries())
+    if (whom.startsWith("role:") && !(Role.literals as ReadonlyArray<string>).includes(whom.slice(5)))
+      issues.push({ path: `${path}.escalation.to.${place}`, message: `there is no ${whom.replace(":", " ")}` })
+  return issues
+}
+
+const Timeout = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300_000 }))
+const Headers = Schema.Record(Schema.String, Schema.String)
+const Text = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
+
+/** `execution`, kind by kind. `{{input.x}}` stands for the call's input, `${env.NAME}` and `${secret.NAME}` for the house's. */
+export const executions = {
+  http: Schema.Struct({
+    url: Text(4000),
+    method: Schema.optionalKey(Schema.Literals(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
+    headers: Schema.optionalKey(Headers),
+    /**
+     * Added to what the address has after `?`, encoded. Filled as the body is: `{{input.x?}}` is left out when the input
+     * has no `x`. A list repeats its key, null is left out, and an object is sent as its JSON text.
+     */
+    query: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+    body: Schema.optionalKey(Schema.Json),
+    timeout: Schema.optionalKey(Timeout),
+    /** Of a safe method only; the first attempt not counted. */
+    retries: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))),
+    maxBytes: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 * 1024 * 1024 }))),
+  }),
+  webhook: Schema.Struct({
+    webhookUrl: Text(4000),
+    method: Schema.optionalKey(Schema.Literals(["POST", "PUT"])),
+    headers: Schema.optionalKey(Headers),
+    timeout: Schema.optionalKey(Timeout),
+    /** How long an answer by callback may take, in milliseconds. */
+    callbackTimeout: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1000, maximum: 30 * 24 * 3_600_000 })),
+    ),
+    /** The named secret that signs; otherwise a key of the house's own, which admins can read. */
+    signingSecret: Schema.optionalKey(Text(128)),
+  }),
+  ui: Schema.Struct({
+    /** How long people may take, in milliseconds. */
+    timeout: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1000, maximum: 30 * 24 * 3_600_000 }))),
+    /** Seed 001 also writes it here. */
+    display: Schema.optionalKey(Schema.Struct({ customUI: Text(128) })),
+  }),
+  image: Schema.Struct({
+    provider: Text(64),
+    model: Schema.optionalKey(Text(128)),
+    size: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,5}x\d{1,5}$/))),
+    quality: Schema.optionalKey(Text(32)),
+    prompt: Schema.optionalKey(Text(32_000)),
+    timeout: Schema.optionalKey(Timeout),
+  }),
+  compute: Schema.Struct({
+    operation: Schema.Literals(["evaluate"]),
+    expression: Text(32_000),
+    timeout: Schema.optionalKey(Timeout),
+  }),
+  static: Schema.Struct({ output: Schema.optionalKey(Schema.Json) }),
+  agent: Schema.Struct({
+    agentConfig: Schema.Record(Schema.String, Schema.Json),
+    includeContext: Schema.optionalKey(Schema.Boolean),
+    timeout: Schema.optionalKey(Timeout),
+  }),
+} as const satisfies Record<ToolKind, Schema.Top>
+
+export type Executions = { readonly [K in ToolKind]: (typeof executions)[K]["Type"] }
+
+/** The form with `execution` unread. What the wire and the file take. */
+export const ToolForm = Schema.Struct({
+  name: ConfiguredToolName,
+  description: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000)),
+  inputSchema: JsonSchema,
+  executionType: ExecutionType,
+  visibility: Schema.optionalKey(Visibility),
+  /** What a space sees of it by who calls, where that differs: a principal's name or `role:x`. The first that fits decides. */
+  visibilityFor: Schema.optionalKey(Schema.Record(Schema.String, Visibility)),
+  execution: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  display: Schema.optionalKey(Schema.Struct({ customUI: Schema.optionalKey(Text(128)) })),
+  riskLevel: Schema.optionalKey(RiskLevel),
+  requiresApproval: Schema.optionalKey(Schema.Boolean),
+  approval: Schema.optionalKey(ApprovalRule),
+  outputSchema: Schema.optionalKey(JsonSchema),
+  annotations: Schema.optionalKey(ToolAnnotations),
+}).annotate({ identifier: "ToolForm" })
+export type ToolForm = typeof ToolForm.Type
+
+/** One configured tool, read to the end: the form, its kind, and `execution` as that kind has it. */
+export type ToolConfiguration = {
+  readonly [K in ToolKind]: { readonly form: ToolForm; readonly kind: K; readonly execution: Executions[K] }
+}[ToolKind]
+
+/** executionType -> kind, by the key that tells them apart (S1-06 … S1-09). The first that is there decides. */
+const table: Record<ExecutionType, ReadonlyArray<readonly [key: string | null, kind: ToolKind]>> = {
+  gateway: [
+    ["url", "http"],
+    ["agentConfig", "agent"],
+    ["provider", "image"],
+    ["operation", "compute"],
+  ],
+  external: [["webhookUrl", "webhook"]],
+  space: [[null, "ui"]],
+  // Like gateway, but never shown; with neither of its forms it answers by itself (S1-09, S1-32).
+  internal: [
+    ["url", "http"],
+    ["agentConfig", "agent"],
+    ["provider", "image"],
+    ["operation", "compute"],
+    [null, "static"],
+  ],
+}
+
+export const kindOf = (executionType: ExecutionType, execution: Readonly<Record<string, unknown>> = {}) =>
+  table[executionType].find(([key]) => key === null || key in execution)?.[1]
+
+/** S1-16. */
+export const defaultVisibility: Record<ExecutionType, Visibility> = {
+  gateway: "visible",
+  external: "visible",
+  space: "visible",
+  internal: "hidden",
+}
+
+const readers = Object.fromEntries(
+  Object.entries(executions).map(([kind, schema]) => [
+    kind,
+    Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>, { errors: "all", onExcessProperty: "error" }),
+  ]),
+) as Record<ToolKind, (execution: unknown) => Result.Result<unknown, Schema.SchemaError>>
+
+const readForm = Schema.decodeUnknownResult(ToolForm, { errors: "all", onExcessProperty: "error" })
+
+/** What v1 called a type and its keys, and what to write instead (S1-10, S1-11, S1-64, S1-91). */
+const gone: Readonly<Record<string, string>> = {
+  waiting: 'was removed; send a message with "wait" instead (send_message {text, wait: true})',
+  basic:
+    'is v1; use "space" for a tool with a user interface or "internal" for a static output ("stoa tools migrate FILE")',
+  request: 'is v1; use "gateway" with execution.url ("stoa tools migrate FILE")',
+  "ai-agent": 'is v1; use "gateway" with execution.agentConfig ("stoa tools migrate FILE")',
+  "image-generator": 'is v1; use "gateway" with execution.provider ("stoa tools migrate FILE")',
+  compute: 'is v1; use "gateway" or "internal" with execution.operation ("stoa tools migrate FILE")',
+  prebuilt: "is v1; these tools are part of the house and are not configured",
+}
+const goneKeys: Readonly<Record<string, string>> = {
+  type: 'is v1\'s word for executionType; bring the file up with "stoa tools migrate FILE"',
+  spaceId: "a tool is not told a space; its calls go to the caller's active one (S1-01)",
+  targetSpaceId: "a tool is not told a space; its calls go to the caller's active one (S1-01)",
+}
+
+const v1Faults = (value: Readonly<Record<string, unknown>>): ReadonlyArray<Issue> => {
+  const issues: Array<Issue> = []
+  const { display, executionType } = value
+  if (typeof executionType === "string" && executionType in gone)
+    issues.push({ path: "executionType", message: `"${executionType}" ${gone[executionType]}` })
+  for (const key of Object.keys(goneKeys)) if (key in value) issues.push({ path: key, message: goneKeys[key]! })
+  if (typeof display === "boolean")
+    issues.push({ path: "display", message: "v1's flag is gone: use visibility, and display.customUI for a component" })
+  if (typeof display === "object" && display !== null && "format" in display)
+    issues.push({
+      path: "display.format",
+      message: "a call's data is never turned into text; name a component in display.customUI",
+    })
+  return issues
+}
+
+/** What no schema sees: combinations that contradict each other. */
+const contradictions = (form: ToolForm): ReadonlyArray<Issue> => {
+  const issues: Array<Issue> = []
+  if (form.executionType === "internal" && form.visibility !== undefined && form.visibility !== "hidden")
+    issues.push({ path: "visibility", message: "an internal tool is never shown; leave it out, or use gateway (X-25)" })
+  if (form.executionType === "space" && form.visibility === "hidden")
+    issues.push({ path: "visibility", message: "a tool that people act on must be seen by them; leave it out" })
+  for (const [whom, visibility] of Object.entries(form.visibilityFor ?? {})) {
+    if (form.executionType === "internal" && visibility !== "hidden")
+      issues.push({ path: `visibilityFor.${whom}`, message: "an internal tool is never shown (X-25)" })
+    if (form.executionType === "space" && visibility === "hidden")
+      issues.push({ path: `visibilityFor.${whom}`, message: "a tool that people act on must be seen by them" })
+  }
+  if (form.inputSchema["type"] !== undefined && form.inputSchema["type"] !== "object")
+    issues.push({ path: "inputSchema.type", message: 'is "object": the input of a tool is an object' })
+  if (form.approval !== undefined) issues.push(...approvalFaults(form.approval, "approval"))
+  return issues
+}
+
+export type ToolRead =
+  | { readonly ok: true; readonly tool: ToolConfiguration }
+  | { readonly ok: false; readonly issues: ReadonlyArray<Issue> }
+
+/** Reads one tool, or says everything that is wrong with it, by path. */
+export const readTool = (value: unknown): ToolRead => {
+  const old = typeof value === "object" && value !== null ? v1Faults(value as Record<string, unknown>) : []
+  if (old.length > 0) return { ok: false, issues: old }
+  const read = readForm(value)
+  if (read._tag === "Failure") return { ok: false, issues: issuesOf(read.failure) }
+  const form = read.success
+  const issues = [...contradictions(form)]
+  const kind = kindOf(form.executionType, form.execution)
+  if (kind === undefined) {
+    const keys = table[form.executionType].map(([key]) => key).join(", ")
+    issues.push({ path: "execution", message: `a ${form.executionType} tool needs one of ${keys} here` })
+    return { ok: false, issues }
+  }
+  const execution = readers[kind](form.execution ?? {})
+  if (execution._tag === "Failure")
+    issues.push(
+      ...issuesOf(execution.failure).map(({ message, path }) => ({
+        path: path === "" ? "execution" : `execution.${path}`,
+        message,
+      })),
+    )
+  if (issues.length > 0 || execution._tag === "Failure") return { ok: false, issues }
+  return { ok: true, tool: { form, kind, execution: execution.success } as ToolConfiguration }
+}

@@ -1,0 +1,127 @@
+/**
+ * Between a configured tool and the one definition every face is made from (X-21): what the author left open gets its
+ * default here, and nowhere else.
+ */
+import { isObject, type JsonObject } from "../json.ts"
+import type { JsonSchema, RiskLevel, ToolAnnotations, ToolDefinition, ToolParameter } from "./Tool.ts"
+import { defaultVisibility, type ToolConfiguration, type ToolForm, type ToolKind } from "./ToolConfiguration.ts"
+
+const typeOf = (schema: JsonObject): ToolParameter["type"] => {
+  const type = Array.isArray(schema["type"]) ? schema["type"].find((it) => it !== "null") : schema["type"]
+  if (type === "integer" || type === "number") return "number"
+  return type === "string" || type === "boolean" || type === "array" ? type : "object"
+}
+
+/** The first level of a schema for people to read; the schema itself decides. */
+export const parametersOf = (schema: JsonSchema): ReadonlyArray<ToolParameter> => {
+  const required: ReadonlyArray<unknown> = Array.isArray(schema["required"]) ? schema["required"] : []
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {}
+  return Object.entries(properties).map(([name, value]) => {
+    const property = isObject(value) ? value : {}
+    const { default: usual, description, enum: values } = property
+    return {
+      name,
+      type: typeOf(property),
+      description: typeof description === "string" ? description : "",
+      required: required.includes(name),
+      ...(usual === undefined ? {} : { default: usual }),
+      ...(Array.isArray(values) && values.every((it) => typeof it === "string") ? { enum: values } : {}),
+    }
+  })
+}
+
+const riskOfMethod: Readonly<Record<string, RiskLevel>> = {
+  GET: "low",
+  HEAD: "low",
+  POST: "medium",
+  PUT: "medium",
+  PATCH: "medium",
+  DELETE: "high",
+}
+
+/** What somebody wrote counts; then what its author says of it, the worse first; then what its method does (X-22, X-54). */
+const riskOf = (given: RiskLevel | undefined, annotations: ToolAnnotations | undefined, method?: string): RiskLevel => {
+  if (given !== undefined) return given
+  if (annotations?.destructiveHint === true) return "high"
+  if (annotations?.readOnlyHint === true) return "low"
+  return (method === undefined ? undefined : riskOfMethod[method]) ?? "medium"
+}
+
+/** What a handler may take when nobody says. A picture takes long, and is paid for even when nobody waited for it. */
+const usualTimeout: Record<ToolKind, number> = {
+  http: 30_000,
+  webhook: 30_000,
+  ui: 30_000,
+  image: 120_000,
+  compute: 30_000,
+  static: 30_000,
+  agent: 60_000,
+}
+
+const timeoutOf = (tool: ToolConfiguration): number => {
+  // A ui tool's own limit is how long people may take; asking them takes no time.
+  if (tool.kind === "ui" || tool.kind === "static") return usualTimeout[tool.kind]
+  return tool.execution.timeout ?? usualTimeout[tool.kind]
+}
+
+/** The component is named beside `execution` or, as seed 001 also writes it, inside. */
+const customUIOf = (tool: ToolConfiguration): string | undefined =>
+  tool.form.display?.customUI ?? (tool.kind === "ui" ? tool.execution.display?.customUI : undefined)
+
+export const definitionOf = (tool: ToolConfiguration): ToolDefinition => {
+  const { form } = tool
+  const customUI = customUIOf(tool)
+  return {
+    name: form.name,
+    description: form.description,
+    parameters: parametersOf(form.inputSchema),
+    riskLevel: riskOf(
+      form.riskLevel,
+      form.annotations,
+      tool.kind === "http" ? (tool.execution.method ?? "GET") : undefined,
+    ),
+    timeoutMs: timeoutOf(tool),
+    requiresApproval: form.requiresApproval ?? false,
+    source: "configured",
+    // As it was written: the schema a model sees is this one, byte for byte (S1-01).
+    inputSchema: form.inputSchema,
+    ...(form.outputSchema === undefined ? {} : { outputSchema: form.outputSchema }),
+    ...(form.annotations === undefined ? {} : { annotations: form.annotations }),
+    executionType: form.executionType,
+    visibility: form.visibility ?? defaultVisibility[form.executionType],
+    ...(customUI === undefined ? {} : { customUI }),
+  }
+}
+
+/** The form of a definition, with nothing left to default. How it runs is not part of a definition, so it is given. */
+export const formOf = (definition: ToolDefinition, execution?: ToolForm["execution"]): ToolForm => {
+  const { annotations, customUI, executionType = "gateway", outputSchema } = definition
+  return {
+    name: definition.name,
+    description: definition.description,
+    inputSchema: inputSchemaOf(definition),
+    executionType,
+    visibility: definition.visibility ?? defaultVisibility[executionType],
+    ...(execution === undefined ? {} : { execution }),
+    ...(customUI === undefined ? {} : { display: { customUI } }),
+    riskLevel: definition.riskLevel,
+    requiresApproval: definition.requiresApproval,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+}
+
+const property = ({ default: usual, description, enum: values, type }: ToolParameter) => ({
+  type,
+  description,
+  ...(values === undefined ? {} : { enum: values }),
+  ...(usual === undefined ? {} : { default: usual }),
+})
+
+/** The schema as its author wrote it; a flat list becomes the schema it stands for. */
+export const inputSchemaOf = (definition: ToolDefinition): JsonSchema =>
+  definition.inputSchema ?? {
+    type: "object",
+    properties: Object.fromEntries(definition.parameters.map((parameter) => [parameter.name, property(parameter)])),
+    required: definition.parameters.filter(({ required }) => required).map(({ name }) => name),
+  }

@@ -1,0 +1,134 @@
+/** Who may answer and who may see a question: what the pure rules of `electorate.ts` are asked with. */
+import type { PrincipalId, Role, SpaceId } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Principals } from "../../access/identity/Principals.ts"
+import { type Reason, electorate, type Standing, type Voter, voters } from "./electorate.ts"
+import { isOpen } from "../lifecycle.ts"
+import type { DecisionRow } from "../rows.ts"
+import { SpaceMembers, type SpacePeople } from "./SpaceMembers.ts"
+
+/** Of a role, and of a space, no more people than this are asked: those who have been there longest. */
+const mostAsked = 1000
+
+/** The order in which people are told who may answer. */
+const rank = (reason: Reason): number =>
+  ["named", "member", "admin", "stand-in"].findIndex((one) => one === reason) +
+  (reason.startsWith("escalation") ? 5 : 0)
+
+const byName = ({ reason }: Voter): boolean => reason === "named" || reason === "escalation"
+const byRole = ({ reason }: Voter): boolean => reason.startsWith("escalation role:")
+
+type Asked = Pick<DecisionRow, "id" | "kind" | "state" | "askedBy" | "askedAt" | "approver" | "space" | "escalatedAt">
+
+export interface Wanted {
+  readonly named: ReadonlyArray<PrincipalId> | null
+  readonly escalation: ReadonlyArray<PrincipalId | `role:${Role}`>
+}
+
+export const makeEligibility = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const principals = yield* Principals
+  const members = yield* SpaceMembers
+
+  /** What the house knows now of all who might answer one of these. */
+  const standings = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
+    const spaces = new Map<string, SpacePeople>()
+    for (const { space } of asked)
+      if (space !== null && !spaces.has(space)) spaces.set(space, yield* members.peopleOf(space as SpaceId))
+    const ids = [...new Set(known.filter((one) => byName(one) || byRole(one)).map(({ principal }) => principal))]
+    const people = yield* principals.peopleOf(ids)
+    const here = new Set(people.map(({ id }) => id))
+    const holds = (role: Role) => new Set(people.filter(({ roles }) => roles.includes(role)).map(({ id }) => id))
+    const admins = yield* principals.admins
+    return ({ space }: Asked): Standing => ({ here, holds, admins, space: space === null ? null : spaces.get(space)! })
+  })
+
+  const votersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    if (ids.length === 0) return new Map<string, ReadonlyArray<Voter>>()
+    const rows = yield* Effect.orDie(
+      sql<Voter & { decision: string }>`SELECT * FROM decision_voters WHERE ${sql.in("decision", ids)}
+        ORDER BY principal`,
+    )
+    return Map.groupBy(
+      rows.toSorted((a, b) => rank(a.reason) - rank(b.reason)),
+      ({ decision }) => decision,
+    )
+  })
+
+  /** Who may answer each of these now. A closed one nobody may. */
+  const mayAnswer = Effect.fnUntraced(function* (rows: ReadonlyArray<Asked>) {
+    const asked = rows.filter(({ state }) => isOpen(state))
+    const fixed = yield* votersOf(asked.map(({ id }) => id))
+    const standing = yield* standings(asked, [...fixed.values()].flat())
+    return new Map(
+      asked.map((one) => {
+        const stored = fixed.get(one.id) ?? []
+        const named = stored.filter(({ reason }) => reason === "named").map(({ principal }) => principal)
+        const all =
+          one.kind === "approval"
+            ? stored
+            : [
+                ...voters(one, one.approver === null ? null : named, standing(one)),
+                ...stored.filter(({ reason }) => reason.startsWith("escalation")),
+              ]
+        return [one.id, electorate({ ...one, escalated: one.escalatedAt !== null }, all, standing(one))] as const
+      }),
+    )
+  })
+
+  /**
+   * Fixes, with the question, who may answer it, and says who may now. Of a form only those by name are fixed: who else may
+   * is asked when it is answered.
+   */
+  const fix = Effect.fnUntraced(function* (asked: Asked, { escalation, named }: Wanted) {
+    const targets: Array<Voter> = []
+    for (const whom of escalation)
+      if (whom.startsWith("role:"))
+        for (const principal of yield* principals.peopleIn(whom.slice(5) as Role, mostAsked))
+          targets.push({ principal, reason: `escalation ${whom as `role:${Role}`}` })
+      else targets.push({ principal: whom as PrincipalId, reason: "escalation" })
+    const names = (named ?? []).map((principal) => ({ principal, reason: "named" as const }))
+    const standing = (yield* standings([asked], [...names, ...targets]))(asked)
+    const able = voters(asked, named, standing)
+    const first = asked.kind === "approval" ? able : names
+    const all = [...first.slice(0, mostAsked), ...targets.slice(0, mostAsked)].filter(
+      ({ principal }) => principal !== asked.askedBy,
+    )
+    const rows = [...new Map(all.map((one) => [`${one.principal} ${one.reason}`, one])).values()]
+    if (rows.length > 0)
+      yield* Effect.orDie(
+        sql`INSERT INTO decision_voters ${sql.insert(rows.map((one) => ({ decision: asked.id, ...one })) as never)}`,
+      )
+    return electorate({ ...asked, escalated: false }, able, standing)
+  })
+
+  /** Members see a question by their space: once it is closed, that they were asked needs no row. */
+  const release = (id: string) =>
+    Effect.orDie(sql`DELETE FROM decision_voters WHERE decision = ${id} AND reason = 'member'`)
+
+  /** Those it has escalated to, or will. */
+  const targetsOf = Effect.fnUntraced(function* (id: string) {
+    const all = (yield* votersOf([id])).get(id) ?? []
+    return all.filter((one) => one.reason.startsWith("escalation")).map(({ principal }) => principal)
+  })
+
+  /** The questions somebody may see: their own, those put to them by name, those of their spaces. */
+  const seen = Effect.fnUntraced(function* (me: PrincipalId) {
+    const spaces = yield* members.spacesOf(me)
+    const there = spaces.length === 0 ? sql`1 = 0` : sql.in("space", spaces)
+    return sql`(asked_by = ${me} OR approver = ${me} OR answered_by = ${me} OR ${there} OR EXISTS (
+      SELECT 1 FROM decision_voters v WHERE v.decision = decisions.id AND v.principal = ${me} AND (v.reason = 'named'
+        OR (escalated_at IS NOT NULL AND (v.reason = 'escalation' OR (v.reason LIKE 'escalation role:%'
+          AND (SELECT roles FROM principals WHERE id = ${me}) LIKE '%"' || substr(v.reason, 17) || '"%'))))))`
+  })
+
+  const isNamed = Effect.fnUntraced(function* (id: string, principal: PrincipalId) {
+    const rows = yield* Effect.orDie(
+      sql`SELECT reason FROM decision_voters WHERE decision = ${id} AND principal = ${principal} AND reason = 'named'`,
+    )
+    return rows.length > 0
+  })
+
+  return { mayAnswer, fix, release, targetsOf, seen, isNamed }
+})

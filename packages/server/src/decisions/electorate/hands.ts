@@ -1,0 +1,49 @@
+/** By whose hand an approval is given. Two people are two, whatever tokens and links exist. */
+import { Forbidden, type Principal, type TokenId } from "@stoa/contract"
+import { Effect } from "effect"
+import { Tokens } from "../../access/identity/Tokens.ts"
+import { type DecisionRow, makeRows } from "../rows.ts"
+
+export const refused = (id: string, rule: string, instead: string, action = "answer") =>
+  new Forbidden({ action, resource: `decisions/${id}`, rule, instead })
+
+export const makeHands = Effect.gen(function* () {
+  const tokens = yield* Tokens
+  const rows = yield* makeRows
+
+  /**
+   * By whose hand an approval is given: the bearer's, or that of whoever made the token for them after the question was
+   * asked. Nobody who asked has a hand in the answer, and two people are two hands.
+   */
+  const handOf = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, token: TokenId | null | undefined) {
+    if (one.kind !== "approval") return by.id
+    const maker = token === undefined || token === null ? undefined : yield* tokens.madeSince(token, one.askedAt)
+    const hand = maker ?? by.id
+    const own = "Answer it with a token from before, or by the link that the house sends to your notify address."
+    if (hand === one.askedBy)
+      return yield* refused(one.id, "never by whoever asked", `Whoever asked made this token for you since. ${own}`)
+    const others = ((yield* rows.approvers([one.id])).get(one.id) ?? []).filter((it) => it.principal !== by.id)
+    if (others.some((it) => [it.hand, it.principal].includes(hand) || it.hand === by.id))
+      return yield* refused(
+        one.id,
+        "two people are two",
+        `The other approval and this one are of one hand: one of them was given under a token that the other person made since it was asked. ${own}`,
+      )
+    return hand
+  })
+
+  /** A link is asked for under a token of one's own. */
+  const mayLink = Effect.fnUntraced(function* (id: string, by: Principal, token: TokenId | null) {
+    const one = yield* rows.byId(id)
+    if (one !== undefined) yield* handOf(one, by, token)
+    if (one === undefined || (token !== null && (yield* tokens.madeSince(token, one.askedAt)) !== undefined))
+      return yield* refused(
+        id,
+        "a token of one's own",
+        "Somebody else made this token for you after the question was asked: it makes no link to it.",
+        "make a link to",
+      )
+  })
+
+  return { handOf, mayLink }
+})

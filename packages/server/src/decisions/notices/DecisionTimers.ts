@@ -1,0 +1,21 @@
+/** What the clock does to a question: unanswered it goes to others, if somebody said so, and in the end it is a no. */
+import { Effect } from "effect"
+import { becauseOf } from "../../store/journal/Correlation.ts"
+import { readerLayer } from "../../store/journal/Readers.ts"
+import { Decisions, escalationPurpose, expiryPurpose } from "../Decisions.ts"
+
+export const layerDecisionTimers = readerLayer({
+  name: "decisions",
+  atomic: true,
+  kinds: ["timer.fired"],
+  handle: Effect.fnUntraced(function* (events) {
+    const decisions = yield* Decisions
+    for (const event of events) {
+      if (event.kind !== "timer.fired") continue
+      const { payload, purpose } = event.body
+      const id = () => (payload as { readonly decision: string }).decision
+      if (purpose === expiryPurpose) yield* becauseOf(event, decisions.expire(id()))
+      if (purpose === escalationPurpose) yield* becauseOf(event, decisions.escalate(id()))
+    }
+  }),
+})

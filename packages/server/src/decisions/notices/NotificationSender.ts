@@ -1,0 +1,110 @@
+/**
+ * Sends what `Notifications` has set: one POST to the person's address, through the egress guard, with a signed link that
+ * answers as that person. The next try is set before the first is made, and taken back when it has arrived.
+ */
+import { type Decision, inputIn, questionIn } from "@stoa/contract"
+import { CurrentEgressPolicy, Egress } from "@stoa/tools"
+import { Context, DateTime, Effect, Layer, Semaphore } from "effect"
+import { Principals } from "../../access/identity/Principals.ts"
+import { EgressRules } from "../../access/secrets/EgressRules.ts"
+import { becauseOf } from "../../store/journal/Correlation.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { readerLayer } from "../../store/journal/Readers.ts"
+import { Timers } from "../../store/journal/Timers.ts"
+import { DecisionLinks } from "../DecisionLinks.ts"
+import { Decisions } from "../Decisions.ts"
+import { type Notification, notificationKey, notificationPurpose, Notifications } from "./Notifications.ts"
+
+/** Where the house is reached from outside, for the link, once its door is open. Filled in by House.ts. */
+export class LinkAddress extends Context.Service<LinkAddress, { readonly known: Effect.Effect<string> }>()(
+  "server/decisions/LinkAddress",
+) {}
+
+/** After a minute, two, four and so on; then it is given up, for the decision is on its list all the same. */
+const mostTries = 6
+const firstPause = 60
+const atOnce = 8
+const timeoutMs = 10_000
+
+const bodyOf = (decision: Decision, url: string): string => {
+  const question = questionIn(decision)
+  return JSON.stringify({
+    decision: decision.id,
+    kind: decision.kind,
+    question: [question.heading, ...question.lines].filter((line) => line !== null).join("\n"),
+    tool: decision.call?.tool ?? null,
+    input: inputIn(decision)?.heading ?? null,
+    expiresAt: DateTime.formatIso(decision.expiresAt),
+    link: url,
+  })
+}
+
+const reader = Effect.gen(function* () {
+  const { transact } = yield* Journal
+  const timers = yield* Timers
+  const decisions = yield* Decisions
+  const links = yield* DecisionLinks
+  const principals = yield* Principals
+  const notifications = yield* Notifications
+  const rules = yield* EgressRules
+  const egress = yield* Egress
+  const house = yield* LinkAddress
+  const lines = yield* Semaphore.make(atOnce)
+  const scope = yield* Effect.scope
+
+  /** A link is a key to an answer: it goes to the address that was given, and is not sent on to another. */
+  const post = Effect.fnUntraced(function* (url: string, body: string) {
+    const policy = yield* rules.policy
+    const { status } = yield* egress
+      .fetch({
+        toolName: "notify",
+        url,
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+        cut: true,
+        maxBytes: 4096,
+        timeoutMs,
+      })
+      .pipe(Effect.provideService(CurrentEgressPolicy, { ...policy, maxRedirects: 0 }))
+    if (status < 200 || status > 299) return yield* Effect.fail({ message: `it answered ${status}` })
+  })
+
+  const deliver = Effect.fnUntraced(function* (notification: Notification) {
+    const { decision: id, failures, principal } = notification
+    const person = yield* Effect.orDie(principals.get(principal))
+    const address = yield* notifications.addressOf(principal)
+    if (address === undefined || (yield* decisions.awaits(id, person)) !== "asked") return
+    if (failures + 1 < mostTries)
+      yield* transact(
+        notifications.send(
+          { ...notification, failures: failures + 1 },
+          DateTime.add(yield* DateTime.now, { seconds: firstPause * 2 ** failures }),
+        ),
+      )
+    const decision = yield* Effect.orDie(decisions.get(id, { principal: person, all: true }))
+    yield* house.known.pipe(
+      Effect.flatMap((here) => post(address, bodyOf(decision, `${here}/d/${links.make(id, principal)}`))),
+      Effect.andThen(transact(timers.cancelKey(notificationKey(notification)))),
+      Effect.catch((error) =>
+        Effect.logWarning(`${person.name} was not told of ${id} at their notify address: ${error.message}`),
+      ),
+      lines.withPermits(1),
+      // Whoever answers slowly holds up nobody's notifications but their own.
+      Effect.forkIn(scope),
+    )
+  })
+
+  return readerLayer({
+    name: "notifications",
+    atomic: false,
+    kinds: ["timer.fired"],
+    handle: Effect.fnUntraced(function* (events) {
+      for (const event of events)
+        if (event.kind === "timer.fired" && event.body.purpose === notificationPurpose)
+          yield* becauseOf(event, deliver(event.body.payload as unknown as Notification))
+    }),
+  })
+})
+
+export const layerNotificationSender = Layer.unwrap(reader)

@@ -1,0 +1,212 @@
+/**
+ * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
+ * everything else goes through effect/http by way of `NodeRequest.ts`.
+ */
+// edge: node:http speaks callbacks, and a closing house waits in real time.
+import * as http from "node:http"
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
+import { Context, Deferred, Effect, Layer, Result } from "effect"
+import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
+import { NetAddress } from "effect/net"
+import { Crowd } from "./Crowd.ts"
+import { refuse, StartError } from "../../store/StartError.ts"
+import { NodeRequest } from "./NodeRequest.ts"
+import { sendResponse } from "./Response.ts"
+import { type Target, targetOf } from "./Target.ts"
+
+/** How long running requests may take to finish once the house is closing. */
+const drainLimit = "10 seconds"
+/**
+ * A client that was just answered may have its next request on the way: its connection is kept so long, and that request is
+ * told that the house is closing. Cut off, it would not know whether it had run.
+ */
+const lingerMs = 250
+/** So many may stand before the door, connected and not let in: node's own figure. */
+const backlog = 511
+
+export type Door = (request: http.IncomingMessage, response: http.ServerResponse, target: Target) => void
+
+export class NodeServer extends Context.Service<
+  NodeServer,
+  {
+    readonly url: string
+    readonly port: number
+    /** Becomes true when the house starts to close: nothing new is begun. */
+    readonly draining: () => boolean
+    /** What must happen first when the house closes: streams say goodbye. */
+    readonly beforeClose: (step: Effect.Effect<void>) => void
+    /** What must happen when running requests have had their time: whatever still runs is left. */
+    readonly afterDrain: (step: Effect.Effect<void>) => void
+    /**
+     * A door that reads node's requests itself, for a path and everything below it: it comes before the router, and guards
+     * itself. A request counts as running until its response is closed.
+     */
+    readonly take: (path: string, door: Door) => void
+  }
+>()("server/doors/NodeServer") {
+  static readonly layer = (options: {
+    readonly host: string
+    readonly port: number
+  }): Layer.Layer<NodeServer | HttpServer.HttpServer, StartError> =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 })
+        /** Not answered yet, or not to the last byte. */
+        const running = new Crowd<http.ServerResponse>()
+        /** When each connection was made, or last answered on. */
+        const quietSince = new Map<Socket, number>()
+        const taken: Array<{ readonly path: string; readonly door: Door }> = []
+        const first: Array<Effect.Effect<void>> = []
+        const last: Array<Effect.Effect<void>> = []
+        let closing = false
+        let idle: Deferred.Deferred<void> | undefined
+        const begun = (socket: Socket, response: http.ServerResponse): (() => void) => {
+          const leave = running.enter(response)
+          if (closing) response.shouldKeepAlive = false
+          const finished = () => {
+            leave()
+            if (running.size === 0 && idle !== undefined) Deferred.doneUnsafe(idle, Effect.void)
+          }
+          response.once("close", () => {
+            if (quietSince.has(socket)) quietSince.set(socket, performance.now())
+            finished()
+          })
+          return finished
+        }
+        /** From now on an answer is the last one on its connection. */
+        const beginClosing = () => {
+          closing = true
+          for (const response of running) response.shouldKeepAlive = false
+        }
+        let letIn = 0
+        server.on("connection", (socket) => {
+          letIn++
+          quietSince.set(socket, performance.now())
+          socket.once("close", () => quietSince.delete(socket))
+        })
+        const answered = Effect.suspend(() => {
+          if (running.size === 0) return Effect.void
+          idle = Deferred.makeUnsafe<void>()
+          return Deferred.await(idle)
+        })
+        /** Until nobody stands before the door: one is let in at each turn of the event loop, and may have asked already. */
+        const allIn = Effect.gen(function* () {
+          for (let turn = 0, before = -1; turn < backlog && before < letIn; turn++) {
+            before = letIn
+            yield* pause(0)
+          }
+        })
+        /** Until every connection has ended or been quiet for a while. */
+        const allQuiet: Effect.Effect<void> = Effect.flatMap(answered, () => {
+          const now = performance.now()
+          const wait = [...quietSince.values()].reduce((most, since) => Math.max(most, since + lingerMs - now), 0)
+          return wait === 0 && running.size === 0 ? Effect.void : Effect.andThen(pause(wait), allQuiet)
+        })
+
+        // Between listening and serving the answer is "not yet", not silence.
+        const notYet = (_: http.IncomingMessage, response: http.ServerResponse) => {
+          response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
+          response.end('{"status":"starting"}')
+        }
+        server.on("request", notYet)
+        yield* listen(server, options)
+        const { address, port } = server.address() as AddressInfo
+
+        const closed = Deferred.makeUnsafe<void>()
+        // node:http's own `close` would cut off those who are between two requests.
+        const listenNoMore = () =>
+          server.listening
+            ? void NetServer.prototype.close.call(server, () => Deferred.doneUnsafe(closed, Effect.void))
+            : undefined
+        yield* Effect.addFinalizer(() =>
+          Effect.gen(function* () {
+            beginClosing()
+            yield* Effect.forEach(first, (step) => step, { discard: true })
+            yield* Effect.timeoutOption(
+              Effect.gen(function* () {
+                // Still listening: whoever asks meanwhile is told that the house is closing.
+                yield* answered
+                yield* allIn
+                listenNoMore()
+                yield* allQuiet
+              }),
+              drainLimit,
+            )
+            listenNoMore()
+            yield* Effect.forEach(last, (step) => step, { discard: true })
+            server.closeAllConnections()
+            yield* Deferred.await(closed)
+            server.close()
+          }),
+        )
+
+        const serve = HttpServer.make({
+          address: Result.getOrThrow(NetAddress.inetAddressFromIpString(address, port)),
+          serve: Effect.fnUntraced(function* (app, middleware) {
+            const context = yield* Effect.context<never>()
+            const handled = HttpEffect.toHandled(app, sendResponse, middleware)
+            const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
+              const target = targetOf(request.url ?? "/")
+              for (const { door, path } of taken) {
+                if (target.path !== path && !target.path.startsWith(`${path}/`)) continue
+                begun(request.socket, response)
+                return door(request, response, target)
+              }
+              const finished = begun(request.socket, response)
+              const asked = new NodeRequest(request, response, target)
+              const fiber = Effect.runForkWith(Context.add(context, HttpServerRequest.HttpServerRequest, asked))(
+                handled,
+              )
+              // A feed goes on by itself, and says goodbye when the house closes.
+              const over = () => (response.writableEnded ? undefined : finished())
+              if (fiber.pollUnsafe() !== undefined) return over()
+              fiber.addObserver(over)
+              response.on("close", () => {
+                if (!response.writableFinished) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
+              })
+            }
+            server.off("request", notYet)
+            server.on("request", onRequest)
+            // Still answered while the house closes: the guard says that it does. The socket goes last.
+            yield* Effect.addFinalizer(() => Effect.sync(beginClosing))
+          }),
+        })
+
+        const host = options.host.includes(":") ? `[${options.host}]` : options.host
+        return Context.make(HttpServer.HttpServer, serve).pipe(
+          Context.add(NodeServer, {
+            url: `http://${host}:${port}`,
+            port,
+            draining: () => closing,
+            beforeClose: (step) => void first.push(step),
+            afterDrain: (step) => void last.push(step),
+            take: (path, door) => void taken.push({ path, door }),
+          }),
+        )
+      }),
+    )
+}
+
+/** Lets the event loop turn, at least once: what has arrived meanwhile is heard. */
+const pause = (milliseconds: number) =>
+  Effect.callback<void>((resume) => {
+    const timer = setTimeout(() => setImmediate(() => resume(Effect.void)), milliseconds)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+const listen = (server: http.Server, options: { readonly host: string; readonly port: number }) =>
+  Effect.callback<void, StartError>((resume) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      const place = `${options.host}:${options.port}`
+      const why =
+        cause.code === "EADDRINUSE"
+          ? `Port ${options.port} on ${options.host} is taken. Stop what uses it, or set STOA_PORT to another (0 takes a free one).`
+          : `Cannot listen on ${place}: ${cause.message}. Check STOA_HOST and STOA_PORT.`
+      resume(Effect.fail(refuse(why, cause)))
+    }
+    server.once("error", fail)
+    server.listen({ host: options.host, port: options.port }, () => {
+      server.off("error", fail)
+      resume(Effect.void)
+    })
+  })
