@@ -27,7 +27,7 @@ export const meant = (given: string, ids: ReadonlyArray<string>): ReadonlyArray<
   ids.filter((id) => id.startsWith(given) || id.startsWith(`dcs_${given}`))
 
 export const nobody =
-  "Nobody may answer it: whoever asks does not, and nobody else may. Unanswered it is a no. Add a second admin with: stoa people add NAME --role admin; then make the call again."
+  "Nobody may answer it: the caller cannot, and there is nobody else. Without an answer it is refused. Add a second admin with: stoa people add NAME --role admin; then make the call again."
 
 const howTo = (decision: Decision, id: string): ReadonlyArray<string> => {
   if (decision.kind === "approval") {

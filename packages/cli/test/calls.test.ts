@@ -331,7 +331,7 @@ it("decide lists those that have waited longest, says how to see the rest, and a
   const first = await stoa("decide")
   expect(shown(first)).toEqual(ids.slice(0, 20))
   expect(first.stdout.split("\n").every((line) => line.length < 300)).toBe(true)
-  const cursor = /The next: stoa decide --cursor (\S+)\. All: stoa decide --all$/m.exec(first.stderr)![1]!
+  const cursor = /Next page: stoa decide --cursor (\S+)\. All: stoa decide --all$/m.exec(first.stderr)![1]!
   const [second, few, whole, fewJson, tooMany] = await Promise.all([
     stoa("decide", "--cursor", cursor),
     stoa("decide", "--limit", "3"),

@@ -48,12 +48,12 @@ describe("while it runs", () => {
     expect(without).toMatchObject({
       code: 0,
       stdout: '{"file":"without.db","secretKey":false}\n',
-      stderr: expect.stringContaining("but the secret key"),
+      stderr: expect.stringContaining("except the secret key"),
     })
     expect(withKey).toMatchObject({
       code: 0,
       stdout: "with.db\n",
-      stderr: expect.stringContaining("the secret key too"),
+      stderr: expect.stringContaining("including the secret key"),
     })
     expect(statSync(inFile("without.db")).mode & 0o077).toBe(0)
     const key = readFileSync(join(home.data, "secret.key"), "utf8")
@@ -86,7 +86,7 @@ describe("while it runs", () => {
     expect(await home.stoa("backup", "broken.db", "--url", `http://127.0.0.1:${port}`)).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: sentence(/The copy could not be finished \(.*\), and nothing of it was kept\./),
+      stderr: sentence(/The backup could not be finished \(.*\), and nothing of it was kept\./),
     })
     broken.close()
     expect(readdirSync(home.folder).filter((name) => /refused|broken|part/.test(name))).toEqual([])
@@ -143,7 +143,7 @@ describe("while it does not run", () => {
     database.prepare("UPDATE audit SET action = 'harmless' WHERE seq = ?").run(seq)
     database.close()
     const [report, words] = [await home.stoa("doctor", "--json"), await home.stoa("doctor")]
-    expect(report).toMatchObject({ code: 1, stderr: sentence(/The house is not well/) })
+    expect(report).toMatchObject({ code: 1, stderr: sentence(/The house has problems/) })
     expect(statesOf(report.stdout)).toMatchObject({ audit: "fail", integrity: "ok" })
     expect(words.code).toBe(1)
     expect(words.stdout).toMatch(new RegExp(`^fail {2}audit .*breaks at row ${seq}`, "m"))
@@ -153,7 +153,7 @@ describe("while it does not run", () => {
     const done = await away.stoa("restore", inFile("with.db"))
     expect(done).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/\d+ rows of .* are back\..*secret key is in place/),
+      stderr: expect.stringMatching(/\d+ rows of .* are restored\..*secret key is in place/),
     })
     const back = await away.start()
     expect(await back.admin.principals.get("Kept")).toMatchObject({ kind: "agent" })
@@ -163,7 +163,7 @@ describe("while it does not run", () => {
     const { findings } = await back.admin.house.doctor()
     expect(findings.find(({ check }) => check === "audit")).toMatchObject({
       state: "ok",
-      detail: expect.not.stringContaining("sealed since"),
+      detail: expect.not.stringContaining("signed since"),
     })
     await back.stop()
   })

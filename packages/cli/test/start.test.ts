@@ -126,7 +126,7 @@ describe("a first and a second start", () => {
     await heard(/100 Continue/)
     upload.write(body.slice(0, 10))
     house.process.child.kill("SIGTERM")
-    await house.process.said(/SIGTERM: finishing what runs/, "stderr")
+    await house.process.said(/SIGTERM: finishing running requests/, "stderr")
     const told = await stream.text()
     expect(told).toMatch(/event: close\ndata: \{"reason":"the house is closing; connect again shortly"\}\n\n$/)
     // Whoever asks meanwhile is told, not turned away at the socket.

@@ -49,7 +49,7 @@ describe("agents and people", () => {
       { kind: "person", name: "admin" },
       { kind: "person", name: "Jim", roles: ["guest"] },
     ])
-    expect(word).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Jim is here: prn_\S+\n$/) })
+    expect(word).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Jim is added: prn_\S+\n$/) })
     expect(table.stdout.split("\n")[0]).toMatch(/^name +id +roles +toolsets +source$/)
     expect(table.stdout).toMatch(/^Pam +prn_\S+ +agent-standard +office,stoa +house$/m)
     expect(await stoa("people", "rm", "Pam")).toMatchObject(refused(/Pam is not one of the people/))
@@ -63,7 +63,7 @@ describe("agents and people", () => {
       stoa("agents", "add", "-?-"),
       stoa("agents", "add", "Kim", "--role", "king", "--json"),
     ])
-    expect(taken).toMatchObject(refused(/There already is a principal named "admin"/))
+    expect(taken).toMatchObject(refused(/There is already a principal named "admin"/))
     expect(bad).toMatchObject({ code: 2, stdout: "" })
     expect(role).toMatchObject({ code: 2, stdout: "" })
   })

@@ -24,7 +24,7 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
 ) {
   override get message(): string {
     if (this.reason === "signature")
-      return "This signature does not fit: it is over the moment, the call and the exact body, under the tool's key, and good for 5 minutes. Compare key and clock (stoa tools key NAME)."
+      return "The signature is wrong. It must cover the time, the call id and the exact body, use the tool's key, and be at most 5 minutes old. Compare key and clock (stoa tools key NAME)."
     if (this.reason === "wallet")
       return "This wallet could not sign in: a challenge is good once and for 5 minutes, is signed exactly as it was given, and the wallet must be somebody's here. Ask for a new one (POST /api/v1/wallet/challenge)."
     return this.reason === "missing"
@@ -46,7 +46,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
 ) {
   override get message(): string {
     const { action, resource, rule } = this
-    const { instead = `An admin gives the right to: stoa grants add NAME '${resource}' --action ${action}` } = this
+    const { instead = `An admin can allow it: stoa grants add NAME '${resource}' --action ${action}` } = this
     return `You may not ${action} ${resource} (rule: ${rule}). ${instead}`
   }
 }
@@ -56,7 +56,7 @@ const lists = (command: string): string => `"${command}" lists yours.`
 const whereToLook: Readonly<Record<string, string>> = {
   "MCP server": lists("stoa servers ls"),
   agent: lists("stoa agents ls"),
-  call: 'A call is found by the id that making it gave, and by who made it: "stoa call --status ID".',
+  call: 'Only its caller and admins can see a call, by its id: "stoa call --status ID".',
   "chat session": lists("stoa chat ls"),
   "configured tool": lists("stoa tools ls"),
   decision: lists("stoa decide"),
@@ -93,7 +93,7 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()(
   override get message(): string {
     if (this.noun === "wallet")
       return `Somebody has the wallet "${this.name}" already, and a wallet belongs to one principal. Take it from them first, or use another.`
-    return `There already is a ${this.noun} named "${this.name}". Choose another name, or use that one.`
+    return `There is already a ${this.noun} named "${this.name}". Choose another name, or use that one.`
   }
 }
 
@@ -184,7 +184,7 @@ export class ForeignOrigin extends Schema.TaggedError<ForeignOrigin>()(
   { httpApiStatus: 403 },
 ) {
   override get message(): string {
-    return `The ${this.header} "${this.value}" is not this house's. Set STOA_PUBLIC_URL to the address people use.`
+    return `The ${this.header} "${this.value}" is not an address of this house. Set STOA_PUBLIC_URL to the address people use.`
   }
 }
 
@@ -205,7 +205,7 @@ export class UnsupportedBody extends Schema.TaggedError<UnsupportedBody>()(
   { httpApiStatus: 415 },
 ) {
   override get message(): string {
-    return `A body of type "${this.contentType}" is not taken here. Send application/json.`
+    return `A body of type "${this.contentType}" is not accepted. Send application/json.`
   }
 }
 
@@ -216,7 +216,7 @@ export class Internal extends Schema.TaggedError<Internal>()(
   { httpApiStatus: 500 },
 ) {
   override get message(): string {
-    return `Something in the house failed. Nothing more is known here; the log has it under ${this.correlationId}.`
+    return `Something failed inside the house. The log has the details under ${this.correlationId}.`
   }
 }
 
@@ -233,7 +233,7 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()(
 /** Nothing was written, for want of room. Reads go on, and so do writes once there is room again. */
 export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {}, { httpApiStatus: 507 }) {
   override get message(): string {
-    return "The house's disk is full, so nothing was written. Reading works; try again once the operator has made room."
+    return "The house's disk is full, so nothing was written. Reads still work. Try again when the operator has made room."
   }
 }
 

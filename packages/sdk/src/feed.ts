@@ -22,7 +22,7 @@ interface Place {
 }
 
 export interface FeedOptions {
-  /** Go on after this cursor; 0 is the beginning. Without it: from now. */
+  /** Start after this cursor; 0 is the beginning. Without it: from now. */
   readonly after?: number
   readonly space?: string
   readonly names?: FaceName

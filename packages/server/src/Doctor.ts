@@ -34,7 +34,7 @@ const schema = Effect.gen(function* () {
     ? ok("schema", `version ${version}`)
     : warn(
         "schema",
-        `the database is at ${version}, the program at ${newest}: the next start brings it up, after a backup`,
+        `the database is at ${version}, the program at ${newest}: the next start migrates it, after a backup`,
       )
 })
 
@@ -48,7 +48,7 @@ const integrity = Effect.gen(function* () {
     db.close()
     return rows.map((row) => row.quick_check).join("; ")
   })
-  return found === "ok" ? ok("integrity", "every page is sound") : fail("integrity", `${found}: restore a backup`)
+  return found === "ok" ? ok("integrity", "no damaged pages") : fail("integrity", `${found}: restore a backup`)
 })
 
 const folder = Effect.gen(function* () {
@@ -64,7 +64,7 @@ const littleRoom = 256 * 1024 * 1024
 
 const disk = Effect.gen(function* () {
   if ((yield* Disk).isFull())
-    return fail("disk", "full: reads go on, writes are answered with 507. Make room; the house notices by itself")
+    return fail("disk", "full: reads still work, writes are answered with 507. Make room; the house notices by itself")
   const { path } = yield* Folder
   const bytes = roomAt(path)
   const room = `${Math.round(bytes / 1024 / 1024)} MB free at ${path}`
@@ -83,18 +83,18 @@ const audit = Effect.gen(function* () {
   if (!sealed)
     return warn(
       "audit",
-      `${rows} rows without a seal: the next start seals them. If this house has run this version before, somebody removed the seal; compare a backup`,
+      `${rows} rows without a signature: the next start signs them. If this house has run this version before, somebody removed the signature; compare a backup`,
     )
   if (failed !== null)
     return fail(
       "audit",
-      `${rows} rows; at row ${failed} the seal did not fit the house's key and was made anew: the key was changed, or somebody changed the trail. Compare a backup, then "stoa doctor --accept audit"`,
+      `${rows} rows; at row ${failed} the signature did not match the house's key and was renewed: the key was changed, or somebody changed the trail. Compare a backup, then "stoa doctor --accept audit"`,
     )
   return first === null
-    ? ok("audit", `${rows} rows, the chain is whole and its end is sealed`)
+    ? ok("audit", `${rows} rows, the chain is complete and its end is signed`)
     : warn(
         "audit",
-        `${rows} rows, sealed since row ${first}. If you did not upgrade then, somebody removed the seal: compare a backup. Then "stoa doctor --accept audit"`,
+        `${rows} rows, signed since row ${first}. If you did not upgrade then, somebody removed the signature: compare a backup. Then "stoa doctor --accept audit"`,
       )
 })
 
@@ -104,7 +104,7 @@ const readers = Effect.gen(function* () {
   return all.map((one) =>
     one.failure === null
       ? ok(`reader ${one.name}`, one.cursor >= end ? "up to date" : `${end - one.cursor} events behind`)
-      : fail(`reader ${one.name}`, `stands at ${one.cursor} of ${end}: ${one.failure.slice(0, 200)}`),
+      : fail(`reader ${one.name}`, `is at ${one.cursor} of ${end}: ${one.failure.slice(0, 200)}`),
   )
 })
 
@@ -113,9 +113,9 @@ const clock = Effect.gen(function* () {
   return waits
     ? warn(
         "clock",
-        `it says ${now}, and the house last worked at ${seen}: until you say that it is right, no old row is removed. If it is, "stoa doctor --accept clock"`,
+        `it says ${now}, but the house was last active at ${seen}: no expired row is removed until you accept the clock. If it is right, "stoa doctor --accept clock"`,
       )
-    : ok("clock", `it says ${now}; old rows are removed by it, at most a day's worth an hour`)
+    : ok("clock", `it says ${now}; expired rows are removed by it, at most a day's worth per hour`)
 })
 
 // Asked of the table: the clockwork itself would start to fire, and a look must change nothing.
@@ -128,10 +128,10 @@ const timers = Effect.gen(function* () {
 const secrets = Effect.gen(function* () {
   const shut = yield* (yield* Secrets).unreadable
   return shut.length === 0
-    ? ok("secrets", "all open with the present key")
+    ? ok("secrets", "all can be opened with the present key")
     : fail(
         "secrets",
-        `sealed under another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`,
+        `encrypted with another key: ${shut.join(", ")}. Start with the right STOA_SECRET_KEY, or set them again`,
       )
 })
 
@@ -150,7 +150,7 @@ const allowLists = Effect.gen(function* () {
   const unknown = items.flatMap((list) => unknownIn(list).map((name) => `${list.toolset}/${list.context}: ${name}`))
   return unknown.length === 0
     ? ok("allow lists", `${items.length} lists, every name is known`)
-    : warn("allow lists", `names that nothing serves: ${unknown.join(", ")}`)
+    : warn("allow lists", `unknown names: ${unknown.join(", ")}`)
 })
 
 const rules = Effect.gen(function* () {
@@ -158,8 +158,8 @@ const rules = Effect.gen(function* () {
   const ofNobody = yield* held.ofNobody
   const count = (yield* held.policies).length + (yield* held.limits).length
   return ofNobody.length === 0
-    ? ok("rules", `${count} of the configuration file, every name is somebody's`)
-    : warn("rules", `${ofNobody.join("; ")}. Mend the name in the configuration file, or add who is meant`)
+    ? ok("rules", `${count} of the configuration file, every name is known`)
+    : warn("rules", `${ofNobody.join("; ")}. Correct the name in the configuration file, or add that principal`)
 })
 
 const rooms = Effect.all([audit, clock, readers, timers, secrets, allowLists, rules])

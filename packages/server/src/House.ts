@@ -271,7 +271,7 @@ const settled = (keys: Keys) =>
           refuse(`STOA_ANONYMOUS names "${name}", and there is no such principal. Add it first.`),
         )
         if (principal.roles.includes("admin"))
-          yield* Effect.logWarning("STOA_ANONYMOUS is an admin: whoever reaches this port rules the house")
+          yield* Effect.logWarning("STOA_ANONYMOUS is an admin: everybody who can reach this port has all rights")
       }
       const journal = yield* Journal
       const { dialect } = yield* Store

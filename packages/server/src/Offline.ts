@@ -48,7 +48,9 @@ const backup = (file: string, options: { readonly withKey: boolean }): Promise<C
       const { secretKey } = yield* Settings
       const secret = Option.getOrUndefined(secretKey) ?? (yield* folder.find("secret.key"))
       if (options.withKey && secret === undefined)
-        return yield* refuse("There is no secret key to put in: none in STOA_SECRET_KEY, none in the data folder.")
+        return yield* refuse(
+          "There is no secret key to include: STOA_SECRET_KEY is not set, and the data folder has none.",
+        )
       const copies = Effect.flatMap(Backup, ({ make }) =>
         make(file, options.withKey && secret !== undefined ? { secretKey: secret } : {}),
       )
@@ -66,7 +68,7 @@ const restore = (file: string, options: { readonly replace: boolean }): Promise<
         Effect.flatMap(Backup, (copies) => copies.restore(file, options)),
         layerStore,
       )
-      const words = [`${done.rows} rows of ${done.madeAt} are back.`]
+      const words = [`${done.rows} rows of ${done.madeAt} are restored.`]
       if (done.replaced !== undefined) words.push(`What was there before is kept at ${done.replaced}.`)
       if (Option.isNone(done.secretKey))
         words.push(

@@ -209,7 +209,7 @@ export const describeSettings = (): string => {
     ...rows,
     ...client,
     "",
-    "Model keys and base URLs go by their vendors' usual names. Nothing is sent home.",
+    "Model keys and base URLs use their vendors' usual names. No telemetry.",
     "",
   ].join("\n")
 }

@@ -87,7 +87,7 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
   yield* Effect.raceFirst(
     Effect.scoped(Effect.provide(program, layerHouse(keys))),
     Effect.flatMap("stop" in options ? aborted(options.stop) : stopAsked, (signal) =>
-      Effect.logInfo(`${signal}: finishing what runs, then closing`),
+      Effect.logInfo(`${signal}: finishing running requests, then closing`),
     ),
   )
 })

@@ -185,7 +185,7 @@ export class Registry<C = CallContext> {
       })
       if (unchecked.flat().length > 0)
         yield* Effect.logWarning(
-          `${name}: patterns that need more than linear time are left to the upstream`,
+          `${name}: patterns that need more than linear time are not checked here, but left to the server that defined them`,
           unchecked.flat(),
         )
       const timeoutMs = Math.min(definition.timeoutMs, this.#config.maxTimeoutMs)

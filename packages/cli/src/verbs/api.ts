@@ -71,7 +71,7 @@ export const api = Command.make(
     yield* print(answer)
   }),
 ).pipe(
-  Command.withDescription("Any endpoint of the API, by name; alone it lists them"),
+  Command.withDescription("Call any endpoint of the API by name; without arguments, list them"),
   Command.withExamples([
     {
       command: `stoa api grants add '{"principal":"pam","resource":"tools/*","actions":["execute"]}'`,

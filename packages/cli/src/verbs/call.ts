@@ -65,15 +65,15 @@ export const call = Command.make(
     ),
     space: Flag.String("space").pipe(Flag.withDescription("The space in which it is called"), Flag.optional),
     wait: Flag.Finite("wait").pipe(
-      Flag.withDescription("Seconds to stay with it, also while it waits for somebody; 0 comes back at once"),
+      Flag.withDescription("Seconds to wait for the result, also while somebody must decide; 0 returns at once"),
       Flag.optional,
     ),
     dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Judge and check it, show what would be sent, run nothing"),
+      Flag.withDescription("Check rights and input and show what would be sent, but run nothing"),
       Flag.withDefault(false),
     ),
     key: Flag.String("key").pipe(
-      Flag.withDescription("The same key is the same call: a second one finds the first"),
+      Flag.withDescription("Idempotency key: a second call with the same key returns the first"),
       Flag.optional,
     ),
     status: idFlag("status", "In place of a tool: how the call with this id is"),
@@ -107,7 +107,7 @@ export const call = Command.make(
     yield* "dryRun" in made ? outJson(made) : report(made)
   }),
 ).pipe(
-  Command.withDescription("Call a tool, and see what became of it"),
+  Command.withDescription("Call a tool, read a call, or cancel it"),
   Command.withExamples([
     { command: `stoa call weather --input '{"city":"Scranton"}' --json`, description: "Call it; exit 3 if it waits" },
     { command: "stoa call --status call_… --wait 60", description: "Stay with a call that waits" },

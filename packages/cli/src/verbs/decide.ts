@@ -34,14 +34,12 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
     ? { items: yield* all((cursor) => page(100, cursor ?? start)), next: null }
     : yield* ask(() => page(count, start))
   if (json) return yield* list(items, [])
-  if (items.length === 0) return yield* talk("Nothing waits for an answer.")
+  if (items.length === 0) return yield* talk("There are no open questions.")
   const short = shortIds(items.map((one) => one.id))
   const known = yield* knownNames
   for (const one of items) for (const line of linesOf(one, known, short.get(one.id)!)) yield* out(line)
   if (next !== null)
-    yield* talk(
-      `These have waited longest; there are more. The next: stoa decide --cursor ${next}. All: stoa decide --all`,
-    )
+    yield* talk(`These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`)
 })
 
 const approvals = Effect.fnUntraced(function* () {
@@ -121,7 +119,7 @@ const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<s
     stoa.decisions.link(id, Option.isSome(principal) ? { principal: principal.value } : {}),
   )
   yield* show(made, made.url)
-  yield* talk("Whoever opens it answers in that person's name: send it to nobody else.")
+  yield* talk("Anybody who has this link can answer in that person's name: send it to nobody else.")
 })
 
 const fieldsGiven = Effect.fnUntraced(function* (id: string, given: ReadonlyArray<string>) {
@@ -142,14 +140,14 @@ export const decide = Command.make(
   "decide",
   {
     id: Argument.String("id").pipe(
-      Argument.withDescription("The decision: its id, or a beginning of it that is enough"),
+      Argument.withDescription("The decision: its id, or the first characters of it"),
       Argument.optional,
     ),
     approve: flag("approve", "Yes: the call runs"),
     deny: flag("deny", "No: the call is refused"),
     show: flag("show", "Show the whole of it: question, input, schema, who may answer and how"),
     field: Flag.String("field").pipe(
-      Flag.withDescription("A field of a form, NAME=VALUE; may be given several times"),
+      Flag.withDescription("A field of a form, NAME=VALUE; can be given several times"),
       Flag.between(0, 200),
     ),
     value: text("value", "What a form asks for, as JSON; @file reads a file, - reads stdin"),
@@ -158,16 +156,16 @@ export const decide = Command.make(
       Flag.withDescription("With --approve: for this call, or from now on"),
       Flag.optional,
     ),
-    note: text("note", "A word on why"),
-    link: flag("link", "Make a link that answers it from wherever it is opened"),
+    note: text("note", "The reason"),
+    link: flag("link", "Make a link that answers it without signing in"),
     for: text("for", "With --link: whose answer it is; only your own"),
-    approvals: flag("approvals", "List what was approved from now on"),
-    revoke: text("revoke", "Take such an approval back, by its id"),
+    approvals: flag("approvals", "List standing approvals"),
+    revoke: text("revoke", "Revoke a standing approval, by its id"),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription(`How many to list, at most 100; usually ${usual}, and all with --json`),
       Flag.optional,
     ),
-    cursor: text("cursor", "List on from where the page before ended"),
+    cursor: text("cursor", "Continue after the previous page"),
     all: flag("all", "List all of them"),
   },
   Effect.fn(function* (given) {
@@ -175,7 +173,7 @@ export const decide = Command.make(
     const answers = [given.approve, given.deny, Option.isSome(value), given.field.length > 0].filter(Boolean).length
     if (Option.isSome(revoke)) {
       yield* ask((stoa) => stoa.decisions.revoke(revoke.value))
-      return yield* talk(`${revoke.value} no longer holds`)
+      return yield* talk(`${revoke.value} is revoked`)
     }
     if (given.approvals) return yield* approvals()
     if (Option.isNone(given.id))
@@ -211,7 +209,7 @@ export const decide = Command.make(
     )
   }),
 ).pipe(
-  Command.withDescription("What waits for an answer, and the answer; alone it lists"),
+  Command.withDescription("List open questions, or answer one"),
   Command.withExamples([
     { command: "stoa decide", description: "What you may answer" },
     { command: "stoa decide 01a1e256 --show", description: "All of one, by the beginning of its id" },

@@ -32,10 +32,10 @@ const stopAsked = Effect.callback<void>((resume) => {
 export const events = Command.make(
   "events",
   {
-    after: Flag.Int("after").pipe(Flag.withDescription("Go on after this cursor; 0 is the beginning"), Flag.optional),
+    after: Flag.Int("after").pipe(Flag.withDescription("Start after this cursor; 0 is the beginning"), Flag.optional),
     space: Flag.String("space").pipe(Flag.withDescription("Only this space"), Flag.optional),
     names: Flag.Literals("names", ["office", "gateway", "skills"]).pipe(
-      Flag.withDescription("The event names of a seed"),
+      Flag.withDescription("Event names of another system: office or gateway"),
       Flag.optional,
     ),
   },
@@ -58,7 +58,7 @@ export const events = Command.make(
     yield* Effect.raceFirst(watching, stopAsked)
   }),
 ).pipe(
-  Command.withDescription("Watch what happens, one line an event"),
+  Command.withDescription("Watch events, one line per event"),
   Command.withExamples([
     { command: "stoa events --after 0 --json", description: "Everything that is still kept, and on" },
   ]),

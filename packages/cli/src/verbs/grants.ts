@@ -8,7 +8,7 @@ import { all, ask, client, list, root, show, talk } from "../root.ts"
 
 const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
 const resource = Argument.String("resource").pipe(
-  Argument.withDescription("A path such as tools/web-search; * stands for anything"),
+  Argument.withDescription("A path such as tools/web-search; * matches any characters"),
 )
 
 const ls = Command.make(
@@ -40,7 +40,7 @@ const add = Command.make(
     principal,
     resource,
     action: Flag.Literals("action", Action.literals).pipe(
-      Flag.withDescription("What it is about; may be given several times (default: execute)"),
+      Flag.withDescription("The action; can be given several times (default: execute)"),
       Flag.between(0, 5),
     ),
     effect: Flag.Literals("effect", Verdict.literals).pipe(
@@ -77,7 +77,7 @@ const rm = Command.make(
   { id: Argument.String("id").pipe(Argument.withDescription("The grant's id, gnt_…")) },
   Effect.fn(function* ({ id }) {
     yield* change((stoa) => stoa.grants.revoke(id))
-    yield* talk(`${id} no longer holds`)
+    yield* talk(`${id} is revoked`)
   }),
 ).pipe(Command.withDescription("Revoke a grant, at once"))
 
@@ -89,7 +89,7 @@ const judge = Command.make(
     yield* show(judged, `${judged.verdict}  (rule: ${judged.rule})`)
   }),
 ).pipe(
-  Command.withDescription("May they? The verdict, and the rule that decides"),
+  Command.withDescription("Show the verdict for a principal, and the rule that decides"),
   Command.withExamples([{ command: "stoa grants judge pam execute tools/wipe", description: "Ask before you grant" }]),
 )
 

@@ -24,13 +24,13 @@ const ls = Command.make(
 
 const rm = Command.make(
   "rm",
-  { host: Argument.String("host").pipe(Argument.withDescription("Its name, or the id of somebody else's")) },
+  { host: Argument.String("host").pipe(Argument.withDescription("Its name, or its id if it is somebody else's")) },
   Effect.fn(function* ({ host }) {
     yield* ask((stoa) => stoa.hosts.remove(host))
     yield* talk(`${host} is gone, and its tools`)
   }),
 ).pipe(
-  Command.withDescription("Withdraw a host and its tools; its process is told"),
+  Command.withDescription("Remove a host and its tools, and tell its process"),
   Command.withExamples([{ command: "stoa hosts rm billing", description: "Its open calls fail" }]),
 )
 

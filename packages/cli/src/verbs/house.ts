@@ -18,7 +18,7 @@ export const login = Command.make(
     if (token === undefined) return yield* refused("There is no token to sign in with. Give one with --token.")
     const link = `${url.replace(/\/+$/, "")}/#token=${encodeURIComponent(token)}`
     yield* show({ link, principal: me }, link)
-    yield* talk(`Opens the page as ${me.name}. Whoever has the link has the token.`)
+    yield* talk(`Opens the page as ${me.name}. The link contains the token: keep it safe.`)
   }),
 ).pipe(Command.withDescription("Print a sign-in link for the page"))
 
@@ -45,7 +45,7 @@ const said = (done: {
     .join("; ")
 
 const accept = Flag.Literals("accept", ["clock", "audit"]).pipe(
-  Flag.withDescription("You have looked into this finding, and vouch for it; the house must run"),
+  Flag.withDescription("Accept this finding after you have looked into it; the house must be running"),
   Flag.optional,
 )
 
@@ -62,9 +62,9 @@ export const doctor = Command.make(
       for (const { check, detail, state } of report.findings)
         yield* out(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)
     if (report.findings.some(({ state }) => state === "fail"))
-      return yield* new Failure({ message: "The house is not well: see above.", exitCode: 1 })
+      return yield* new Failure({ message: "The house has problems: see above.", exitCode: 1 })
   }),
-).pipe(Command.withDescription("Look the house over; it need not run"))
+).pipe(Command.withDescription("Check the house, running or not"))
 
 const file = Argument.String("file").pipe(Argument.withDescription("The backup file"))
 
@@ -73,18 +73,18 @@ export const backup = Command.make(
   {
     file,
     withKey: Flag.Boolean("with-key").pipe(
-      Flag.withDescription("Put the secret key in: whoever has the file can then open the secrets"),
+      Flag.withDescription("Include the secret key: whoever has the file can then open the secrets"),
       Flag.withDefault(false),
     ),
   },
   Effect.fn(function* ({ file, withKey }) {
-    if (existsSync(file)) return yield* refused(`${file} exists. Give the name of a new file.`)
+    if (existsSync(file)) return yield* refused(`${file} already exists. Give the name of a new file.`)
     if (yield* houseRuns) yield* download(file, withKey)
     else yield* backupHere(file, withKey)
     yield* talk(
       withKey
-        ? `${file} holds everything, the secret key too: keep it as you would keep the key.`
-        : `${file} holds everything but the secret key: without STOA_SECRET_KEY its secrets stay shut.`,
+        ? `${file} contains everything, including the secret key: keep it as safe as the key.`
+        : `${file} contains everything except the secret key: without STOA_SECRET_KEY its secrets cannot be opened.`,
     )
     yield* show({ file, secretKey: withKey }, file)
   }),
@@ -106,7 +106,9 @@ const download = (file: string, withKey: boolean) =>
         } catch (cause) {
           await rm(part, { force: true })
           const why = cause instanceof Error ? cause.message : String(cause)
-          throw new Error(`The copy could not be finished (${why}), and nothing of it was kept. Try again.`, { cause })
+          throw new Error(`The backup could not be finished (${why}), and nothing of it was kept. Try again.`, {
+            cause,
+          })
         }
       },
       catch: failureOf,
@@ -118,7 +120,7 @@ export const restore = Command.make(
   {
     file,
     replace: Flag.Boolean("replace").pipe(
-      Flag.withDescription("Take the place of what is there; that is kept aside"),
+      Flag.withDescription("Replace the existing data; a copy of it is kept"),
       Flag.withDefault(false),
     ),
   },
@@ -126,4 +128,4 @@ export const restore = Command.make(
     // The folder's lock keeps it from a house that runs.
     yield* restoreHere(file, replace)
   }),
-).pipe(Command.withDescription("Bring a backup back; the house must not run"))
+).pipe(Command.withDescription("Restore a backup; the house must not be running"))

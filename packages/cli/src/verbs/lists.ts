@@ -9,13 +9,13 @@ const set = Argument.Literals("set", ListedSet.literals).pipe(
   Argument.withDescription("A toolset, configured (your own tools) or upstream (those of MCP servers)"),
 )
 const context = Argument.Literals("context", AccessContext.literals).pipe(
-  Argument.withDescription("Where the caller's token stands"),
+  Argument.withDescription("The context of the caller's token"),
 )
 
 type Shown = { readonly tools: ReadonlyArray<string>; readonly unknown: ReadonlyArray<string> }
 const words = ({ tools }: Shown): string => (tools.length === 0 ? "nothing" : tools.join("\n"))
 const noted = ({ unknown }: Shown) =>
-  unknown.length === 0 ? Effect.void : talk(`Nobody offers these at the moment: ${unknown.join(", ")}`)
+  unknown.length === 0 ? Effect.void : talk(`Not available at the moment: ${unknown.join(", ")}`)
 
 const ls = Command.make(
   "ls",
@@ -34,7 +34,7 @@ const one = Command.make(
     yield* show(found, words(found))
     yield* noted(found)
   }),
-).pipe(Command.withDescription("One list, a tool a line"))
+).pipe(Command.withDescription("One list, one tool per line"))
 
 const replace = Command.make(
   "set",
@@ -42,7 +42,9 @@ const replace = Command.make(
     set,
     context,
     tools: Argument.String("tool").pipe(
-      Argument.withDescription("A tool's name, <server>/* for all of a server, or *; none: nothing is allowed"),
+      Argument.withDescription(
+        "A tool's name, <server>/* for a whole server, or * for all; without any, nothing is allowed",
+      ),
       Argument.variadic(),
     ),
   },
@@ -52,7 +54,7 @@ const replace = Command.make(
     yield* noted(made)
   }),
 ).pipe(
-  Command.withDescription("Replace a list by these tools"),
+  Command.withDescription("Replace a list with these tools"),
   Command.withExamples([
     {
       command: "stoa lists set upstream agent 'notes/*' crm/search",
@@ -68,7 +70,7 @@ const reset = Command.make(
     const made = yield* change((stoa) => stoa.allowLists.reset(set, context))
     yield* show(made, words(made))
   }),
-).pipe(Command.withDescription("Give a list back to its default"))
+).pipe(Command.withDescription("Reset a list to its default"))
 
 export const lists = Command.make("lists").pipe(
   Command.withDescription("Allow lists: which tools a context sees and calls"),

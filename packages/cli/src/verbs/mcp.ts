@@ -23,9 +23,9 @@ const named = (name: string): string => encodeURIComponent(name)
 export const mcp = Command.make(
   "mcp",
   {
-    toolset: Flag.String("toolset").pipe(Flag.withDescription("This toolset alone, such as office"), Flag.optional),
+    toolset: Flag.String("toolset").pipe(Flag.withDescription("Only this toolset, such as office"), Flag.optional),
     server: Flag.String("server").pipe(
-      Flag.withDescription("The tools of this MCP server alone, under its own names"),
+      Flag.withDescription("Only the tools of this MCP server, under its own names"),
       Flag.optional,
     ),
   },

@@ -10,11 +10,11 @@ const id = Argument.String("id").pipe(Argument.withDescription("The record's id,
 const kind = Flag.String("kind").pipe(Flag.withDescription("Only this kind"), Flag.optional)
 const tag = Flag.String("tag").pipe(Flag.withDescription("Only with this tag"), Flag.optional)
 const owner = Flag.String("owner").pipe(
-  Flag.withDescription("What this one made public or shares with you"),
+  Flag.withDescription("Only records of this owner that are public or shared with you"),
   Flag.optional,
 )
 const namespace = Flag.Literals("namespace", MemoryNamespace.literals).pipe(
-  Flag.withDescription("Of one family of tools"),
+  Flag.withDescription("Only this namespace"),
   Flag.optional,
 )
 const columns = ["id", "namespace", "kind", "key", "version", "tags", "content"]
@@ -97,7 +97,7 @@ const set = Command.make(
     key: Argument.String("key").pipe(Argument.withDescription("Its key; with slashes it joins a series")),
     text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
     kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
-    tag: Flag.String("tag").pipe(Flag.withDescription("A tag; may be given several times"), Flag.between(0, 64)),
+    tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
     public: Flag.Boolean("public").pipe(Flag.withDescription("Everybody may read it"), Flag.withDefault(false)),
   },
   Effect.fn(function* ({ key, kind, public: open, tag, text }) {
@@ -124,7 +124,7 @@ const edit = Command.make(
     id,
     text: Argument.String("content").pipe(Argument.withDescription("The new text; @file reads a file, - reads stdin")),
     version: Flag.Int("version").pipe(
-      Flag.withDescription("The version you read: refused if somebody wrote meanwhile"),
+      Flag.withDescription("The version you read; the write is refused if somebody has changed it since"),
       Flag.optional,
     ),
   },
@@ -188,7 +188,7 @@ const restore = Command.make(
     const made = yield* ask((stoa) => stoa.memory.restore(id))
     yield* show(made, `${made.id}  version ${made.version}`)
   }),
-).pipe(Command.withDescription("Bring a deleted record back"))
+).pipe(Command.withDescription("Restore a deleted record"))
 
 const share = Command.make(
   "share",
@@ -206,7 +206,7 @@ const share = Command.make(
     )
     yield* talk(right === "none" ? `${principal} no longer sees ${id}` : `${principal} may ${right} ${id}`)
   }),
-).pipe(Command.withDescription("Let somebody read or write a record"))
+).pipe(Command.withDescription("Share a record with somebody"))
 
 export const memory = Command.make("memory").pipe(
   Command.withDescription("What outlives a conversation"),

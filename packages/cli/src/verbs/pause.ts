@@ -11,14 +11,14 @@ export const pause = Command.make(
       Argument.withDescription("everything, agents/NAME, tools/NAME or servers/NAME"),
       Argument.optional,
     ),
-    reason: Flag.String("reason").pipe(Flag.withDescription("Why, for whoever meets it"), Flag.optional),
-    lift: Flag.String("lift").pipe(Flag.withDescription("Let this subject go on"), Flag.optional),
+    reason: Flag.String("reason").pipe(Flag.withDescription("The reason, which refused callers see"), Flag.optional),
+    lift: Flag.String("lift").pipe(Flag.withDescription("Lift the pause of this subject"), Flag.optional),
   },
   Effect.fn(function* ({ lift, reason, subject }) {
     if (Option.isSome(lift)) {
       if (Option.isSome(subject)) return yield* refused("Pause one thing or lift another, not both at once.")
       yield* ask((stoa) => stoa.pauses.lift(lift.value))
-      return yield* talk(`${lift.value} goes on`)
+      return yield* talk(`${lift.value} is no longer paused`)
     }
     if (Option.isNone(subject)) {
       const { items } = yield* ask((stoa) => stoa.pauses.list())
@@ -30,12 +30,14 @@ export const pause = Command.make(
     const made = yield* ask((stoa) =>
       stoa.pauses.set({ subject: subject.value, ...(Option.isSome(reason) ? { reason: reason.value } : {}) }),
     )
-    yield* show(made, `${made.subject} is paused: it makes and takes no calls`)
+    yield* show(made, `${made.subject} is paused: its calls are refused`)
   }),
 ).pipe(
-  Command.withDescription("The kill switch: stop an agent, a tool, a server or everything; alone it lists"),
+  Command.withDescription(
+    "The kill switch: pause an agent, a tool, a server or everything; without arguments, list pauses",
+  ),
   Command.withExamples([
     { command: 'stoa pause tools/wipe --reason "it wiped too much"', description: "Stop one tool, at once" },
-    { command: "stoa pause --lift tools/wipe", description: "Let it go on" },
+    { command: "stoa pause --lift tools/wipe", description: "Lift a pause" },
   ]),
 )

@@ -6,11 +6,11 @@ import { change } from "../change.ts"
 import { all, ask, client, list, show, talk } from "../root.ts"
 
 const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(
-  Flag.withDescription("A set of tools it sees; may be given several times"),
+  Flag.withDescription("A set of tools it sees; can be given several times"),
   Flag.between(0, ToolsetName.literals.length),
 )
 const role = Flag.Literals("role", Role.literals).pipe(
-  Flag.withDescription("A role; may be given several times"),
+  Flag.withDescription("A role; can be given several times"),
   Flag.between(0, 8),
 )
 
@@ -37,7 +37,7 @@ const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Optio
 
 const wallet = Flag.String("wallet").pipe(Flag.withDescription("The address of its wallet"), Flag.optional)
 
-const name = Argument.String("name").pipe(Argument.withDescription("Its name, which nobody else has"))
+const name = Argument.String("name").pipe(Argument.withDescription("Its name, which must be unique"))
 
 /** `agents` and `people` are the same verb for two kinds of principal. */
 const verb = (plural: string, kind: "agent" | "person") => {
@@ -63,7 +63,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       )
       const made =
         Object.keys(profile).length === 0 ? added : yield* ask((stoa) => stoa.agents.change(added.id, profile))
-      yield* show(made, `${made.name} is here: ${made.id}`)
+      yield* show(made, `${made.name} is added: ${made.id}`)
     }),
   ).pipe(
     Command.withDescription(`Add one of the ${plural}`),
@@ -114,7 +114,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
     }),
   ).pipe(
-    Command.withDescription("Change roles, toolsets or the name: what is given replaces what was"),
+    Command.withDescription("Change roles, toolsets or the name; new values replace the old ones"),
     Command.withExamples([
       { command: `stoa ${plural} set Pam --toolset office --toolset stoa`, description: "Pam sees these two sets" },
     ]),
@@ -125,9 +125,9 @@ const verb = (plural: string, kind: "agent" | "person") => {
     Effect.fn(function* ({ name }) {
       const { id } = yield* found(name)
       yield* ask((stoa) => stoa.principals.retire(id))
-      yield* talk(`${name} has left; its tokens no longer work`)
+      yield* talk(`${name} is retired; its tokens no longer work`)
     }),
-  ).pipe(Command.withDescription("Retire one: its tokens stop, its past stays"))
+  ).pipe(Command.withDescription("Retire one: its tokens stop working, its history stays"))
   return Command.make(plural).pipe(
     Command.withDescription(`The ${plural} of the house`),
     Command.withSubcommands([add, ls, set, rm]),

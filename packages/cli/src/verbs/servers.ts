@@ -40,24 +40,26 @@ export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
 const add = Command.make(
   "add",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("Its name; it stands before each of its tools")),
+    name: Argument.String("name").pipe(
+      Argument.withDescription("Its name, which comes before the name of each of its tools"),
+    ),
     program: Argument.String("command").pipe(
       Argument.withDescription("After --: the program and its arguments"),
       Argument.variadic(),
     ),
     address: Flag.String("address").pipe(
-      Flag.withDescription("Its address, in place of a program; --url, written here, is the same"),
+      Flag.withDescription("Its address, instead of a program; --url here means the same"),
       Flag.optional,
     ),
     header: several("header", "NAME=VALUE, sent with each request; ${secret.NAME} is filled in by the house"),
     env: several("env", "NAME=VALUE for the program; ${secret.NAME} is filled in by the house"),
     allow: several("allow", "A tool that may be used; without it all may"),
     transport: Flag.Literals("transport", ["http", "sse", "websocket"]).pipe(
-      Flag.withDescription("How to speak with the address"),
+      Flag.withDescription("The transport for the address"),
       Flag.optional,
     ),
     timeout: Flag.Int("timeout").pipe(
-      Flag.withDescription("Seconds a call may go on without a sign of life: 1 to 300, and 30 if nothing is said"),
+      Flag.withDescription("Seconds a call may take without any sign of activity: 1 to 300 (default: 30)"),
       Flag.optional,
     ),
     review: Flag.Literals("review", ["hold", "trust"]).pipe(
@@ -68,7 +70,7 @@ const add = Command.make(
   Effect.fn(function* ({ address, allow, env, header, name, program, review, timeout, transport }) {
     const [command, ...args] = program
     if ((command === undefined) === Option.isNone(address))
-      return yield* refused("Say how to reach it: a program after --, or an address with --url.")
+      return yield* refused("Say how to reach it: give a program after --, or an address with --url.")
     const headers = yield* pairs(header, "header")
     const variables = yield* pairs(env, "env")
     const made = yield* ask((stoa) =>
@@ -87,7 +89,7 @@ const add = Command.make(
     yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)
     if (made.status === "error")
       return yield* new Failure({
-        message: `${made.name} is kept, and the house goes on trying to reach it. Mend what it says above, or remove it with "stoa servers rm ${made.name}".`,
+        message: `${made.name} is added, and the house keeps trying to reach it. Fix the problem above, or remove it with "stoa servers rm ${made.name}".`,
         exitCode: 1,
       })
   }),
@@ -117,7 +119,7 @@ const ls = Command.make(
       "error",
     ])
   }),
-).pipe(Command.withDescription("List the MCP servers and how they are"))
+).pipe(Command.withDescription("List the MCP servers and their status"))
 
 const rm = Command.make(
   "rm",
@@ -126,7 +128,7 @@ const rm = Command.make(
     yield* ask((stoa) => stoa.mcpServers.remove(server))
     yield* talk(`${server} is gone`)
   }),
-).pipe(Command.withDescription("Disconnect an MCP server and forget it"))
+).pipe(Command.withDescription("Remove an MCP server"))
 
 /** So much of a digest cannot be met by another definition on purpose; less could. */
 const shortest = 16
@@ -146,11 +148,9 @@ const pinned = Command.make(
     const why = items.some((one) => one.why !== undefined) ? ["why"] : []
     yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest", ...why])
     if (!json && items.some(({ held }) => held !== null))
-      yield* talk(`Look at a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
+      yield* talk(`To see a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
   }),
-).pipe(
-  Command.withDescription("What its tools were when they were first seen, what waits for review, and what is left out"),
-)
+).pipe(Command.withDescription("List its tools: active, held for review, or left out"))
 
 /** Line by line. What a terminal would not show, or would show elsewhere, is written out. */
 const linesOf = (definition: unknown): ReadonlyArray<string> =>
@@ -175,7 +175,7 @@ const accept = Command.make(
   "accept",
   {
     server,
-    tool: Argument.String("tool").pipe(Argument.withDescription("A tool of it that is held")),
+    tool: Argument.String("tool").pipe(Argument.withDescription("One of its held tools")),
     digest: Flag.String("digest").pipe(
       Flag.withDescription(
         "The digest of what you have looked at; without it the change is shown and nothing is accepted",
@@ -201,7 +201,7 @@ const accept = Command.make(
     const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool, { digest: whole }))
     yield* show(now, `${server}/${tool} may be called again`)
   }),
-).pipe(Command.withDescription("Show how a tool has changed; with --digest, accept what it says now"))
+).pipe(Command.withDescription("Show how a tool has changed; with --digest, accept the change"))
 
 export const servers = Command.make("servers").pipe(
   Command.withDescription("MCP servers whose tools the house offers"),

@@ -14,11 +14,11 @@ const add = Command.make(
       Flag.withDefault("private"),
     ),
     member: Flag.String("member").pipe(
-      Flag.withDescription("Somebody in it; may be given several times"),
+      Flag.withDescription("A member; can be given several times"),
       Flag.between(0, 1000),
     ),
     trigger: Flag.Literals("trigger", ["dm", "mention", "human-all", "team-edge"]).pipe(
-      Flag.withDescription("Whom a message is for"),
+      Flag.withDescription("Which agents a message is for"),
       Flag.optional,
     ),
     topic: Flag.String("topic").pipe(Flag.optional),
@@ -33,10 +33,10 @@ const add = Command.make(
         ...(Option.isSome(topic) ? { topic: topic.value } : {}),
       }),
     )
-    yield* show(made, `${made.name} is open: ${made.id}`)
+    yield* show(made, `${made.name} is created: ${made.id}`)
   }),
 ).pipe(
-  Command.withDescription("Open a space"),
+  Command.withDescription("Create a space"),
   Command.withExamples([{ command: "stoa spaces add general --kind public", description: "A space for everybody" }]),
 )
 
@@ -90,7 +90,7 @@ const join = Command.make(
     yield* ask((stoa) => stoa.spaces.addMember(space, principal))
     yield* talk(`${principal} is in ${space}`)
   }),
-).pipe(Command.withDescription("Let somebody in"))
+).pipe(Command.withDescription("Add a member"))
 
 const leave = Command.make(
   "leave",
@@ -99,10 +99,10 @@ const leave = Command.make(
     yield* ask((stoa) => stoa.spaces.removeMember(space, principal))
     yield* talk(`${principal} is no longer in ${space}`)
   }),
-).pipe(Command.withDescription("Put somebody out, or leave"))
+).pipe(Command.withDescription("Remove a member, or leave"))
 
 export const spaces = Command.make("spaces").pipe(
-  Command.withDescription("Places to talk"),
+  Command.withDescription("Spaces: where people and agents talk"),
   Command.withSubcommands([add, ls, read, join, leave]),
 )
 
@@ -111,7 +111,7 @@ export const say = Command.make(
   {
     space,
     text: Argument.String("text").pipe(Argument.withDescription("What to say")),
-    replyTo: Flag.String("reply-to").pipe(Flag.withDescription("Id of the message it answers"), Flag.optional),
+    replyTo: Flag.String("reply-to").pipe(Flag.withDescription("Id of the message it replies to"), Flag.optional),
   },
   Effect.fn(function* ({ replyTo, space, text }) {
     const said = yield* ask((stoa) =>
@@ -120,7 +120,7 @@ export const say = Command.make(
     yield* show(said, `${said.seq}  ${said.id}`)
   }),
 ).pipe(
-  Command.withDescription("Say something in a space"),
+  Command.withDescription("Post a message in a space"),
   Command.withExamples([
     { command: 'stoa say general "good morning" --json', description: "Say it, and print the message" },
   ]),

@@ -13,11 +13,11 @@ const add = Command.make(
       Flag.optional,
     ),
     context: Flag.Literals("context", ["agent", "crossroads", "internal"]).pipe(
-      Flag.withDescription("Where it stands; usually left alone"),
+      Flag.withDescription("Its context; rarely needed"),
       Flag.optional,
     ),
     certificate: Flag.Boolean("certificate").pipe(
-      Flag.withDescription("Lives seven days; renew it with rotate"),
+      Flag.withDescription("Lasts seven days; renew it with rotate"),
       Flag.withDefault(false),
     ),
   },
@@ -32,10 +32,10 @@ const add = Command.make(
       }),
     )
     yield* show(made, made.token)
-    yield* talk("Shown this once: keep it safe.")
+    yield* talk("This token is shown only once: keep it safe.")
   }),
 ).pipe(
-  Command.withDescription("Make a token; its secret is shown once"),
+  Command.withDescription("Make a token; it is shown once"),
   Command.withExamples([{ command: "stoa token add pam --json", description: "A token for Pam" }]),
 )
 
@@ -79,9 +79,9 @@ const rotate = Command.make(
   Effect.fn(function* ({ id }) {
     const made = yield* ask((stoa) => stoa.tokens.rotate(id))
     yield* show(made, made.token)
-    yield* talk("Shown this once; the old one no longer works.")
+    yield* talk("This token is shown only once; the old one no longer works.")
   }),
-).pipe(Command.withDescription("Replace a token by a new one with the same life"))
+).pipe(Command.withDescription("Replace a token with a new one of the same expiry"))
 
 export const token = Command.make("token").pipe(
   Command.withDescription("Credentials"),

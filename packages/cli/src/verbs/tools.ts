@@ -29,7 +29,7 @@ const ls = Command.make(
       "description",
     ])
   }),
-).pipe(Command.withDescription("List the tools you may call; asks: a person decides before it runs"))
+).pipe(Command.withDescription("List the tools you may call; asks = a person decides before it runs"))
 
 const one = Command.make(
   "show",
@@ -38,7 +38,7 @@ const one = Command.make(
     const found = yield* ask((stoa) => stoa.tools.get(name))
     yield* show(found, JSON.stringify(found, null, 2))
   }),
-).pipe(Command.withDescription("One tool, as those who may call it see it"))
+).pipe(Command.withDescription("Show one tool as its callers see it"))
 
 /** Every fault a line, by its path. */
 const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: string) {
@@ -126,7 +126,7 @@ const migrate = Command.make(
     yield* outJson({ tools: migrated.tools }, json ? 0 : 2)
   }),
 ).pipe(
-  Command.withDescription("Print tools of version 1 in the form of today; changes nothing"),
+  Command.withDescription("Convert tools from version 1 of the format and print them; changes nothing"),
   Command.withExamples([
     { command: "stoa tools migrate old.json > tools.json", description: "Then: stoa tools add tools.json" },
   ]),
@@ -146,7 +146,7 @@ const load = Command.make(
     ),
     prefix: Flag.String("prefix").pipe(Flag.withDescription("Put before every name"), Flag.optional),
     include: Flag.String("include").pipe(
-      Flag.withDescription("Only this operation; may be given several times"),
+      Flag.withDescription("Only this operation; can be given several times"),
       Flag.between(0, 1000),
     ),
   },
@@ -187,11 +187,11 @@ const key = Command.make(
   Effect.fn(function* ({ name }) {
     const found = yield* ask((stoa) => stoa.tools.signingKey(name))
     yield* show(found, found.key)
-    yield* talk("Signs what is sent to the webhook and what it sends back: give it to that service alone.")
+    yield* talk("This key signs requests in both directions: give it only to that service.")
   }),
 ).pipe(Command.withDescription("The signing key of a webhook tool"))
 
 export const tools = Command.make("tools").pipe(
-  Command.withDescription("What can be called, and how it is configured"),
+  Command.withDescription("List, add and change tools"),
   Command.withSubcommands([ls, one, add, set, rm, migrate, load, key]),
 )

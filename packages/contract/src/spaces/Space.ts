@@ -6,7 +6,7 @@ import { PrincipalKind, PrincipalRef } from "../access/Principal.ts"
 export const SpaceKind = Schema.Literals(["public", "private", "dm", "team"])
 export type SpaceKind = typeof SpaceKind.Type
 
-/** Whom a message is for, beyond those who happen to read it. */
+/** Which agents a message is for, beyond those who happen to read it. */
 export const Trigger = Schema.Literals(["dm", "mention", "human-all", "team-edge"])
 export type Trigger = typeof Trigger.Type
 

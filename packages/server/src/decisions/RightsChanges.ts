@@ -197,7 +197,7 @@ export class RightsChanges extends Context.Service<
             if (bound.digest !== digestOf([row.change])) return
             const caller = yield* again(row)
             if (caller === undefined)
-              return yield* Effect.logWarning(`${decision}: its token has ended; nothing was changed`)
+              return yield* Effect.logWarning(`${decision}: the token that asked for it has ended; nothing was changed`)
             yield* make(decode(row.change)).pipe(
               Effect.provideService(Caller, caller),
               Effect.provideService(Approved, true),
@@ -206,7 +206,7 @@ export class RightsChanges extends Context.Service<
         )
         yield* Effect.catch(made, (error) =>
           Effect.andThen(
-            Effect.logWarning(`${decision} was approved, and the change was not made: ${error.message}`),
+            Effect.logWarning(`${decision} was approved, but the change was not made: ${error.message}`),
             Effect.orDie(sql`DELETE FROM rights_changes WHERE decision = ${decision}`),
           ),
         )

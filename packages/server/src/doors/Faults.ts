@@ -16,7 +16,7 @@ export const faultOf = (
   if (error._tag === "SqlError" && error.reason?._tag === "ConnectionError")
     return Effect.as(
       Effect.logError("The database cannot be reached", cause),
-      new Unavailable({ reason: "its database does not answer" }),
+      new Unavailable({ reason: "the database does not answer" }),
     )
   return Effect.as(
     Effect.logError(`${what} failed`, cause).pipe(Effect.annotateLogs({ correlationId })),

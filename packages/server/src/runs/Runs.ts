@@ -199,7 +199,7 @@ export class Runs extends Context.Service<
         const ended = yield* journal.transact(record.stop(run.id, { stop: "cancelled", failure }))
         if (ended === undefined) {
           const now = (yield* record.byId(run.id))!
-          return yield* new WrongState({ detail: `This run is ${now.state} already, and stays so.` })
+          return yield* new WrongState({ detail: `This run is already ${now.state}.` })
         }
         const unsettled = yield* Effect.orDie(
           sql<{

@@ -1,4 +1,4 @@
-/** Whom a message is for: the agents that should be woken by it. Pure; whoever wakes them reads it off the event. */
+/** Which agents a message is for: the agents that should be woken by it. Pure; whoever wakes them reads it off the event. */
 import type { PrincipalId, PrincipalKind, Trigger } from "@stoa/contract"
 
 interface Present {

@@ -45,7 +45,9 @@ export class Holder extends Context.Service<
       if (isShared) {
         yield* renew
         yield* Effect.andThen(Effect.sleep(Duration.seconds(seconds / 3)), beat).pipe(
-          Effect.catchCause((cause) => Effect.logError("A beat of this process failed; the next one comes", cause)),
+          Effect.catchCause((cause) =>
+            Effect.logError("Renewing the lease of this process failed; it is tried again", cause),
+          ),
           Effect.forever,
           Effect.forkScoped,
         )

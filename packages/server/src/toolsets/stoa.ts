@@ -77,7 +77,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "list_spaces",
-      description: "The spaces you may see, with how much in them you have not read.",
+      description: "The spaces you may see, with the number of unread messages.",
       effects: "none",
       input: { properties: { limit, cursor: text("The next of the page before") } },
       run: Effect.fnUntraced(function* (input: { readonly limit?: number; readonly cursor?: string }) {
@@ -107,7 +107,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "post_message",
-      description: "Say something in a space. @Name addresses a member.",
+      description: "Post a message in a space. @Name addresses a member.",
       effects: "store",
       input: {
         properties: {
@@ -127,7 +127,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "read_messages",
-      description: "Read a space: the newest messages, or those before or after a number, oldest first.",
+      description: "Read the messages of a space: the newest, or those before or after a number, oldest first.",
       effects: "none",
       input: {
         properties: { space, limit, before: integer("Before this number"), after: integer("After this number") },
@@ -163,7 +163,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "search_messages",
-      description: "Find messages by a question in plain words, in what you may see. The best first.",
+      description: "Search the messages you may see by a question in plain words. The best first.",
       effects: "none",
       input: {
         properties: {
@@ -196,7 +196,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "mark_read",
-      description: "Say how far you have read in a space.",
+      description: "Mark messages of a space as read, up to a number.",
       effects: "store",
       annotations: { idempotentHint: true },
       input: {
@@ -254,7 +254,7 @@ export const stoa = Effect.gen(function* () {
     tool({
       name: "call_status",
       everywhere: true,
-      description: "What has become of a call of yours.",
+      description: "The state and the result of one of your calls.",
       effects: "none",
       input: { properties: { call: text("The call's id") }, required: ["call"] },
       run: Effect.fnUntraced(function* (input: { readonly call: string }) {
@@ -264,7 +264,7 @@ export const stoa = Effect.gen(function* () {
     tool({
       name: "cancel_call",
       everywhere: true,
-      description: "Stop a call of yours that waits or runs.",
+      description: "Cancel one of your calls that is waiting or running.",
       effects: "outside",
       annotations: { idempotentHint: true },
       input: { properties: { call: text("The call's id") }, required: ["call"] },
@@ -277,7 +277,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "list_decisions",
-      description: "Decisions that wait for a person, as far as you may see them.",
+      description: "The open decisions that you may see.",
       effects: "none",
       input: {
         properties: {
@@ -304,7 +304,7 @@ export const stoa = Effect.gen(function* () {
           decision: text("The decision's id"),
           verdict: { type: "string", enum: ["approve", "deny", "submit"] },
           input: { type: "object", description: "Approve with this input instead" },
-          value: { description: "What fills the form" },
+          value: { description: "The value of the form" },
           reach: { type: "string", enum: ["once", "always"], default: "once" },
           note: text("Why", { maxLength: 2000 }),
         },

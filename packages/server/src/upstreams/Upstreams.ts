@@ -125,7 +125,8 @@ export class Upstreams extends Context.Service<
           const entry = pool.entries.get(id)
           if (entry === undefined) return yield* new WrongState({ detail: `"${wanted.name}" was removed meanwhile.` })
           const settled = yield* Effect.timeoutOption(Deferred.await(entry.first), patience)
-          if (settled._tag === "None") yield* pool.late(entry, `it did not answer within ${patience}; it is tried on`)
+          if (settled._tag === "None")
+            yield* pool.late(entry, `it did not answer within ${patience}; the house keeps trying`)
           return { server: stateOf(entry), first }
         })
 

@@ -136,7 +136,7 @@ for (const store of ["sqlite", "postgres"] as const) {
         yield* more(1)
         const found: Finding = yield* doctor
         assert.strictEqual(found.state, "warn")
-        assert.match(found.detail, /sealed since row \d+/)
+        assert.match(found.detail, /signed since row \d+/)
         const { findings } = yield* ask(() => admin.house.accept({ check: "audit" }))
         assert.deepInclude(
           findings.find(({ check }) => check === "audit")!,

@@ -304,7 +304,7 @@ for (const [name, place] of places)
         fs.truncateSync(join(folder, "cut.db"), 40_000)
         assert.match(yield* refused("cut.db"), /cut\.db (is damaged|cannot be read as a backup)/)
         assert.deepStrictEqual(yield* on(seen), before)
-        assert.include(yield* sentence(backup.make(join(folder, "rows.db"))), "is already there")
+        assert.include(yield* sentence(backup.make(join(folder, "rows.db"))), "already exists")
         assert.include(yield* sentence(backup.make(join(folder, "no/such/folder.db"))), "could not be written: ENOENT")
       }),
     )

@@ -146,7 +146,7 @@ describe.each(places)("a restart on %s", (_name, place) => {
         const upstreams = Context.get(yield* opened(room(store, "another key")), Upstreams)
         const { error, status, transport } = yield* upstreams.get("sealed")
         assert.deepStrictEqual([status, transport], ["error", "stdio"])
-        assert.match(error!, /sealed under another key/)
+        assert.match(error!, /encrypted with another key/)
         yield* upstreams.remove("sealed")
         assert.deepStrictEqual((yield* upstreams.list).items, [])
       }).pipe(Effect.scoped),

@@ -98,7 +98,9 @@ export class Audit extends Context.Service<
       const retain = Effect.gen(function* () {
         const { anchor } = yield* endsOf(sql)
         if (sealingOfAnchor(key, anchor) !== "fits") {
-          yield* Effect.logError("The audit trail is kept as it is: its seal does not fit. See stoa doctor")
+          yield* Effect.logError(
+            "The signature of the audit trail does not match; nothing was changed. Run stoa doctor",
+          )
           return 0
         }
         const term = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: keptDays }))

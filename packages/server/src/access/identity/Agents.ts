@@ -91,7 +91,7 @@ export class Agents extends Context.Service<
           if (before.source === "file" && by !== "file")
             return yield* new OwnedByFile({ noun: "agent", name: before.name, file: configFile })
           if (before.retiredAt !== null)
-            return yield* new WrongState({ detail: `${before.name} has left and cannot be changed.` })
+            return yield* new WrongState({ detail: `${before.name} is retired and cannot be changed.` })
           const above = parent === undefined ? before.parent : parent === null ? null : yield* parentOf(before, parent)
           const after = new Agent({ ...before, ...changes, parent: above })
           const named = (Object.keys(plain) as ReadonlyArray<keyof Profile>).filter(

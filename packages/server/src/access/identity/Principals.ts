@@ -151,7 +151,7 @@ export class Principals extends Context.Service<
           if (principal.source === "file" && by !== "file")
             return yield* new OwnedByFile({ noun: principal.kind, name: principal.name, file: configFile })
           if (principal.retiredAt !== null)
-            return yield* new WrongState({ detail: `${principal.name} has left and cannot be changed.` })
+            return yield* new WrongState({ detail: `${principal.name} is retired and cannot be changed.` })
         })
 
         const change: Principals["Service"]["change"] = Effect.fn("Principals.change")(function* (
@@ -164,9 +164,11 @@ export class Principals extends Context.Service<
           if (changes.name !== undefined && nameKey(changes.name) !== nameKey(before.name)) yield* free(changes.name)
           yield* unclaimed(changes.wallet, before.id)
           if (before.name === "admin" && changes.name !== undefined && changes.name !== "admin")
-            return yield* new WrongState({ detail: "The admin of the house keeps its name: settings refer to it." })
+            return yield* new WrongState({
+              detail: "The house's admin cannot be renamed, because settings refer to it.",
+            })
           if (before.name === "admin" && changes.roles !== undefined && !changes.roles.includes("admin"))
-            return yield* new WrongState({ detail: "The admin of the house keeps the role admin." })
+            return yield* new WrongState({ detail: "The house's admin cannot lose the role admin." })
           const after = new Principal({ ...before, ...changes })
           const named = Object.keys(changes).filter(
             (key) => JSON.stringify(before[key as never]) !== JSON.stringify(after[key as never]),
@@ -193,7 +195,7 @@ export class Principals extends Context.Service<
           const principal = yield* get(ref)
           yield* mayTouch(principal, by)
           if (principal.name === "admin")
-            return yield* new WrongState({ detail: "The admin of the house cannot leave it." })
+            return yield* new WrongState({ detail: "The house's admin cannot be retired." })
           const now = DateTime.formatIso(yield* DateTime.now)
           yield* Effect.orDie(
             sql`UPDATE principals SET retired_at = ${now}, name_key = NULL, wallet_key = NULL WHERE id = ${principal.id}`,

@@ -112,7 +112,7 @@ export class Authority extends Context.Service<
 
       const hasToken = Effect.fnUntraced(function* (caller: Caller["Service"], resource: string) {
         if (caller.token === null)
-          return yield* refuse("make", resource, "no token without a token", "Come with a token of your own.")
+          return yield* refuse("make", resource, "no token without a token", "Use your own token.")
       })
 
       const within = Effect.fnUntraced(function* (
@@ -218,7 +218,7 @@ export class Authority extends Context.Service<
         yield* agreed("admin", `grants/${it.id}`)
         yield* inside(caller, "revoke", `grants/${it.id}`)
         if (it.principal === caller.principal.id && !(yield* may(caller, "admin", "*")))
-          return yield* refuse("revoke", `grants/${it.id}`, "it holds you back", "Another admin takes it away.")
+          return yield* refuse("revoke", `grants/${it.id}`, "it holds you back", "Another admin must remove it.")
       })
 
       /** Rights by role, by what the file says of a name, and by the toolsets that are shown. */

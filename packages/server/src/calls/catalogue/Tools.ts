@@ -155,8 +155,7 @@ export class Tools extends Context.Service<
 
         const offer = Effect.fnUntraced(function* (row: Row) {
           const it = readTool(JSON.parse(row.form))
-          if (!it.ok)
-            return yield* Effect.logError(`Tool ${row.name} cannot be read any more and is left out`, it.issues)
+          if (!it.ok) return yield* Effect.logError(`Tool ${row.name} can no longer be read and is left out`, it.issues)
           const { tool, traits } = kinds.make(it.tool)
           yield* catalogue
             .offer("configured", tool, traits)

@@ -95,7 +95,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
             Effect.flatMap(record.byId(calls[0]!.row.id), (row) =>
               row === undefined
                 ? Effect.failCause(cause)
-                : Effect.logWarning("A batch was written, but not told", cause),
+                : Effect.logWarning("A batch was written, but its readers were not notified", cause),
             ),
           ),
           Effect.as(() => {}),

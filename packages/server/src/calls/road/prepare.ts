@@ -81,7 +81,7 @@ export const makePrepare = Effect.gen(function* () {
     // S1-18: it runs, and its caller alone has the result.
     if (found.visibility !== "hidden" && attempt.space === null)
       yield* Effect.logWarning(
-        `${definition.name} is visible, but ${caller.principal.name} called it in no space: nobody is shown its result`,
+        `${definition.name} is visible, but ${caller.principal.name} called it without a space: nobody sees its result`,
       )
     /** Whether the judgement, the tool or its risk wants somebody to be asked. */
     const mustAsk = Road.mustAsk(config, found.tool, judgement)

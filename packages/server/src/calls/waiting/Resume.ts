@@ -46,7 +46,8 @@ const reader = readerLayer({
 export const layerResume = Layer.unwrap(
   Effect.gen(function* () {
     const lost = yield* (yield* Calls).recover
-    if (lost > 0) yield* Effect.logWarning(`${lost} calls were cut off when the house stopped; they are marked failed`)
+    if (lost > 0)
+      yield* Effect.logWarning(`${lost} calls were interrupted when the house stopped; they are marked failed`)
     for (const { subject } of (yield* (yield* Pauses).list).items) yield* followPause(subject)
     return reader
   }),

@@ -75,14 +75,14 @@ export const makeAnswers = Effect.fnUntraced(function* (
     const stop = (error: Failure) => settle(row.id, { step: isRunning ? "fail" : "refuse", error })
     const refuse = (message: string) => stop({ tag: "ToolAuthorizationError", message })
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
-    if (caller._tag === "None") return yield* refuse("Whoever made this call has left the house")
+    if (caller._tag === "None") return yield* refuse("The caller of this call has been retired")
     const { answers, state } = asked
     const client = clientOf(asked, now.client)
     const attempt = attemptFrom(row, caller.value, { ...now, client, answered: { answers, state } })
     const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
     if (Exit.isFailure(prepared)) return yield* stop(Road.failureOf(Cause.squash(prepared.cause)))
     if (prepared.value.found.tool.fingerprint !== row.fingerprint)
-      return yield* refuse(`"${row.tool}" has changed since it was called, and did not go on`)
+      return yield* refuse(`"${row.tool}" has changed since it was called, and did not continue`)
     const started = yield* journal.transact(
       isRunning ? record.takeOver(row.id, me, row.owner) : record.start(row.id, me),
     )

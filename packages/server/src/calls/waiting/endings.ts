@@ -74,7 +74,7 @@ export const makeEndings = Effect.fnUntraced(function* (
   /** An approved call runs the stored call: found, judged and validated again, as things stand now. */
   const runApproved = Effect.fnUntraced(function* (row: CallRow, bound: Bound) {
     const caller = yield* Effect.option(tokens.again(row.principal, row.context))
-    if (caller._tag === "None") return yield* settle(row.id, refused("Whoever made this call has left the house"))
+    if (caller._tag === "None") return yield* settle(row.id, refused("The caller of this call has been retired"))
     const attempt = attemptFrom(row, caller.value, {})
     const asked = { ...attempt }
     if (bound.value !== null) attempt.input = JSON.parse(bound.value) as typeof attempt.input
@@ -157,7 +157,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     )
     if (row === undefined)
       return yield* new WrongState({
-        detail: `This call is ${(yield* listeners.now(id)).state} already, and stays so.`,
+        detail: `This call is already ${(yield* listeners.now(id)).state}.`,
       })
     yield* listeners.tell(row)
     yield* execute.interrupt(id)
@@ -203,7 +203,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     if (row.state !== "waiting" || (row.onKind !== "client" && row.onKind !== "callback"))
       return yield* new WrongState({
         detail: isSettled(row.state)
-          ? `This call is ${row.state} already: a result is taken once.`
+          ? `This call is already ${row.state}: only the first result counts.`
           : `This call does not wait for a result (it is ${row.state}${row.onKind === null ? "" : `, on a ${row.onKind}`}).`,
       })
     if (row.onKind === "callback" && by !== null && !(yield* hosts(row, by)))
@@ -236,7 +236,12 @@ export const makeEndings = Effect.fnUntraced(function* (
           )
         }
         const done = yield* record.settle(id, ending, traces)
-        return done ?? (yield* new WrongState({ detail: "This call was settled meanwhile: a result is taken once." }))
+        return (
+          done ??
+          (yield* new WrongState({
+            detail: "This call has been settled in the meantime: only the first result counts.",
+          }))
+        )
       }),
     )
     yield* measure(settled)
@@ -322,7 +327,7 @@ export const makeEndings = Effect.fnUntraced(function* (
       Effect.flatMap(recover, (lost) =>
         lost === 0
           ? Effect.void
-          : Effect.logWarning(`${lost} calls were cut off when their process ended; they are marked failed`),
+          : Effect.logWarning(`${lost} calls were interrupted when their process ended; they are marked failed`),
       ),
     ),
   )

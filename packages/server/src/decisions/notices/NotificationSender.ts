@@ -86,9 +86,7 @@ const reader = Effect.gen(function* () {
     yield* house.known.pipe(
       Effect.flatMap((here) => post(address, bodyOf(decision, `${here}/d/${links.make(id, principal)}`))),
       Effect.andThen(transact(timers.cancelKey(notificationKey(notification)))),
-      Effect.catch((error) =>
-        Effect.logWarning(`${person.name} was not told of ${id} at their notify address: ${error.message}`),
-      ),
+      Effect.catch((error) => Effect.logWarning(`${person.name} could not be notified of ${id}: ${error.message}`)),
       lines.withPermits(1),
       // Whoever answers slowly holds up nobody's notifications but their own.
       Effect.forkIn(scope),

@@ -61,8 +61,8 @@ const asked = (decision: Decision, token: string) => {
 }
 
 /** The same for a link that was used, has ended, is no longer for its person, or never was one: it tells nothing. */
-const dead = (status: 404 | 409) => page("Nothing here", "<p>This link was used, or is no longer good.</p>", status)
-const over = new WrongState({ detail: "This link was used, or is no longer good." })
+const dead = (status: 404 | 409) => page("Nothing here", "<p>This link was used or is no longer valid.</p>", status)
+const over = new WrongState({ detail: "This link was used or is no longer valid." })
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Decision))
 const readAnswer = Schema.decodeUnknownEffect(NewAnswer, { errors: "all", onExcessProperty: "error" })

@@ -121,7 +121,7 @@ export class Backup extends Context.Service<
           const there = (yield* onStore(Effect.orDie(tableNames))).length > 0 && (yield* onStore(versionOf)) > 0
           if (there && !replace)
             return yield* refuse(
-              `${store.where} is not empty. Restore into a new one, or ask to replace it (--replace): a copy of it is kept.`,
+              `${store.where} is not empty. Restore into a new one, or replace it with --replace; a copy of it is kept.`,
             )
           const replaced = there ? yield* aside("replaced") : undefined
           yield* Effect.gen(function* () {

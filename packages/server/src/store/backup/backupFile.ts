@@ -49,7 +49,7 @@ export const wholeFile = <A, E, R>(
     })
   return Effect.gen(function* () {
     if (fs.existsSync(file))
-      return yield* refuse(`${file} is already there. Choose another name; nothing was overwritten.`)
+      return yield* refuse(`${file} already exists. Choose another name; nothing was overwritten.`)
     // Before anything is in it: a backup has in it what the data folder keeps from others.
     yield* attempt(() => fs.promises.writeFile(part, "", { mode: 0o600, flag: "w" }))
     const made = yield* write(part)
@@ -181,7 +181,7 @@ const read = (file: string, db: DatabaseSync): Opened => {
     const found = all(`SELECT count(*) AS n FROM ${quoted(table)}`)[0]!["n"]
     if (found !== count)
       throw refuse(
-        `${file} is not as it was made: ${table} has ${String(found)} rows instead of ${count}. Nothing was changed.`,
+        `${file} was changed after it was made: ${table} has ${String(found)} rows instead of ${count}. Nothing was changed.`,
       )
   }
   const columns = (table: string) =>

@@ -45,7 +45,7 @@ export class Disk extends Context.Service<Disk, { readonly isFull: () => boolean
       yield* Effect.gen(function* () {
         const heard = state.bell.rung
         if (!state.full) yield* state.bell.waitPast(heard)
-        yield* Effect.logError("The disk is full: the house reads on, and answers writes with 507. Make room.")
+        yield* Effect.logError("The disk is full: reads still work, writes are answered with 507. Make room.")
         yield* Effect.retry(Effect.delay(write, "1 second"), Schedule.forever)
         state.full = false
         yield* Effect.logWarning("The disk has room again")

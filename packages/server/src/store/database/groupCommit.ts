@@ -219,7 +219,7 @@ export class GroupCommit {
           ? Deferred.await(batch.done)
           : Effect.andThen(
               Effect.logWarning(
-                `A transaction held the writer for ${Math.round(slow)} ms: keep everything but SQL out of it`,
+                `A transaction held the writer for ${Math.round(slow)} ms: only SQL belongs in a transaction`,
               ),
               Deferred.await(batch.done),
             ),

@@ -234,9 +234,8 @@ export const listen = (
     return end
   })
   return Effect.forkScoped(
-    Effect.catch(once, (error) => Effect.logWarning("Lost the journal's notifications", error.message)).pipe(
-      Effect.andThen(Effect.sleep("1 second")),
-      Effect.forever,
-    ),
+    Effect.catch(once, (error) =>
+      Effect.logWarning("Lost the connection for journal notifications; reconnecting", error.message),
+    ).pipe(Effect.andThen(Effect.sleep("1 second")), Effect.forever),
   ).pipe(Effect.asVoid)
 }

@@ -9,7 +9,7 @@ export const lookAt = (name: string, bell: Bell, look: Effect.Effect<void>): Eff
     const heard = bell.rung
     return Effect.andThen(look, bell.waitPast(heard))
   }).pipe(
-    Effect.tapCause((cause) => Effect.logError(`${name} failed and goes on`, cause)),
+    Effect.tapCause((cause) => Effect.logError(`${name} failed and continues`, cause)),
     Effect.catchCause(() => Effect.sleep("1 second")),
     Effect.forever,
     Effect.forkScoped,

@@ -277,7 +277,10 @@ export class Journal extends Context.Service<
             Effect.catch(({ reason }) =>
               (reason.cause as Error | undefined)?.message === tooFew
                 ? Effect.succeed(false)
-                : Effect.as(Effect.logWarning("A batch was not written, and is tried another way", reason), false),
+                : Effect.as(
+                    Effect.logWarning("A batch was not written; its rows are written one by one", reason),
+                    false,
+                  ),
             ),
           )
         })

@@ -61,7 +61,7 @@ export class Retention extends Context.Service<
         const { now, seen, waits } = yield* clock
         if (waits)
           yield* Effect.logWarning(
-            `Nothing is removed: the clock says ${now}, and the house last worked at ${seen}. If the clock is right, run "stoa doctor --accept clock"`,
+            `No expired rows are removed: the clock says ${now}, but the house was last active at ${seen}. If the clock is right, run "stoa doctor --accept clock"`,
           )
         if (waits || (yield* isTooSoon(name))) return false
         yield* accept

@@ -133,7 +133,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       entry.status = "error"
       entry.error = error
       if (news) {
-        yield* Effect.logWarning(`MCP server "${name}" cannot be used: ${error}`)
+        yield* Effect.logWarning(`MCP server "${name}" is not usable: ${error}`)
         yield* journal.transact(journal.append({ kind: "server.disconnected", body: { server: name, owner, error } }))
       }
       yield* Deferred.succeed(entry.first, undefined)

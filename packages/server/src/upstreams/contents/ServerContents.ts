@@ -293,7 +293,7 @@ const endOf = (exit: Exit.Exit<unknown, Failure>): { readonly error: CallError |
   if (Exit.isSuccess(exit))
     return exit.value === undefined ? { error: { tag: "Missing", message: "There is no such thing" } } : { error: null }
   const reason = exit.cause.reasons[0]
-  if (reason?._tag !== "Fail") return { error: { tag: "Canceled", message: "It was given up before it ended" } }
+  if (reason?._tag !== "Fail") return { error: { tag: "Canceled", message: "It was interrupted before it ended" } }
   const { error } = reason
   if (error._tag === "Stopped")
     return { error: { tag: "ToolAuthorizationError", message: error.message }, rule: `paused:${error.subject}` }

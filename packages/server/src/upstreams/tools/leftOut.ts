@@ -40,7 +40,7 @@ export const tellLeftOut = (
   return news.length === 0
     ? Effect.void
     : Effect.logWarning(
-        `MCP server "${server}" lists what is left out: ${news.slice(0, 5).join("; ")}${news.length > 5 ? `; and ${news.length - 5} more` : ""}`,
+        `MCP server "${server}" lists things that cannot be offered: ${news.slice(0, 5).join("; ")}${news.length > 5 ? `; and ${news.length - 5} more` : ""}`,
       )
 }
 

@@ -19,7 +19,7 @@ export const withTasks = (news: Effect.Success<typeof makeCallNews>, get: Get, i
         if (shown.get(id) === now) return
         shown.set(id, now)
         tell({ kind: "task", task })
-      }).pipe(Effect.catchCause((cause) => Effect.logError(`How task ${id} stands could not be told`, cause)))
+      }).pipe(Effect.catchCause((cause) => Effect.logError(`The state of task ${id} could not be sent`, cause)))
     const wanted = [...new Set(interest.tasks)]
     const stop = yield* news.listen(wanted, look)
     for (const id of wanted) yield* look(id)

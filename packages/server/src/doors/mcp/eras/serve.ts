@@ -161,6 +161,6 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
   const stream = session.streamOf(last[1]!)
   const missed = stream?.after(Number(last[2]))
   if (stream === undefined || missed === undefined)
-    return Effect.sync(() => reply.refuse(400, faultText(codes.invalidParams, "That event is no longer kept")))
+    return Effect.sync(() => reply.refuse(400, faultText(codes.invalidParams, "That event is no longer stored")))
   return Effect.sync(() => reply.resume(stream, missed))
 }
