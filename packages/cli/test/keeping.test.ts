@@ -64,7 +64,7 @@ describe("while it runs", () => {
     expect(await home.stoa("backup", "without.db")).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: sentence(/without\.db exists/),
+      stderr: sentence(/without\.db already exists/),
     })
     expect(readFileSync(inFile("without.db")).equals(before)).toBe(true)
   })

@@ -127,7 +127,7 @@ it("--url is the server's address there; nobody at it is a server that is kept a
   )
   // What was not reached has failed, though it is kept.
   expect(code).toBe(1)
-  expect(stderr).toContain("away is kept")
+  expect(stderr).toContain("away is added")
   const added = JSON.parse(stdout)
   expect(added).toMatchObject({
     status: "error",
