@@ -1,4 +1,4 @@
-/** Why a command did not do what was asked: one sentence and an exit code. */
+/** Why a command failed: one sentence and an exit code. */
 import { StoaError } from "@stoa/sdk"
 import { Data } from "effect"
 

@@ -1,4 +1,7 @@
-/** What a client needs to know: where the house is and by which token. Flags win over the environment, that over the local house. */
+/**
+ * The address of the house and the token that a command uses. Flags win over the environment, the environment over the
+ * local house.
+ */
 // edge: reads the environment and the local house's data folder.
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** Changes of rights: made at once, or waiting for a second person where a policy of the house wants one. */
+/** Changes of rights: made at once, or waiting for a second person if a policy of the house asks for one. */
 import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Failure } from "./Failure.ts"

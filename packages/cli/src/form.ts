@@ -1,4 +1,7 @@
-/** A form at the command line: its fields one by one, from flags or from a person's answers. Pure but for the asking. */
+/**
+ * A form at the command line: its fields one by one, from flags or from answers at the terminal. Pure, except for the
+ * asking.
+ */
 import { quoted, visible, visibleJson } from "@stoa/contract"
 
 type Json = Readonly<Record<string, unknown>>

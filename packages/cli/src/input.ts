@@ -1,4 +1,6 @@
-/** What a verb is given to read: text on the line, `@file`, or `-` for stdin; JSON with comments where a person writes it. */
+/**
+ * How a verb reads its input: text on the line, `@file`, or `-` for stdin. JSON that people write may contain comments.
+ */
 // edge: reads files, stdin and the terminal.
 import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline/promises"

@@ -1,4 +1,4 @@
-/** The one file that loads the server: to run it, and to work on its data folder while it does not run. */
+/** The only file that loads the server: to run it, and to work on its data folder while it is stopped. */
 // edge: the server is loaded when it is needed, so that a client command starts fast.
 import { Effect } from "effect"
 import { type Failure, failureOf } from "./Failure.ts"

@@ -1,4 +1,4 @@
-/** Names beside ids, for people: who and where is meant. What the caller may not list stays an id. */
+/** Names beside ids, for people. The id stays if the caller may not list the principal or space. */
 import { Effect } from "effect"
 import { all, client, root } from "./root.ts"
 

@@ -1,4 +1,4 @@
-/** What effect/cli says of itself. Help that was asked for is data; help after a mistake is talk, and short. */
+/** What effect/cli prints. Help that was asked for goes to stdout; help after a mistake goes to stderr and is short. */
 // edge: writes to stdout and stderr.
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"

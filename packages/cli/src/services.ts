@@ -1,4 +1,4 @@
-/** The services effect/cli asks for, as far as a command line needs them. */
+/** The services that effect/cli needs. */
 // edge: stdin, stdout and stderr.
 import { Effect, FileSystem, Layer, Path, Sink, Stdio, Stream, Terminal } from "effect"
 import { ChildProcessSpawner } from "effect/process"

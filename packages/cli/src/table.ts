@@ -1,4 +1,7 @@
-/** Rows as a table for a person. At a terminal it fits: the widest texts are cut, ids never, since they are there to be copied. Pure. */
+/**
+ * Rows as a table for people. At a terminal it fits the width: the widest texts are cut, but never ids, because people
+ * copy them. Pure.
+ */
 
 import { visible, visibleJson } from "@stoa/contract"
 

@@ -1,4 +1,4 @@
-/** A refusal as the house told it: its tag, its sentence, and where the input was wrong. */
+/** A refusal by the house: its tag, its message, and where the input was wrong. */
 export class StoaError extends Error {
   override readonly name = "StoaError"
   readonly status: number

@@ -1,7 +1,7 @@
 /**
- * A principal's tools for the Claude Agent SDK: `createSdkMcpServer({ name: "stoa", tools: await getTools(...) })`. Who calls
- * is fixed when the set is built, by the token in its closure; no argument of a tool can change it. Nothing of that package
- * is imported here: it is an optional peer, and only its interface is met.
+ * A principal's tools for the Claude Agent SDK: `createSdkMcpServer({ name: "stoa", tools: await getTools(...) })`. The
+ * token fixes who calls when the set is built; no argument of a tool can change it. That package is an optional peer,
+ * so nothing of it is imported; only its interface is implemented.
  */
 // edge: requests to the house.
 import { type Connection, connectionOf, type ConnectOptions, headersOf, newKey, refusalOf } from "./request.ts"

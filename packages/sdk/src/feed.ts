@@ -1,6 +1,6 @@
 /**
- * The feed as an async iterable that outlives broken connections: it goes on where it stood, so that nothing is missed and
- * nothing comes twice. `reload` is the one thing it cannot hide: what you know must be read again.
+ * The feed as an async iterable that survives broken connections: it resumes at its cursor, so that nothing is missed
+ * or repeated. `reload` is passed on: the caller must load the current state again.
  */
 import type { Event, FaceName } from "@stoa/contract"
 import type { Frame } from "./frames.ts"

@@ -1,6 +1,6 @@
 /**
- * Server-sent events out of text, in whatever pieces it arrives. Unlike most parsers it also tells of a frame that has an
- * id and no data: the house opens a stream with one, so that a reader knows its place before anything has happened.
+ * Parses server-sent events from text that arrives in any pieces. Unlike most parsers it also reports a frame with an
+ * id and no data: the house opens a stream with one, so that a reader knows its cursor before the first event.
  */
 
 export interface Frame {

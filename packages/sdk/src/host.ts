@@ -1,6 +1,7 @@
 /**
- * Functions of this process as tools of the house: `stoa.host()`. The process opens the connection, so that it may stand
- * behind a firewall; it is kept over breaks and restarts of the house, and a call that comes again is not run again.
+ * Functions of this process as tools of the house: `stoa.host()`. The process opens the connection, so that it can run
+ * behind a firewall. The connection is restored after breaks and restarts of the house, and a call that is delivered
+ * again is not run again.
  */
 import type { HostedTool } from "@stoa/contract"
 import type { Frame } from "./frames.ts"

@@ -1,4 +1,4 @@
-/** The calls of a host inside its process: so many at a time, each of them once, each answered once. */
+/** The calls of a host inside its process: a limited number at a time, each run once and answered once. */
 import { StoaError } from "./StoaError.ts"
 import { isFinal, pause, waitAfter } from "./stream.ts"
 

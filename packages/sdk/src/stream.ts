@@ -1,4 +1,4 @@
-/** One connection that the house keeps writing to, and what to do when it breaks. */
+/** One connection that the house writes to, and what to do when it breaks. */
 // edge: reconnecting needs a timer.
 import { type Frame, framing } from "./frames.ts"
 import { type Connection, headersOf, notAHouse, refusalOf } from "./request.ts"

@@ -1,4 +1,4 @@
-/** The contract's types as they look in plain JSON, and the arguments a method takes: derived, never written by hand. */
+/** The contract's types in plain JSON, and the arguments of each method: derived, never written by hand. */
 import type { Brand, DateTime, Redacted } from "effect"
 import type { HttpApiSchema } from "effect/http-api"
 

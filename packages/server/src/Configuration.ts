@@ -1,6 +1,6 @@
 /**
- * Applies the configuration file: all of it or nothing. What it declares it owns; what was made at run time it never
- * touches; a name in both refuses the whole file.
+ * Applies the configuration file, completely or not at all. The file owns what it declares and never changes what was
+ * made at run time; a name that exists in both refuses the whole file.
  */
 // edge: reads one file.
 import { readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** Looks the house over: each finding says what was looked at and what to do. */
+/** Checks the house: each finding says what was checked and what to do. */
 // edge: looks at the data folder's mode, and at the database file.
 import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"

@@ -1,6 +1,6 @@
 /**
- * All the wiring, top to bottom: folder and store, what stands on the store, who may do what, the configuration file, and
- * the doors. Nothing else composes layers.
+ * All the wiring, top to bottom: folder and store, the services on the store, access, the configuration file, and the
+ * doors. Nothing else composes layers.
  */
 import { join } from "node:path"
 import { Effect, Layer, Option, Redacted, References, Stream } from "effect"

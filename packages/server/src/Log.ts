@@ -1,4 +1,6 @@
-/** One line an event on stderr: words for a terminal, JSON for everything else. No secret of the house is in any of them. */
+/**
+ * One line per event on stderr: text for a terminal, JSON otherwise. Secrets of the house are removed from every line.
+ */
 // edge: writes to stderr.
 import type { Redactor } from "@stoa/tools"
 import { Effect, Layer, Logger, Option, Redacted, References } from "effect"

@@ -1,4 +1,6 @@
-/** Every migration, in order. Listed by hand: a bundle has no folder to look in, and an order should be read, not guessed. */
+/**
+ * Every migration, in order. Listed by hand, because a bundle has no folder to read, and the order should be explicit.
+ */
 import sessions from "./access/migrations/0075_sessions.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"

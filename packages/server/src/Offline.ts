@@ -1,4 +1,4 @@
-/** Work on a house that does not run: look it over, copy it, bring a copy back. The folder's lock keeps a running one out. */
+/** Commands on a house that is not running: check, back up, restore. The folder's lock keeps a running house out. */
 // edge: called by the command line, which speaks promises.
 import { existsSync } from "node:fs"
 import { type Finding, Report } from "@stoa/contract"

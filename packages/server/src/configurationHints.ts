@@ -1,4 +1,4 @@
-/** What was probably meant: for a key the configuration file does not know, the nearest one it knows at that place. Pure. */
+/** "Did you mean": for an unknown key of the configuration file, the most similar known key at that place. Pure. */
 import { configurationSchema, isObject, type Issue, own } from "@stoa/contract"
 import { nearest } from "@stoa/tools"
 

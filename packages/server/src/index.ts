@@ -1,3 +1,6 @@
-/** What the command line loads of the server: to run it, alone or inside of another program, and the work that needs no running house. */
+/**
+ * What the command line loads of the server: running it, alone or inside another program, and the commands that need no
+ * running house.
+ */
 export { offline } from "./Offline.ts"
 export { embed, serve } from "./serve.ts"

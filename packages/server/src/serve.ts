@@ -1,4 +1,4 @@
-/** Runs the house until it is told to stop. Talk goes to stderr; the address and the sign-in link are for the person. */
+/** Runs the house until it is told to stop. The log goes to stderr; the address and the sign-in link go to stdout. */
 // edge: signals and process exit.
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

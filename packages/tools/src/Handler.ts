@@ -1,4 +1,4 @@
-/** What runs when a tool is called. It gets validated arguments and the call; it fails with its tool's name. */
+/** What runs when a tool is called. It gets validated arguments and the call, and fails with the name of its tool. */
 import type { ToolDefinition, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import type { Effect } from "effect"
 

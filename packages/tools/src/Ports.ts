@@ -1,6 +1,6 @@
 /**
- * What a tool call needs of its surroundings, as ports. Each has a default that works and says what it is: a program
- * without a server can use tools today, and the server puts its rooms in the same places.
+ * What a tool call needs from outside, as ports. Each has a working default, so a program without a server can use
+ * tools; the server puts its rooms in their place.
  */
 import type { Judgement, RiskLevel } from "@stoa/contract"
 import { Context, Effect } from "effect"

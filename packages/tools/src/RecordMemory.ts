@@ -1,4 +1,6 @@
-/** The default record: in memory, the last thousand calls. It is gone with the process; a server keeps rows instead. */
+/**
+ * The default record: the last thousand calls, in memory. It is lost with the process; a server stores rows instead.
+ */
 import { Context, Effect } from "effect"
 import type { Call, CallRecord, Opened } from "./Ports.ts"
 import { Recent } from "./recent.ts"

@@ -1,4 +1,6 @@
-/** The tools there are: by name and by wire name, in the order they came, a thousand at most (S4-33, S4-34, S4-42). */
+/**
+ * The registered tools: by name and by wire name, in order of registration, a thousand at most (S4-33, S4-34, S4-42).
+ */
 import {
   type FunctionCallingTool,
   type ToolDefinition,

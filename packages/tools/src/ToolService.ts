@@ -1,4 +1,4 @@
-/** Seed 004's service: the road walked in one go, over a registry of its own. */
+/** The library's service: runs all steps of a call in one go, over its own registry. */
 import {
   type FunctionCallingTool,
   type ToolDefinition,

@@ -1,4 +1,4 @@
-/** Seed 004's configuration with its defaults. Nothing in it is unlimited, and nothing high-risk runs unapproved. */
+/** The library's configuration with its defaults. Nothing in it is unlimited, and nothing high-risk runs unapproved. */
 import { Context } from "effect"
 
 export interface ToolsConfig {

@@ -1,6 +1,6 @@
 /**
- * The name a model API takes for a tool: letters, digits, `_` and `-`, 64 at most (S4-80). `server/tool` becomes
- * `server__tool`; anything else that is not allowed is escaped, so that the way back is exact.
+ * The name of a tool for model APIs: letters, digits, `_` and `-`, 64 at most (S4-80). `server/tool` becomes
+ * `server__tool`; other characters are escaped, so that the name can be decoded exactly.
  */
 import { createHash } from "node:crypto"
 

@@ -1,6 +1,6 @@
 /**
- * Carries messages of one client to the house and back, as often as it takes: an answer that was cut off is resumed, a
- * session that ended with its house is begun again, and what was sent before is sent again under the same key.
+ * Delivers the messages of one client to the house and its answers back, with retries: an interrupted answer is
+ * resumed, a session that ended with its house is opened again, and a message is sent again under the same key.
  */
 // edge: requests, streams and timers.
 import { setTimeout as sleep } from "node:timers/promises"

@@ -1,4 +1,4 @@
-/** Server-sent events of an MCP answer, as far as MCP uses them: data, the id to resume after, and when to come back. */
+/** The server-sent events of an MCP answer: data, the id to resume after, and the time to reconnect. */
 // edge: reads a response.
 
 export interface StreamEvent {

@@ -1,6 +1,6 @@
 /**
- * Which house the bridge talks to: the one that was named, the one that runs on the local folder, or one of its own when
- * none runs. A house that goes away is waited for; one that belonged to another bridge is replaced by one of ours.
+ * Which house the bridge talks to: the one that was named, the one that runs on the local folder, or one that it starts
+ * itself. It waits for a house that goes away, and replaces one that belonged to another bridge.
  */
 // edge: files beside the data, timers and requests.
 import { readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -1,4 +1,7 @@
-/** JSON-RPC over stdin and stdout: one message a line, bounded, and never faster than the other side reads. */
+/**
+ * JSON-RPC over stdin and stdout: one message per line, of limited size, never written faster than the other side
+ * reads.
+ */
 // edge: streams of node.
 import type { Readable, Writable } from "node:stream"
 

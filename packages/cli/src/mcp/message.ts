@@ -1,4 +1,4 @@
-/** What the bridge has to know of a JSON-RPC message, and the headers by which 2026-07-28 repeats it. Pure. */
+/** What the bridge must know of a JSON-RPC message, and the headers in which 2026-07-28 repeats it. Pure. */
 
 export type Id = string | number
 export type Fields = Readonly<Record<string, unknown>>

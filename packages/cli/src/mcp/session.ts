@@ -1,6 +1,6 @@
 /**
- * The session of an old-era client, kept alive over restarts of the house: what the client said when it began is said
- * again to the new house, with what it had subscribed to. Questions of a session that has ended are taken back.
+ * Keeps the session of an old-era client alive across restarts of the house: `initialize` and the subscriptions are
+ * sent again to the new house. Questions of a session that has ended are withdrawn.
  */
 import { type Fields, type Id, isFields, isRequest, keyOf, type Message } from "./message.ts"
 

@@ -1,6 +1,6 @@
 /**
- * The bridge of `stoa mcp`: JSON-RPC lines on one side, a house's `/mcp` on the other. It knows how messages travel and
- * nothing of what they mean: sessions, headers, streams and their resumption are its work, answers are the house's.
+ * The bridge of `stoa mcp`: JSON-RPC lines on one side, the `/mcp` endpoint of a house on the other. It handles
+ * sessions, headers, streams and their resumption; it does not interpret messages.
  */
 // edge: requests, streams and timers.
 import { randomUUID } from "node:crypto"

@@ -1,4 +1,4 @@
-/** Requests to the house's MCP endpoint, wherever the house is now, and how their answers look. */
+/** Requests to the MCP endpoint of the house, wherever it is now, and the form of its answers. */
 // edge: requests.
 import { type Here, type House } from "./house.ts"
 import { errorLine, type Fields, type Id } from "./message.ts"

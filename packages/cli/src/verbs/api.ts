@@ -1,4 +1,4 @@
-/** Every endpoint of the contract as a command, so that nothing is on HTTP alone. */
+/** Every endpoint of the contract as a command, so that the command line can do all that HTTP can. */
 // edge: writes bytes to stdout.
 import { Api } from "@stoa/contract"
 import type { Stoa } from "@stoa/sdk"

@@ -1,4 +1,4 @@
-/** Who may do what: an admin's rules for one principal, and what they come to. */
+/** Grants: an admin's rules for one principal, and the verdict they lead to. */
 import { Action, Verdict } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

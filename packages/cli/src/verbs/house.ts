@@ -1,4 +1,4 @@
-/** Keeping the house: sign in, reload, look it over, copy it and bring a copy back. */
+/** Managing the house: sign in, reload, check, back up and restore. */
 // edge: writes the backup file.
 import { createWriteStream, existsSync } from "node:fs"
 import { rename, rm } from "node:fs/promises"

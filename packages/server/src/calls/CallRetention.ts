@@ -1,5 +1,6 @@
 /**
- * Calls that have settled and whose days are over go, with what belongs to them alone: questions, files, decisions. In steps, each a transaction of its own: cut off anywhere, the rest goes the next time.
+ * Removes expired calls with what belongs only to them: questions, files, decisions. It works in steps, each in its own
+ * transaction, so that an interrupted run is continued by the next.
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * The one road to execution, with the store between its steps. Doors and runs call it; kinds are called by it. It never
- * sleeps: a call settles or it waits, and what waits is a row.
+ * The one road to execution, with the store between its steps. Doors and runs call it; it calls the kinds. It never
+ * sleeps: a call settles, or it waits as a row.
  */
 import {
   type Ambiguous,

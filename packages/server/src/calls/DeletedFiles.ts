@@ -1,6 +1,6 @@
 /**
- * A result that a space was shown as a file goes with the message that showed it. Nobody can read it from the moment the
- * message is deleted; its bytes go a little later, when nobody else can be about to refer to the same.
+ * A result that a space showed as a file is deleted with its message. Nobody can read it once the message is deleted;
+ * its bytes are removed a little later, when nothing else can refer to them any more.
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,6 @@
-/** Whose a result is that was kept as a file: its caller's, and theirs who see the call's message in a space. */
+/**
+ * Who may read a result that was stored as a file: its caller, and everybody who sees the call's message in a space.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Viewer } from "../access/rights/Viewer.ts"

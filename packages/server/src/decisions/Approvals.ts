@@ -1,4 +1,7 @@
-/** Approvals from now on: this principal, this tool, as the tool was defined when it was given. Revocable at any time. */
+/**
+ * Standing approvals: this principal, this tool, as the tool was defined when the approval was given. Revocable at any
+ * time.
+ */
 import { Approval, Missing, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

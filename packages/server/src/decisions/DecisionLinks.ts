@@ -1,6 +1,6 @@
 /**
- * A link that answers one decision as one person: signed, good until the decision expires, worth nothing afterwards.
- * Whoever has it can answer, so it is made only for somebody who may.
+ * A link that answers one decision as one person: signed, and valid until it is used or the decision closes. Anybody
+ * who has it can answer, so it is made only for a person who may.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { DecisionId, PrincipalId } from "@stoa/contract"

@@ -1,4 +1,6 @@
-/** Decisions that are closed and past their days go, but none that is open, whose subject is still there, or on which an approval stands. */
+/**
+ * Removes expired closed decisions, except those whose subject still exists or on which a standing approval is based.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../store/Moment.ts"

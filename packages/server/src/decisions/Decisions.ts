@@ -1,7 +1,7 @@
 /**
- * A durable question and its answer. It is bound to the exact call it was asked for, answered once, and closed by the
- * first answer that closes it; an unanswered one expires to a no. It knows nothing of what it is about: whoever asked
- * reads the journal for what became of it. What may become of it is the table in `lifecycle.ts`.
+ * A stored question and its answer. It belongs to one exact call, is answered once, and is closed by the first answer
+ * that closes it; without an answer it expires as a no. This room does not know what the question is about: whoever
+ * asked reads the journal. The possible changes of state are in `lifecycle.ts`.
  */
 import {
   type BadInput,

@@ -1,4 +1,4 @@
-/** What a question is asked with. */
+/** The parameters of a new question. */
 import type { CallId, DecisionKind, JsonSchema, Principal, PrincipalId, RiskLevel, Role, SpaceId } from "@stoa/contract"
 import type { DateTime, Schema } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * Changes of rights. What the rules allow is made at once; where a policy says `ask`, the change becomes a decision and
- * is made when a second person has agreed (G-38): as whoever wanted it, and only if it still may by then.
+ * Changes of rights. Allowed changes are made at once. If a policy says `ask`, the change becomes a decision and is
+ * made when a second person has agreed (G-38), in the name of whoever wanted it, and only if they still may.
  */
 import {
   AccessContext,

@@ -1,4 +1,4 @@
-/** Whether an answer fits its question, whoever gives it: pure, but for the schema. */
+/** Whether an answer fits its question. Pure, except for checking the schema. */
 import { BadInput, type JsonSchema, type NewAnswer } from "@stoa/contract"
 import { checkValue, saidOf } from "@stoa/tools"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** The life of a decision as a total table: a new state or act does not compile until every cell is filled. */
+/** The states of a decision as a total table: a new state or action does not compile until every cell is filled. */
 import type { DecisionState } from "@stoa/contract"
 
 /**

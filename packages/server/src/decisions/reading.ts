@@ -1,4 +1,4 @@
-/** Questions as those see them who may. */
+/** Listing and reading questions, for principals who may see them. */
 import { type DecisionState, Missing, type PageQuery, type Principal } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

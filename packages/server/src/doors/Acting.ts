@@ -1,6 +1,6 @@
 /**
- * From a request to somebody who acts: credential, caller, limit, cause and, where they are refused, the record of it. The
- * one way in for HTTP, the feed and MCP. Identity comes from here and from nowhere else (X-27).
+ * From a request to a caller: credential, caller, limit, cause and, if it is refused, the record of the refusal. The
+ * only way in for HTTP, the feed and MCP. Identity comes from here and from nowhere else (X-27).
  */
 import { Caller, type CorrelationId, Forbidden, TooManyRequests, Unauthenticated } from "@stoa/contract"
 import { Context, Effect, Layer, Option, Redacted } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What ends with a right ends at once: every stream that stays open is bound to the token it was opened with, and is ended
- * when that is revoked, when it expires, and when its principal leaves. One watch for all doors.
+ * Ends open streams at once when their right ends: every stream is bound to the token it was opened with, and is closed
+ * when the token is revoked or expires, or when its principal is retired. One watch for all doors.
  */
 import type { Caller } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"

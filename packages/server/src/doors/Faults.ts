@@ -1,4 +1,4 @@
-/** What a door answers when something broke that no request should be able to break: said in one place, for every door. */
+/** What every door answers when something fails that no request should be able to break. */
 import { type CorrelationId, DiskFull, Internal, Unavailable } from "@stoa/contract"
 import { Cause, Effect } from "effect"
 import { isOfFullDisk } from "../store/database/FullDisk.ts"

@@ -1,4 +1,4 @@
-/** A failure as its problem document, for what is refused before or beside the API's own handlers. */
+/** An error as its problem document, for refusals before or beside the API's own handlers. */
 import { bodyOf, problemType, statusOf } from "@stoa/contract"
 import { HttpServerResponse } from "effect/http"
 

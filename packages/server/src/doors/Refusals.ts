@@ -1,6 +1,6 @@
 /**
- * What every door asks before it reads a request: is the house open, is this host ours, does the request come from a page
- * of ours, and which correlation id does it carry.
+ * What every door checks before it reads a request: is the house open, is the Host ours, does the request come from one
+ * of our pages, and which correlation id does it carry.
  */
 import { BadInput, CorrelationId, ForeignOrigin, Unavailable, UnsupportedBody } from "@stoa/contract"
 import { Schema } from "effect"

@@ -1,4 +1,4 @@
-/** What an operator may ask of the running house. The wiring fills it in: it alone knows every room. */
+/** What an operator may ask of the running house. `House.ts` fills it in, because only it knows every room. */
 import type { Acceptable, ConfigFaulty, Report } from "@stoa/contract"
 import { Context, type Effect, type Stream } from "effect"
 

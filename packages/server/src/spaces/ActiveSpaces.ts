@@ -1,6 +1,6 @@
 /**
- * The space a caller has entered, kept with its run or its token: two of one agent do not disturb each other (X-63). And the
- * place from which it reads backwards: the newest message when it last read from the end.
+ * The space that a caller has entered, stored with its run or its token: two tokens of one agent do not disturb each
+ * other (X-63). Also the position from which it reads backwards: the newest message when it last read from the end.
  */
 import type { Caller, MemberRole, PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"

@@ -1,4 +1,4 @@
-/** What is said, and who may say it: asked here, by the rules of `rules.ts`, for every face. A post takes the next number of its space in the same transaction: no gap, no double (S1-68). */
+/** Messages, and who may post them (`rules.ts`). A post gets the next number of its space: no gaps, no duplicates (S1-68). */
 import {
   BadInput,
   Emoji,

@@ -1,6 +1,6 @@
 /**
- * Spaces and who is in them. Every act names who does it, and `rules.ts` is asked here: no caller can forget it. A space one
- * may not see looks like one that does not exist (X-30).
+ * Spaces, their members and read cursors. Every action names who does it, and `rules.ts` is asked here, so that no
+ * caller can forget it. A space that somebody may not see looks as if it did not exist (X-30).
  */
 import {
   Ambiguous,

@@ -1,9 +1,9 @@
 /**
  * Who may do what in a space: the one table, pure. `Spaces` and `Messages` ask it before they do anything, so that no
- * face has a rule of its own.
+ * door has its own rule.
  *
- * Seeing comes first: to somebody who may not see a space there is none. Then the right to write, then who they are there,
- * then whether the space takes it.
+ * Seeing comes first: for somebody who may not see a space, it does not exist. Then the right to write, then who they
+ * are in the space, then whether the space allows it.
  */
 import type { Member, MemberRole, PrincipalId, Space, SpaceKind, Verdict } from "@stoa/contract"
 import type { Judged, Viewer } from "../access/rights/Viewer.ts"

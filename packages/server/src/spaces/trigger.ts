@@ -1,4 +1,7 @@
-/** Which agents a message is for: the agents that should be woken by it. Pure; whoever wakes them reads it off the event. */
+/**
+ * Which agents a message is for (X-03): the agents that it should wake. Pure; the reader that wakes them takes it from
+ * the event.
+ */
 import type { PrincipalId, PrincipalKind, Trigger } from "@stoa/contract"
 
 interface Present {

@@ -1,4 +1,6 @@
-/** Bounded blobs, named by their digest. They live in the database, so that a backup and a cluster have them too. */
+/**
+ * Blobs of limited size, named by their digest. They are in the database, so that backups and a cluster have them too.
+ */
 import { createHash } from "node:crypto"
 import { File, type FileId, Missing, TooLarge } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"

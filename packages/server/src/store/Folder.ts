@@ -1,6 +1,6 @@
 /**
- * The data folder: the only place the house writes. One process owns it at a time; the lock is held by the operating
- * system, so that kill -9 frees it, and a file beside it names the owner.
+ * The data folder: the only place the house writes to. One process owns it at a time; the operating system holds the
+ * lock, so that a kill -9 frees it, and a file beside it names the owner.
  */
 // edge: file system work at start-up, before anything else runs.
 import { randomBytes } from "node:crypto"

@@ -1,6 +1,6 @@
 /**
- * This process, as the one that holds what it works on: rows name it, and a lease says that it is alive. Another process
- * never takes from one that is, and finds what a dead one has left once its lease is over.
+ * This process as the owner of its running work: rows name it, and a lease says that it is alive. Another process never
+ * takes work from a living one, and takes over from a dead one when its lease has expired.
  */
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { SqlClient, type Statement } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Moments as they are written down. Many things happen in one millisecond: its text is made once. */
+/** Timestamps as text. Many things happen in one millisecond, so its text is made once. */
 import { DateTime } from "effect"
 
 let last = Number.NaN

@@ -1,6 +1,6 @@
 /**
- * How long things take: milliseconds that only go forward. The wall clock may be set back or ahead at any time; it is for
- * moments that are stored, shown or agreed with others, and never for a duration in this process.
+ * Durations: milliseconds that only go forward. The wall clock can be set at any time; it is for timestamps that are
+ * stored, shown or agreed with others, never for a duration in this process.
  */
 import { Clock, Effect } from "effect"
 

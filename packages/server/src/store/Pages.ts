@@ -1,4 +1,7 @@
-/** Keyset paging: a cursor is the last key of the page before, so that a list in motion repeats and skips nothing. */
+/**
+ * Keyset paging: a cursor is the last key of the previous page, so that a changing list neither repeats nor skips
+ * items.
+ */
 import type { Page, PageQuery } from "@stoa/contract"
 
 const usual = 50

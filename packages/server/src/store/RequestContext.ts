@@ -1,4 +1,7 @@
-/** A context for fibers that are made often: without the rooms, which everybody below already holds by name. */
+/**
+ * A small context for fibers that are created often: without the services of the rooms, which the code below already
+ * holds by name.
+ */
 import { Context, Effect } from "effect"
 
 /**

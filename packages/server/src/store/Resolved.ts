@@ -1,4 +1,4 @@
-/** Answers that need no fiber: an effect that has its value already is a plain object, and can be looked into. */
+/** Answers without a fiber: an effect that already has its value is a plain object whose value can be read. */
 import { Effect, Exit } from "effect"
 
 /** What an effect gives, if it is at hand. */

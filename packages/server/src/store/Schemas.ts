@@ -1,4 +1,4 @@
-/** Brings the database to this program's version: forward only, all or nothing, after a backup. */
+/** Migrates the database to this program's version: only forward, completely or not at all, after a backup. */
 import { Cause, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { refuse, type StartError } from "./StartError.ts"

@@ -1,4 +1,4 @@
-/** Why the house does not start: one sentence that says what to do, printed as it is. Exit code 2 means "refused". */
+/** Why the house does not start: one sentence that says what to do. Exit code 2 means "refused". */
 import { Data } from "effect"
 
 export class StartError extends Data.TaggedError("StartError")<{

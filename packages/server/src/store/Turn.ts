@@ -1,4 +1,4 @@
-/** One turn of the event loop: sockets are read and other fibers run. For work in many small pieces. */
+/** Yields one turn of the event loop, so that sockets are read and other fibers run. For work in many small pieces. */
 // edge: setImmediate is the turn.
 import { Effect } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * The toolsets: their tools, offered to the catalogue, and what they have beside them. Which of them a caller has is said by
- * its principal, lists and grants.
+ * The toolsets: their tools, offered to the catalogue, and their resources and prompts. Principal, allow lists and
+ * grants determine which of them a caller has.
  */
 import { toolNames, ToolsetName } from "@stoa/contract"
 import { Context, Effect, Layer, type Scope } from "effect"

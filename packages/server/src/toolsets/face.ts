@@ -1,6 +1,6 @@
 /**
- * One tool of a toolset: a seed's exact schema, mapped onto one operation of a room below. No logic of its own: what it
- * does is said by the room, what it is called and how its answer looks is said here.
+ * One tool of a toolset: an exact schema, mapped onto one operation of a lower room. It has no logic of its own: the
+ * room does the work, this says its name and the form of its answer.
  */
 import {
   Caller,

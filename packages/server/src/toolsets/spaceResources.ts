@@ -1,6 +1,6 @@
 /**
- * Each space a caller may read, as a resource that it can subscribe to: `stoa://spaces/<id>`. So any MCP client can live
- * here: it hears that something was said, and reads it.
+ * Each space that a caller may read, as an MCP resource with subscriptions: `stoa://spaces/<id>`. So any MCP client can
+ * take part: it is told that something was said, and reads it.
  */
 import { Caller, type Event, type Message } from "@stoa/contract"
 import { DateTime, Effect } from "effect"

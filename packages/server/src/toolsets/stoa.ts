@@ -1,4 +1,7 @@
-/** The house's own tools: to talk, to follow one's calls, and to answer decisions, for any MCP client with a token. */
+/**
+ * The house's own tools for any MCP client with a token: messages, memory, the state of calls, and answers to
+ * decisions.
+ */
 import { Caller, Decision, inputIn, type NewAnswer, questionIn, visibleValue, WrongState } from "@stoa/contract"
 import { Clock, Effect, Schema } from "effect"
 import { Limits } from "../access/limits/Limits.ts"

@@ -1,7 +1,6 @@
 /**
- * What a tool that speaks MCP wants to know before it can go on, be it a server's or a toolset's. Its handler gives this back
- * instead of a result; whoever runs it keeps the questions, finds somebody to answer, and calls the handler again with what
- * they said.
+ * What a tool that speaks MCP needs to know before it can continue. Its handler returns this instead of a result; the
+ * caller of the handler stores the questions, finds somebody to answer, and calls the handler again with the answers.
  */
 import type { CallContext, MCPExchange, MCPQuestion } from "@stoa/tools"
 import type { Effect, Schema } from "effect"

@@ -1,4 +1,7 @@
-/** The MCP servers the house is a client of: who they are, whether they are there, and which of their tools may be called. */
+/**
+ * The MCP servers that the house is a client of: which there are, whether they are connected, and which of their tools
+ * may be called.
+ */
 import {
   type MCPServerSpec,
   type MCPServerState,

@@ -1,4 +1,7 @@
-/** The configuration file's servers against the rows: added, changed, retired. A name somebody took at run time refuses. */
+/**
+ * Compares the servers of the configuration file with the rows: added, changed, retired. A name that was taken at run
+ * time is refused.
+ */
 import type { MCPServerSpec, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { nameKey } from "../access/identity/Principals.ts"

@@ -1,4 +1,4 @@
-/** A connected server as a gateway passes it on: its lists as it last sent them, its answers without what it was told in confidence. */
+/** A connected server as the house passes it on: its lists as it last sent them, its answers without secrets. */
 import { MCPConnectionError, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPExchange, MCPRefused, type MCPReply } from "@stoa/tools"
 import { Effect } from "effect"

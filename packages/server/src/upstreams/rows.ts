@@ -1,4 +1,7 @@
-/** Rows of MCP servers and of their pinned tools. How a server is reached is sealed: it may hold keys. */
+/**
+ * Rows of MCP servers and of their pinned tools. The connection details of a server are encrypted, because they may
+ * contain keys.
+ */
 import { MCPServerTool, type MCPServerSpec, type MCPTransport, type PrincipalId, type Source } from "@stoa/contract"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

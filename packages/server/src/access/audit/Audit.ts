@@ -1,8 +1,8 @@
 /**
- * The audit trail: a reader of the journal, in one transaction with its cursor, so that each event is in it exactly once.
- * Nothing here changes or removes a row, except that retention cuts the oldest ones and leaves their last hash as anchor.
- * Both ends are sealed with the house's key (`seal.ts`): each batch goes on from the sealed head and seals the new one, so
- * that rows that were cut off are a gap for as long as the rows after it are kept.
+ * The audit trail: a reader of the journal, in one transaction with its cursor, so that each event is in it exactly
+ * once. Nothing here changes or removes a row, except that retention removes the oldest ones and keeps their last hash
+ * as the anchor. Both ends are signed with the house's key (`seal.ts`): each batch continues from the signed head and
+ * signs the new one, so that removed rows stay visible as a gap.
  */
 import { AuditEntry, type AuditResult, type Event, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, type Redacted, Schema } from "effect"

@@ -1,4 +1,4 @@
-/** Expired rows go: journal, audit, kept answers. */
+/** Removes expired rows: of the journal, of the audit, and stored answers. */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal } from "../../store/journal/Journal.ts"

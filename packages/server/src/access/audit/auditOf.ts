@@ -1,4 +1,4 @@
-/** What the audit trail says of an event, and how its chain is made: pure, so that anybody can check it again. */
+/** What the audit trail records of an event, and how its hash chain is built. Pure, so that anybody can verify it. */
 import { hash } from "node:crypto"
 import { type AuditResult, type Event, type EventBody, type EventKind, kinds } from "@stoa/contract"
 

@@ -1,4 +1,4 @@
-/** The rows that say where the audit trail begins and ends, and how a batch of the audit moves them. */
+/** The rows that say where the audit trail begins and ends, and how a batch moves them. */
 import type { EventKind } from "@stoa/contract"
 import { Effect, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * The trail's two ends are sealed with a key that is not in the database: a chain alone shows what was changed within it,
- * and not that its newest rows were cut off. Pure, so that anybody who has the key can check it again.
+ * Signs the two ends of the trail with a key that is not in the database: a hash chain alone does not show that its
+ * newest rows were cut off. Pure, so that anybody with the key can verify it.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"

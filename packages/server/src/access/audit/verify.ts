@@ -1,4 +1,7 @@
-/** Walks the whole trail: each row's hash, both ends and their seals, and that the journal says no more than the trail. */
+/**
+ * Verifies the whole trail: each row's hash, both ends and their signatures, and that the journal was not read further
+ * than the trail goes.
+ */
 import { Effect, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { type ChainRow, hashOfRow } from "./auditOf.ts"

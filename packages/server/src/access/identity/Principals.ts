@@ -1,4 +1,4 @@
-/** People, agents and services. Names are unique among those who have not left; a name freed by leaving may be taken again. */
+/** People, agents and services. Names are unique among those who are not retired; retiring one frees its name. */
 import {
   Missing,
   NameTaken,

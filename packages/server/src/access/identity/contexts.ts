@@ -1,4 +1,4 @@
-/** Where a token stands, from the outside in. Pure. */
+/** The contexts of tokens, in the order of their trust. Pure. */
 import type { AccessContext, Principal } from "@stoa/contract"
 
 const depth: Record<AccessContext, number> = { crossroads: 0, agent: 1, internal: 2 }

@@ -1,6 +1,6 @@
 /**
- * How often (G-10), and how many at once. Counted in memory on purpose: a limit protects a running process, and forgetting it at a restart harms
- * nobody. Each process of a cluster counts for itself.
+ * How often (G-10), and how many at once. Counted in memory on purpose: a limit protects a running process, and losing
+ * the counters at a restart does no harm. Each process of a cluster counts for itself.
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"

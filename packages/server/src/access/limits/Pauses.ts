@@ -1,4 +1,7 @@
-/** The kill switch (G-12). What is paused makes and takes no calls; the room that runs calls hears of it by the journal. */
+/**
+ * The kill switch (G-12). Calls of and to a paused subject are refused; the room that runs calls learns of it through
+ * the journal.
+ */
 import { BadInput, Missing, type NewPause, type Page, Pause, type Principal } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Counting how often, in one number. */
+/** The rate limit algorithm (GCRA), with one number per bucket. */
 import type { Limit } from "@stoa/contract"
 
 /** A bucket that fills evenly: the time at which it would be empty again (GCRA). */

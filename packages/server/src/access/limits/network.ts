@@ -1,4 +1,4 @@
-/** Which network an address is of: whoever guesses has many addresses, and rarely many networks. Pure. */
+/** The network of an address: somebody who guesses tokens has many addresses, but rarely many networks. Pure. */
 import { isIP, isIPv4 } from "node:net"
 
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i

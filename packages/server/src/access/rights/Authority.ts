@@ -1,6 +1,6 @@
 /**
- * What a caller may hand out: tokens, grants, roles, allow lists. Nothing of it is stronger, longer or wider than the
- * token it is made with: it stands no further in, ends no later, and reaches no further. Handlers ask here and nowhere else.
+ * What a caller may give away: tokens, grants, roles, allow lists. Nothing it makes has more rights than its own token,
+ * a more trusted context, or a later end. Handlers ask here and nowhere else.
  */
 import {
   type AccessContext,

@@ -1,4 +1,7 @@
-/** What one principal lends another (S4-101): at most a day, at most three deep, and never more than the giver has itself. */
+/**
+ * Rights that one principal lends another (S4-101): for a day at most, three levels deep at most, and never more than
+ * the giver has.
+ */
 import {
   BadInput,
   Caller,

@@ -1,4 +1,4 @@
-/** May they? Gathers a principal's rules (roles, policies, grants, delegations) and asks the pure judgement. */
+/** May they? Loads a principal's rules (roles, policies, grants, delegations) and asks the pure judgement. */
 import {
   type AccessContext,
   type Action,

@@ -1,4 +1,7 @@
-/** One number that rises with every change of rights, in the same transaction (S4-104). Every process of a cluster reads it. */
+/**
+ * The epoch: a number that grows with every change of rights, in the same transaction (S4-104). Every process of a
+ * cluster reads it.
+ */
 import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../../store/journal/Bell.ts"

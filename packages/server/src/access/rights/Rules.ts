@@ -1,4 +1,4 @@
-/** Rules that the configuration file states. Kept as rows, so that every process reads the same ones. */
+/** The rules of the configuration file, stored as rows, so that every process reads the same ones. */
 import { Configuration, EgressSection, Limit, type Policy, type Principal, PrincipalId } from "@stoa/contract"
 import { Array, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Who looks, with what its rules say: the one question behind every way to see. Made by `Grants.viewer` for an epoch of
- * rights; whatever stays open longer (a feed, a watch) has it made again when rights change.
+ * What one principal may see; every list, feed and search asks it. `Grants.viewer` builds it for one epoch of rights;
+ * whatever stays open longer (a feed, a watch) gets a new one when rights change.
  */
 import type { Action, Principal } from "@stoa/contract"
 import type { Judged, Reach } from "./policy.ts"

@@ -1,6 +1,6 @@
 /**
- * The judgement: pure functions over data. Among the rules that fit, deny wins over ask and ask over allow; silence means
- * deny, because what nobody listed nobody has reviewed.
+ * The judgement: pure functions over data. Among the rules that match, deny wins over ask and ask over allow. Silence
+ * means deny, because what nobody listed nobody has reviewed.
  */
 import { type AccessContext, Action, type Policy, type PrincipalKind, type Role, type Verdict } from "@stoa/contract"
 import { DateTime } from "effect"

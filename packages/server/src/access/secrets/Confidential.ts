@@ -1,6 +1,6 @@
 /**
- * Every value the house keeps secret, as far as it has used it since it began: its own keys, and what tools and MCP servers
- * were given. For what can't be tied to one place where a secret was sent: the log, and what comes back after a restart.
+ * Every secret value that the house has used since it started: its own keys, and what tools and MCP servers were given.
+ * Used where a text cannot be tied to one receiver of a secret: the log, and results that arrive after a restart.
  */
 import { Redactor } from "@stoa/tools"
 import { Context } from "effect"

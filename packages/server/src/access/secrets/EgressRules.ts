@@ -1,6 +1,6 @@
 /**
- * Where tools may connect to (G-16), as the configuration file states it under `egress`: public addresses only, until an
- * operator names a host that lies inside. Whatever leaves the house on behalf of a tool runs `within` these rules.
+ * Where tools may connect to (G-16), from `egress` in the configuration file: public addresses only, unless an operator
+ * names an internal host. Every outgoing request of a tool runs `within` these rules.
  */
 import { CurrentEgressPolicy, defaultEgressPolicy, type EgressPolicy } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What tools may read of the environment (S1-26): the names the configuration file lists under `env`, and no other. A name
- * is asked for again at every call, so that taking it off the list works at once.
+ * Which environment variables tools may read (S1-26): only those listed under `env` in the configuration file. The list
+ * is checked at every call, so that removing a name works at once.
  */
 import { WrongState } from "@stoa/contract"
 import { Context, Effect, Layer, Redacted } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Where `${secret.NAME}` and `${env.NAME}` become values: when a tool is called and when an MCP server is connected, for the
- * places their configuration names, and nowhere else. Whatever is revealed is told to the redactor of the place it goes to.
+ * Replaces `${secret.NAME}` and `${env.NAME}` by their values, when a tool is called or an MCP server is connected, and
+ * nowhere else. Every revealed value is added to the redactor of its receiver.
  */
 import { type Placeholder, placeholdersIn, shortestSecret } from "@stoa/contract"
 import { isLongEnough, Redactor } from "@stoa/tools"

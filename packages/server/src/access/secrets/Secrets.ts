@@ -1,4 +1,4 @@
-/** Named secrets, sealed at rest (G-17). `reveal` is for the place where a tool executes; nothing else may call it. */
+/** Named secrets, encrypted at rest (G-17). `reveal` is only for the place where a tool runs. */
 import { Missing, type Page, Secret, type SecretName, WrongState } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"

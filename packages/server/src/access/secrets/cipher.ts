@@ -1,4 +1,7 @@
-/** Sealing at rest: AES-256-GCM under the house's key. The name is sealed in, so that values cannot be swapped. */
+/**
+ * Encryption at rest: AES-256-GCM with the house's key. The name is authenticated too, so that values cannot be
+ * swapped.
+ */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 

@@ -1,7 +1,7 @@
 /**
- * The tools there are, and which of them a caller has: the intersection of its toolsets, the allow list of its context and
- * its grants. Asked at listing and again at calling. Whoever brings tools (configuration, upstream servers, hosts,
- * toolsets) offers them here; nothing here knows a tool by its name.
+ * All tools, and which of them a caller has: the intersection of its toolsets, the allow list of its context and its
+ * grants, checked when tools are listed and again when one is called. Every source of tools (configuration, MCP
+ * servers, hosts, toolsets) offers them here; nothing here knows a tool by its name.
  */
 import type {
   AccessContext,

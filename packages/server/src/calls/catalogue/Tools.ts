@@ -1,4 +1,4 @@
-/** The configured tools: rows in seed 001's form, from the file or made at run time, offered to the catalogue. */
+/** The configured tools: rows from the configuration file or made at run time, offered to the catalogue. */
 import {
   BadInput,
   definitionOf,

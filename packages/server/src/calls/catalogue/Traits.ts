@@ -1,4 +1,4 @@
-/** What the road must know of a tool besides its definition, and a tool as the catalogue lists it. */
+/** What a call needs to know of a tool besides its definition, and a tool as the catalogue lists it. */
 import type { ApprovalRule, ListedSet, PrincipalId, Visibility } from "@stoa/contract"
 import type { RegisteredTool } from "@stoa/tools"
 import type { HandlerCall } from "../road/Handler.ts"

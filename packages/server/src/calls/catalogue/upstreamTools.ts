@@ -1,4 +1,4 @@
-/** The tools of MCP servers in the catalogue: as the room that keeps the servers has them, brought up to date when asked. */
+/** The tools of MCP servers in the catalogue, updated from the room `upstreams` when somebody asks. */
 import type { PrincipalId, ToolValidationError } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import type { Upstreams, UpstreamTool } from "../../upstreams/Upstreams.ts"

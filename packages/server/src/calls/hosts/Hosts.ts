@@ -1,6 +1,6 @@
 /**
- * Hosted functions: processes of somebody's own that offer tools and are sent the calls over a connection they opened.
- * A call that waits for one is its row, so that it outlives this process and theirs; what is held here is who is connected.
+ * Hosted functions: processes of users that offer tools and receive the calls over a connection they opened. A call
+ * that waits for a host is a row, so that it survives both processes; only who is connected is kept in memory.
  */
 import {
   BadInput,

@@ -1,4 +1,4 @@
-/** A function of a host as the catalogue takes it. Running it here is only letting its call wait for the host. */
+/** A host's function as a tool in the catalogue. Running it means letting its call wait for the host. */
 import {
   defaultVisibility,
   type HostedTool,

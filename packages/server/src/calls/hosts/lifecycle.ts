@@ -1,4 +1,6 @@
-/** The line of a host, as a total table: a new state or step does not compile until every cell is filled. */
+/**
+ * The states of a host's connection as a total table: a new state or step does not compile until every cell is filled.
+ */
 
 /**
  * `declared`: it has never been connected. `away`: its process went, and may come back. `lost`: it did not, and what it was

@@ -1,4 +1,7 @@
-/** Who is connected, and what they are sent: calls as they begin to wait, and word of those that have settled. */
+/**
+ * Which hosts are connected, and what they are sent: calls when they begin to wait, and a notice when they have
+ * settled.
+ */
 import type { HostedEnd, HostId, TokenId } from "@stoa/contract"
 import { Effect, Semaphore } from "effect"
 import { Journal } from "../../store/journal/Journal.ts"

@@ -1,4 +1,4 @@
-/** Rows of hosts: what they offer, whose they are, and which of their processes was sent which call. */
+/** Rows of hosts: what they offer, who owns them, and which of their processes was sent which call. */
 import { Host, type HostedCall, type HostedTool, type HostId, type PrincipalId } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

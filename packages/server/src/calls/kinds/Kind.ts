@@ -1,4 +1,4 @@
-/** What a kind of tool is to the road: a handler made from its configuration, and what may be said about running it. */
+/** The interface of a kind of tool: a handler made from its configuration, and a description of what it would send. */
 import type { Issue, ToolConfiguration, ToolKind } from "@stoa/contract"
 import type { Schema } from "effect"
 import type { HouseHandler } from "../road/Handler.ts"

@@ -1,4 +1,4 @@
-/** A sub-agent: its form is read and checked, and its calls are refused until there are durable runs to work in. */
+/** A sub-agent: its configuration is checked, and its calls are refused until there are durable runs. */
 import { ToolExecutionError } from "@stoa/contract"
 import type { Kind } from "./Kind.ts"
 

@@ -1,4 +1,4 @@
-/** What an HTTP answer says, as JSON: parsed where it is JSON, text where it is text, base64 where it is neither. Pure. */
+/** An HTTP response as JSON: parsed JSON, text, or base64 for anything else. Pure. */
 import type { EgressResponse } from "@stoa/tools"
 import type { Schema } from "effect"
 

@@ -1,4 +1,7 @@
-/** A tool that makes an image (S1-28). The image is kept as a file; the call's output says which, and how it was made. */
+/**
+ * A tool that makes an image (S1-28). The image is stored as a file; the call's output names it and says how it was
+ * made.
+ */
 import { ToolExecutionError } from "@stoa/contract"
 import { Effect } from "effect"
 import { imageModelOf, imageProviders } from "../../models/Image.ts"

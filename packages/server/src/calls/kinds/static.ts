@@ -1,4 +1,4 @@
-/** A tool that answers by itself: its configured `output` to the letter, places and all, or a fixed acknowledgement (S1-32). */
+/** A tool with a fixed answer: its configured `output` exactly as written, or an acknowledgement (S1-32). */
 import { Effect } from "effect"
 import type { Kind } from "./Kind.ts"
 

@@ -1,4 +1,6 @@
-/** A tool that people act on (executionType `space`): nothing runs here; a member's client submits the result (S1-08). */
+/**
+ * A tool that people act on (executionType `space`). Nothing runs here; a member's client submits the result (S1-08).
+ */
 import { Effect } from "effect"
 import { Waits } from "../road/Handler.ts"
 import type { Kind } from "./Kind.ts"

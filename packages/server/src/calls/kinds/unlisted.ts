@@ -1,4 +1,7 @@
-/** The environment variables a configured tool names and may not read: refused when it is configured, not only when it is called (S1-26). */
+/**
+ * The environment variables that a configured tool names but may not read: refused when it is configured, not only when
+ * it is called (S1-26).
+ */
 import type { Issue, Placeholder, ToolConfiguration, ToolKind } from "@stoa/contract"
 import { housePlaces, readTemplate } from "./templates/template.ts"
 

@@ -1,4 +1,4 @@
-/** What a tool's handler is given of its call, and what it may give back instead of a result. */
+/** What a tool's handler gets of its call, and what it may return instead of a result. */
 import type { CallId, Caller, CallRun, PrincipalId, SpaceId } from "@stoa/contract"
 import { Redactor, type Tool, type ToolHandler } from "@stoa/tools"
 import type { Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What a tool that speaks MCP said, noted beside its call: so that whoever shows the call to an MCP client does it in the
- * tool's own words, whenever that is.
+ * The MCP content of a tool's result, stored beside its call, so that an MCP client can be shown the tool's own content
+ * at any time.
  */
 import { Effect, type Schema } from "effect"
 import { InputRequired } from "../../upstreams/InputRequired.ts"

@@ -1,4 +1,4 @@
-/** Who answers for a call, and until when: as the tool says, and over that as the policies do that ask for it. */
+/** Who must approve a call, and until when: as the tool says, unless a policy that asks says otherwise. */
 import type { ApprovalRule, Caller, PrincipalId, Role } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"

@@ -1,4 +1,4 @@
-/** What a call asks of people and of the outside, written in the transaction that makes it wait. */
+/** What a call asks of people or of the outside, written in the transaction that makes it wait. */
 import { quoted, type TooManyRequests, type WaitsOn } from "@stoa/contract"
 import { type Decisions as RoadDecisions, type Question, Road } from "@stoa/tools"
 import { DateTime, Effect, type Schema } from "effect"

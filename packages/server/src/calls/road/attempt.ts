@@ -1,4 +1,6 @@
-/** A call on the road: what was asked, by whom, and what the steps have found out of it so far. Its handler is given it. */
+/**
+ * A call on the road: the request, the caller, and what the steps have found out so far. Its handler gets a part of it.
+ */
 import type { CallId, Caller, CallRun, CorrelationId, Provenance, SpaceId } from "@stoa/contract"
 import { type Progress, Redactor } from "@stoa/tools"
 import { Effect, type Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What needs no transaction of its own is written together: those that come while one batch is on its way to the disk share
- * the next. Nobody is answered before the batch they are in has been committed and synced.
+ * Rows that need no transaction of their own are written together: those that arrive while one batch is being written
+ * share the next. No caller is answered before its batch is committed and synced.
  */
 import { Deferred, Effect, Exit } from "effect"
 import { requestContext } from "../../store/RequestContext.ts"

@@ -1,6 +1,6 @@
 /**
- * Calls that nobody is shown and nobody finds by a key need no transaction of their own: what is written of them is written
- * with others', and on SQLite beside the event loop.
+ * Calls that are not shown in a space and have no idempotency key need no transaction of their own: they are written
+ * together with others, and on SQLite outside the event loop.
  */
 import type { Provenance } from "@stoa/contract"
 import { Effect } from "effect"

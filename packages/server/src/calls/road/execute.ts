@@ -1,4 +1,7 @@
-/** Execute and settle, in one of three ways, by what a call changes: nothing, our own rows, or something outside. */
+/**
+ * Execute and settle, in one of three orders, depending on what a call changes: nothing, our own rows, or something
+ * outside.
+ */
 import type { TooManyRequests } from "@stoa/contract"
 import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"

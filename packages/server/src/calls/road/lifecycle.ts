@@ -1,6 +1,6 @@
 /**
- * The life of a call as a total table: a new state or step does not compile until every cell is filled. Whatever changes the
- * state of a call asks it: an INSERT for what leads on from `received`, an UPDATE for where a step may come from.
+ * The states of a call as a total table: a new state or step does not compile until every cell is filled. Every change
+ * of state asks it: an INSERT for what follows `received`, an UPDATE for the states a step may start from.
  */
 import type { CallState } from "@stoa/contract"
 

@@ -1,4 +1,4 @@
-/** What an ending fills in a call's row. Pure. */
+/** What an ending writes into a call's row. Pure. */
 import type { CallError, FileId } from "@stoa/contract"
 import type { Failure, Settled } from "@stoa/tools"
 import { largestFile } from "../../store/Files.ts"

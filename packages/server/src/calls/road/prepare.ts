@@ -1,4 +1,4 @@
-/** The steps before anything is written or run: find, judge, validate. Each fills in what it found out. */
+/** The steps before anything is written or run: find, judge, validate. Each adds what it found out. */
 import { type Judgement, ToolAuthorizationError, ToolValidationError } from "@stoa/contract"
 import { CurrentToolsConfig, type Identity, Road } from "@stoa/tools"
 import { Effect } from "effect"

@@ -1,6 +1,7 @@
 /**
- * What is written of a call: one row, and its events in the same transaction. Every change of state is one guarded UPDATE
- * that asks the table of `lifecycle.ts`, so that of two who would settle a call one does, and the other learns of it.
+ * What is recorded of a call: one row, and its events in the same transaction. Every change of state is one guarded
+ * UPDATE that asks the table of `lifecycle.ts`, so that of two writers only one settles the call, and the other learns
+ * of it.
  */
 import type { CallState, SpaceId, WaitsOn } from "@stoa/contract"
 import { DateTime, Effect } from "effect"

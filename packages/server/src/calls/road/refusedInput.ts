@@ -1,6 +1,6 @@
 /**
- * What is kept of the input of a call that was refused: all of a small one; of a large one its size, its digest and how it
- * begins. Whoever may do nothing here must not fill the disk with it.
+ * What is stored of the input of a refused call: a small one completely; of a large one its size, its digest and its
+ * beginning. Somebody without rights must not be able to fill the disk.
  */
 import { createHash } from "node:crypto"
 import { isTooDeep } from "@stoa/tools"

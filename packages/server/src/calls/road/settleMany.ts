@@ -1,6 +1,6 @@
 /**
- * Settles many calls that run in this process with one guarded UPDATE, which takes them from one text of JSON: all of them
- * or none, beside the event loop, or those that nobody else has settled meanwhile, in a transaction.
+ * Settles many calls of this process with one guarded UPDATE from one JSON text: all of them or none outside the event
+ * loop, or, in a transaction, those that nobody else has settled.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

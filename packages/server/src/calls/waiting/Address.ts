@@ -1,4 +1,4 @@
-/** Where the house is reached from outside: told by the door once it is open, for those who are asked to answer later. */
+/** The address of the house as seen from outside: set by the door once it is open, for services that answer later. */
 import { Context, Deferred, Effect, Layer } from "effect"
 
 export class Address extends Context.Service<

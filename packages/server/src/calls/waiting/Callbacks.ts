@@ -1,4 +1,4 @@
-/** Who may answer for a webhook tool: whoever has its key. */
+/** Who may send the result of a webhook tool: whoever has the tool's key. */
 import { Missing, readTool } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Clock, Effect, Option, Redacted } from "effect"

@@ -1,4 +1,6 @@
-/** Wakes calls that wait: a reader of the journal, so that no answer is lost between two processes or a kill -9. */
+/**
+ * Continues waiting calls: a reader of the journal, so that no answer is lost between two processes or by a kill -9.
+ */
 import { Effect, Layer } from "effect"
 import { Pauses } from "../../access/limits/Pauses.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"

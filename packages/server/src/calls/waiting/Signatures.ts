@@ -1,6 +1,6 @@
 /**
- * Webhooks are signed in both directions (G-18): the moment, the call and the body, under a key that only the house and
- * the service know. What is old is refused; what comes twice finds its call settled.
+ * Webhooks are signed in both directions (G-18): time, call and body, under a key that only the house and the service
+ * know. An old signature is refused; a repeated one finds its call settled.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"

@@ -1,6 +1,6 @@
 /**
- * How a call goes on that was asked something in the middle: by people, through its decision, or by the client that made it.
- * Whoever is first answers; the tool's handler is then called again, with the answers and with the same key.
+ * How a call continues that asked something in the middle: answered by people, through its decision, or by the client
+ * that made it. The first answer counts; the tool's handler is then called again, with the answers and the same key.
  */
 import { type CallId, Missing, type Principal } from "@stoa/contract"
 import { type Failure, type Progress, Road } from "@stoa/tools"

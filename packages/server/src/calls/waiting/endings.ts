@@ -1,4 +1,4 @@
-/** How a call that waits goes on or ends: by a decision, a result from outside, the clock, or somebody who stops it. */
+/** How a waiting call continues or ends: by a decision, a result from outside, the clock, or a cancel. */
 import { BadInput, type CallId, type CallResult, Forbidden, Missing, type Principal, WrongState } from "@stoa/contract"
 import { checkValue, Road, saidOf } from "@stoa/tools"
 import { Cause, Effect, Exit } from "effect"

@@ -1,4 +1,4 @@
-/** Staying with a call until it settles. What is held here is only who listens; the call itself is its row. */
+/** Requests that wait for a call to settle. Only who listens is kept in memory; the call itself is a row. */
 import { Deferred, Effect } from "effect"
 import { isSettled } from "../road/lifecycle.ts"
 import type { Record } from "../road/record.ts"

@@ -1,4 +1,4 @@
-/** Rows of what calls were asked, and the decision that puts a server's form before people. */
+/** Rows of the questions that calls asked, and the decision that shows a server's form to people. */
 import type { CallId, JsonSchema } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

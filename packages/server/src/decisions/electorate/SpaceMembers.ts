@@ -1,6 +1,5 @@
 /**
- * Who belongs to a space, as the room that knows it says. Decisions stand beside spaces, not above them, so the answer is
- * wired in from above (House.ts).
+ * Who is a member of a space. Decisions and spaces are on the same floor, so `House.ts` wires the answer in from above.
  */
 import type { PrincipalId, SpaceId } from "@stoa/contract"
 import { Context, type Effect } from "effect"

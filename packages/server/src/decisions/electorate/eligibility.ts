@@ -1,4 +1,4 @@
-/** Who may answer and who may see a question: what the pure rules of `electorate.ts` are asked with. */
+/** Who may answer and who may see a question: loads what the pure rules of `electorate.ts` need. */
 import type { PrincipalId, Role, SpaceId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

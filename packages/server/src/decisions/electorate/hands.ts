@@ -1,4 +1,4 @@
-/** By whose hand an approval is given. Two people are two, whatever tokens and links exist. */
+/** Which person an approval really comes from. Two approvals need two people, whatever tokens and links exist. */
 import { Forbidden, type Principal, type TokenId } from "@stoa/contract"
 import { Effect } from "effect"
 import { Tokens } from "../../access/identity/Tokens.ts"

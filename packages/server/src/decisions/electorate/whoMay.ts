@@ -1,4 +1,4 @@
-/** Who may answer, in a sentence for somebody who may not. */
+/** Who may answer, as a sentence for somebody who may not. */
 import type { PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"

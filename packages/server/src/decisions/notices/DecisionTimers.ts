@@ -1,4 +1,7 @@
-/** What the clock does to a question: unanswered it goes to others, if somebody said so, and in the end it is a no. */
+/**
+ * Escalation and expiry: an unanswered question goes to other people, if the tool or policy says so, and finally
+ * expires as a no.
+ */
 import { Effect } from "effect"
 import { becauseOf } from "../../store/journal/Correlation.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"

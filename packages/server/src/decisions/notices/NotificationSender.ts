@@ -1,6 +1,7 @@
 /**
- * Sends what `Notifications` has set: one POST to the person's address, through the egress guard, with a signed link that
- * answers as that person. The next try is set before the first is made, and taken back when it has arrived.
+ * Sends the notifications that `Notifications` has scheduled: one POST to the person's address, through the egress
+ * guard, with a signed link that answers as that person. The next try is scheduled before the first is made, and
+ * canceled when it has arrived.
  */
 import { type Decision, inputIn, questionIn } from "@stoa/contract"
 import { CurrentEgressPolicy, Egress } from "@stoa/tools"

@@ -1,6 +1,6 @@
 /**
- * Tells people of what waits for them, at the address that their `people` entry of the configuration file gives. What is to
- * be sent is a timer, set in the transaction that asks: kill -9 loses none, and one that fails is sent again.
+ * Notifies people of questions that wait for them, at the address in their `people` entry of the configuration file. A
+ * notification is a timer, set in the transaction that asks: a kill -9 loses none, and a failed one is sent again.
  */
 import type { DecisionId, PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"

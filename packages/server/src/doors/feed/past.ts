@@ -1,7 +1,7 @@
 /**
- * Reading the past, in turns. A page of it holds everybody up for its moment, so pages are small, those of one principal
- * come one after the other, and after each it rests: however much somebody reads again, others get most of the time.
- * Nothing is held while a reader is waited for.
+ * Reading past events, in turns. A page blocks others for a moment, so pages are small, the pages of one principal come
+ * one after the other, and there is a pause after each: however much somebody reads, others get most of the time.
+ * Nothing is buffered while a reader is slow.
  */
 // edge: the rest is real time, and reads are measured by a monotonic clock.
 import { Effect, Semaphore } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Who sees what on the feed: pure, so that every stream and every replay asks the same question. Which spaces somebody may
- * see is said by `spaces`; this keeps it current between two askings, from the events themselves.
+ * Who sees what on the feed: pure, so that every stream and every replay uses the same rule. The room `spaces` says
+ * which spaces somebody may see; this keeps the answer current from the events themselves.
  */
 import { type Event, kinds, type PrincipalId } from "@stoa/contract"
 import type { Viewer } from "../../access/rights/Viewer.ts"

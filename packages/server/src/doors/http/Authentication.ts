@@ -1,4 +1,4 @@
-/** Lets a request act as the bearer of its token, or answers 401: what every endpoint of the API stands behind. */
+/** Lets a request act as the bearer of its token, or answers 401. Every endpoint of the API uses it. */
 import { Authentication } from "@stoa/contract"
 import { Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"

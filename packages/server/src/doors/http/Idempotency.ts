@@ -1,4 +1,4 @@
-/** A create that carries an Idempotency-Key happens once: the room keeps the key, this reads it and the request. */
+/** A create with an Idempotency-Key happens once: this reads the key and the request, the room stores them. */
 import { BadInput, Caller, Idempotency, IdempotencyKey } from "@stoa/contract"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,4 +1,4 @@
-/** What could not be read becomes a BadInput that names the path. What could not be written is a fault of ours. */
+/** Input that cannot be decoded becomes a BadInput that names the path. Output that cannot be encoded is our fault. */
 import { BadInput, issuesOf, Reading } from "@stoa/contract"
 import { Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"

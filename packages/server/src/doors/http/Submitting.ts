@@ -1,7 +1,7 @@
 /**
- * Who brings a result: the bearer of a token, or the service whose signature the raw body carries. Asked before anybody
- * parses the body, and counted, since whoever has neither may send what they like. The call is the one the router matched:
- * the same that the handler settles.
+ * Who sends a result: the bearer of a token, or the service whose signature the raw body carries. Checked and counted
+ * before the body is parsed, because anybody can send one. The call is the one that the router matched, the same that
+ * the handler settles.
  */
 import { Caller, Submitter, Submitting, Unauthenticated } from "@stoa/contract"
 import { Effect, Layer, Option } from "effect"

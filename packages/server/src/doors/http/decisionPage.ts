@@ -1,6 +1,6 @@
 /**
- * The page behind a signed link: it shows one decision and takes one answer, as the person the link was made for. Looking
- * changes nothing: mail programs open links by themselves.
+ * The page behind a signed link: it shows one decision and takes one answer, as the person the link was made for.
+ * Opening it changes nothing, because mail programs open links by themselves.
  */
 import {
   BadInput,

@@ -1,4 +1,4 @@
-/** What stands before the router for every request: who is turned away, what it is known by, and what becomes of a fault of ours. */
+/** Runs before the router for every request: refusals, the correlation id, and what happens to unexpected failures. */
 import { type CorrelationId, NoRoute } from "@stoa/contract"
 import { Cause, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

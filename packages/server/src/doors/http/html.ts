@@ -1,4 +1,7 @@
-/** Every page the house serves: nothing inline, nothing from elsewhere, in no frame, and no script but its own files. */
+/**
+ * Every page the house serves: nothing inline, nothing from other sites, no frames, and no scripts except its own
+ * files.
+ */
 import { HttpServerResponse } from "effect/http"
 
 const policy = [

@@ -1,4 +1,4 @@
-/** Pages for people: the front page, the API's documentation, and what each error means. No token is needed for any. */
+/** Pages for people: the front page, the API documentation, and the error pages. None needs a token. */
 // edge: pages are files of the checkout, read once.
 import { existsSync, readFileSync } from "node:fs"
 import { configurationSchema, NoRoute } from "@stoa/contract"

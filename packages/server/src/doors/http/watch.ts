@@ -1,4 +1,4 @@
-/** A stream as an answer: the head goes out by the router, the body is the feed's. */
+/** A stream as a response: the router sends the head, the feed writes the body. */
 import { type Caller, type FaceName, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"

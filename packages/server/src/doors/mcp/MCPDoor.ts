@@ -1,6 +1,6 @@
 /**
- * The MCP door: JSON-RPC on node:http, before the router. A message is read once; what the protocol asks for is plain code;
- * Effect begins where the house is asked. Nothing is made per client but a small session, and only for old ones.
+ * The MCP door: JSON-RPC on node:http, before the router. A message is parsed once; the protocol is plain code; Effect
+ * begins where the house is asked. Nothing is created per client except a small session, and only for old ones.
  */
 // edge: node's requests, responses and one timer for all streams.
 import type { IncomingMessage, ServerResponse } from "node:http"

@@ -1,6 +1,6 @@
 /**
- * What a body may be before it is parsed: so deep, of so many values. Parsing costs by the value, not by the byte: 4 MiB of
- * keys hold everybody for half a second. One pass over the text, which jumps over strings.
+ * Limits of a body before it is parsed: depth and number of values. Parsing costs time per value, not per byte: 4 MiB
+ * of keys would block the event loop for half a second. One pass over the text, which skips strings.
  */
 
 /** Deeper than any tool's arguments; what is deeper could break whoever walks it (JSON.stringify does). */

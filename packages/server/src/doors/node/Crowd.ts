@@ -1,6 +1,7 @@
 /**
- * Those who are there, when they come and go by the thousand. A `Set` would do, but V8 links every table a set has outgrown
- * to the next one: once an old table lies in the old space, whoever was in any later one is kept until a full collection.
+ * A set for members that come and go by the thousand. A `Set` would work, but V8 links every table that a set has
+ * outgrown to the next one: once an old table is in the old generation, members of later ones are kept until a full
+ * garbage collection.
  */
 interface Place<A> {
   readonly who: A

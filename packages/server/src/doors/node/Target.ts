@@ -1,7 +1,7 @@
 /**
- * What a request asks for, read once: both doors, every guard and the router go by this path. A path has one spelling
- * here. Whatever could be read in two ways (a letter written as its code, a dot segment, an empty one, a semicolon, a
- * second address in front) is refused before anybody reads it.
+ * The target of a request, parsed once and used by both doors, every guard and the router. A path has one spelling
+ * here. Anything that could be read in two ways (an encoded letter, a dot segment, an empty segment, a semicolon, an
+ * absolute address) is refused before anybody reads it.
  */
 
 export interface Target {

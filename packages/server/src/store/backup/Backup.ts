@@ -1,6 +1,6 @@
 /**
- * Backups: one consistent state of everything in one file, made while the house runs, and brought back into either
- * database. The key that opens the secrets is in it only if that was asked for.
+ * Backups: one consistent state of everything in one file, made while the house runs, and restored into either
+ * database. The secret key is included only if that was asked for.
  */
 import { join } from "node:path"
 import { Context, DateTime, Effect, Layer, Option, Redacted, References, Stream } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The file of a backup: a SQLite database with the house's tables as they are named there, and one row in `stoa_backup`
- * that says what it is. The same whichever database it was made from.
+ * The file of a backup: a SQLite database with the house's tables, and one row in `stoa_backup` that describes it. It
+ * is the same whichever database it was made from.
  */
 // edge: node:sqlite, node:fs and a worker thread; backups are made beside the running house and must not hold it up.
 import * as fs from "node:fs"

@@ -1,4 +1,4 @@
-/** What tables a database has, and what is in them: asked of the database, so that no list of ours can be out of date. */
+/** Which tables and columns a database has: asked of the database, so that no list of ours can be out of date. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

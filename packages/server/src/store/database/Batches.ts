@@ -1,7 +1,7 @@
 /**
- * Rows that need nothing read are written in batches: many beside the event loop, by `writerThread.ts`; a few right here,
- * because the way to the thread and back takes longer than they do. The thread is started by the first batch that wants it;
- * until it stands whoever asks writes by themselves.
+ * Rows that need no reads are written in batches: many on a thread (`writerThread.ts`), a few right here, because going
+ * to the thread and back would take longer. The first batch that needs the thread starts it; until it runs, callers
+ * write themselves.
  */
 // edge: a worker thread, and a synchronous write. What is lost with the thread was not committed, or is answered as unknown.
 import { Worker } from "node:worker_threads"

@@ -1,6 +1,6 @@
 /**
- * Whether the disk under the database takes writes. Nobody asks beforehand: a write that fails for want of room says so,
- * and a small write, tried every second from then on, says when there is room again. Reads go on meanwhile.
+ * Whether the disk of the database accepts writes. Nothing checks beforehand: a write that fails for lack of space
+ * reports it, and from then on a small write every second shows when there is space again. Reads still work.
  */
 // edge: asks the file system how much room there is.
 import { statfsSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** How a full disk shows: in errors of the drivers, which say so to whoever looks after the disk. */
+/** Recognises a full disk in the errors of the drivers. */
 import { type Cause, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Bell } from "../journal/Bell.ts"

@@ -1,4 +1,4 @@
-/** Many rows of one shape in few INSERTs. Values are text, numbers or null. */
+/** Many rows of the same shape in few INSERTs. Values are text, numbers or null. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { toSnake } from "./statements.ts"

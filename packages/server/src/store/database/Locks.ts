@@ -1,4 +1,6 @@
-/** A lock on a name until the transaction ends: two who would take the same one do so one after the other. */
+/**
+ * A lock on a name until the end of the transaction, so that two transactions take the same name one after the other.
+ */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 

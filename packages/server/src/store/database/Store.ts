@@ -1,4 +1,4 @@
-/** Which database the house stands on: SQLite in the data folder, or Postgres by DATABASE_URL. */
+/** Which database the house uses: SQLite in the data folder, or Postgres by DATABASE_URL. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Notices } from "../journal/Notices.ts"

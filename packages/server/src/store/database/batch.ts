@@ -1,4 +1,7 @@
-/** What a batch is, and how it is written: by the writer thread, or on the event loop where going there would take longer. */
+/**
+ * What a batch is, and how it is written: on the writer thread, or on the event loop if going to the thread would take
+ * longer.
+ */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { Recent, tooFew } from "./statements.ts"
 

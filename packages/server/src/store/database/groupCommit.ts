@@ -1,7 +1,7 @@
 /**
- * Group commit for SQLite: transactions take turns on one connection, each inside its own savepoint, and those that come
- * close together share one COMMIT. Syncing goes on beside it, off this thread: what was committed while the disk was busy
- * is synced together next. Nobody is answered before a sync that began after its COMMIT has ended.
+ * Group commit for SQLite: transactions take turns on one connection, each inside its own savepoint, and those that
+ * arrive close together share one COMMIT. Syncing happens on another thread: transactions that commit while the disk is
+ * busy share the next sync. No request is answered before a sync that began after its COMMIT has finished.
  */
 // edge: setImmediate and performance.now decide when a batch closes; they hold no state that matters after a crash.
 import { Deferred, Effect, Exit, Scope } from "effect"

@@ -1,4 +1,4 @@
-/** What both drivers share: names in snake_case in the database, camelCase in the program. */
+/** What both drivers share: snake_case names in the database, camelCase in the program. */
 
 // Columns are few and asked for in every statement: each name is worked out once.
 const once = (change: (name: string) => string) => {

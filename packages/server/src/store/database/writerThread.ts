@@ -1,6 +1,6 @@
 /**
- * Writes batches into the SQLite database on a thread of its own: one transaction each, and synced before it is told. It also
- * moves the log into the database from time to time, which would hold the event loop up.
+ * Writes batches into the SQLite database on its own thread: one transaction each, synced before it replies. It also
+ * checkpoints the write-ahead log from time to time, which would block the event loop.
  */
 // edge: a worker speaks messages, and node:sqlite is synchronous.
 import { fdatasyncSync, openSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** Rings when something was committed. A hint, never a message: whoever hears it reads the rows. */
+/** Rings when something was committed. It is only a hint: whoever hears it reads the rows. */
 import { Deferred, Effect } from "effect"
 
 export class Bell {

@@ -1,4 +1,4 @@
-/** What every event carries without being told: the correlation id of the first cause (G-39) and who acts. */
+/** What every event carries automatically: the correlation id of the first cause (G-39) and who acts. */
 import { randomFillSync } from "node:crypto"
 import type { CorrelationId, Event, PrincipalId, Provenance } from "@stoa/contract"
 import { Context, Effect } from "effect"

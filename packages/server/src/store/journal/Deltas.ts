@@ -1,7 +1,7 @@
 /**
- * Signs of life that are shown and not kept: somebody is writing, a call's input comes in, later a model's words. Any room
- * emits them; whoever shows them listens. In this process they are heard at once; on Postgres a NOTIFY carries them to the
- * others, gathered for a moment and cut rather than queued, since what comes late is worth nothing.
+ * Live signals that are shown and not stored: somebody is typing, a call's input arrives, a model's words. Any room can
+ * emit them. In this process they arrive at once; on Postgres a NOTIFY carries them to other processes, collected for a
+ * moment and dropped rather than queued, because a late one is worthless.
  */
 import { Delta } from "@stoa/contract"
 import { Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"

@@ -1,4 +1,4 @@
-/** The one loop behind whatever follows the journal's end, or changes of rights, for as long as the house stands. */
+/** The one loop for everything that follows the end of the journal, or changes of rights, while the house runs. */
 import type { Event, EventKind } from "@stoa/contract"
 import { Effect, type Scope } from "effect"
 import { Bell } from "./Bell.ts"

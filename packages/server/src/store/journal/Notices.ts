@@ -1,4 +1,4 @@
-/** Telling readers that something was committed: within the process on SQLite, by NOTIFY on Postgres. */
+/** Tells readers that something was committed: within the process on SQLite, by NOTIFY on Postgres. */
 import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { listen } from "../database/postgres.ts"

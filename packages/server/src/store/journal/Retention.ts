@@ -1,7 +1,7 @@
 /**
- * Removing rows whose term is over: every hour, and at most a day's worth of them, so that a clock that goes wrong costs
- * little before somebody sees it. A clock far ahead of when the house last worked is believed only when an operator says so.
- * The hour is a timer, so that a restart forgets nothing, and one process of a cluster does the work.
+ * Removes expired rows: every hour, and at most one day's worth, so that a wrong clock does little damage before
+ * somebody notices. A clock that is far ahead of the last activity is trusted only after an operator accepts it. The
+ * hour is a timer, so that a restart forgets nothing, and one process of a cluster does the work.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

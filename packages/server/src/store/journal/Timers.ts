@@ -1,4 +1,7 @@
-/** Due times as rows: expiry, plans, retries, retention. Claimed by lease; each firing is one `timer.fired` in the journal. */
+/**
+ * Due times as rows: expiry, plans, retries, retention. Claimed by lease; each firing appends one `timer.fired` to the
+ * journal.
+ */
 import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"

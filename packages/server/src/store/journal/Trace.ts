@@ -1,4 +1,6 @@
-/** The trace a call belongs to, for whoever is called (G-39): one id from the first request to the last service. */
+/**
+ * The trace context of a call, for the services it reaches (G-39): one id from the first request to the last service.
+ */
 import { createHash } from "node:crypto"
 import type { CallContext } from "@stoa/tools"
 

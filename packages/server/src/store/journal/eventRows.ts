@@ -1,4 +1,4 @@
-/** Events as rows of the journal, and back: in the newest format, whichever they were written in. Pure. */
+/** Events as rows of the journal, and back: always in the newest format, whichever one they were written in. Pure. */
 import { type Event, type EventKind, eventSchemas, eventVersion, kinds, upgradedBody } from "@stoa/contract"
 import { DateTime, Schema } from "effect"
 

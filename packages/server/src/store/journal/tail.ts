@@ -1,6 +1,6 @@
 /**
- * The newest events of the journal, in memory: on SQLite this process alone writes, so that whoever reads on from near the
- * end finds here what a query would find. Only what is committed comes in, in order and without gaps.
+ * The newest events of the journal, in memory: on SQLite only this process writes, so readers near the end find here
+ * what a query would find. Only committed events are added, in order and without gaps.
  */
 export interface Place<Row> {
   readonly cursor: number

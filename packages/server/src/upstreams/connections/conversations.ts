@@ -1,6 +1,6 @@
 /**
- * Calls of servers of the old era, which ask in the middle of a call and wait on its stream for the answer. Such a call is
- * held here from its first question on, while whoever runs the handler waits for somebody to answer. Only memory holds it.
+ * Calls of old-era servers, which ask in the middle of a call and wait on its stream for the answer. Such a call is
+ * held here, in memory only, from its first question until somebody answers.
  */
 import type { MCPConnectionError } from "@stoa/contract"
 import { type MCPConnection, type MCPQuestion, MCPRefused, type MCPReply } from "@stoa/tools"

@@ -1,4 +1,4 @@
-/** A server as the pool keeps it: its row, its connection, what it lists and what is offered of that. */
+/** A server in the pool: its row, its connection, what it lists, and what is offered of that. */
 import { MCPServerState, type PrincipalId } from "@stoa/contract"
 import { type MCPConnection, type MCPTool, Redactor, type Tool } from "@stoa/tools"
 import type { MCPCall } from "../InputRequired.ts"

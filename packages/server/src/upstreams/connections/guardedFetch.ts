@@ -1,6 +1,6 @@
 /**
- * The way to an upstream over HTTP: to the origin an operator named and no other, each connection to addresses that were
- * checked when it was made. What the server's redirects name is not what the operator named.
+ * The HTTP client for an MCP server: only to the origin that the operator named, and each connection only to addresses
+ * that were checked when it was made. Redirects to other origins are refused.
  */
 // edge: node:http is events, and the client of MCP wants a fetch
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"

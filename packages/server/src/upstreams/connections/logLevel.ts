@@ -1,6 +1,6 @@
 /**
- * How much a server of the old era logs. It has one level for everybody who shares the connection: it is asked for what a
- * client hears without a word of its own, and for everything once somebody wants that. Who hears what is decided for each.
+ * How much an old-era server logs. It has one level for everybody who shares the connection: the default level of
+ * clients, and everything once somebody wants more. Who receives what is filtered per client.
  */
 import type { MCPConnection } from "@stoa/tools"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The connections, in line with the rows: one to each server, shared by all callers, since a request carries only its own
- * arguments. One fiber makes and ends them, so that no request's life is tied to a connection's.
+ * The connections, in step with the rows: one per server, shared by all callers, since a request carries only its own
+ * arguments. One fiber opens and closes them, so that no request's lifetime is tied to a connection's.
  */
 import type { PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"

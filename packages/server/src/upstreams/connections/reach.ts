@@ -1,6 +1,6 @@
 /**
- * From what was written down to what is connected: the transport, and `${secret.NAME}` and `${env.NAME}` filled in. What
- * was revealed on the way is remembered, so that nothing the server says back shows it.
+ * From the configuration of a server to a connection: the transport, and `${secret.NAME}` and `${env.NAME}` filled in.
+ * The revealed values are remembered, so that nothing the server says back shows them.
  */
 import { type MCPServerSpec, type MCPTransport, placeholdersIn, shortestSecret } from "@stoa/contract"
 import type { MCPServerConfig, Redactor } from "@stoa/tools"

@@ -1,6 +1,6 @@
 /**
- * Stays connected to one server for as long as its scope lives: tries until the server is there, then leaves keeping the
- * connection to the client of `@stoa/tools`. It tells what happens and decides nothing.
+ * Stays connected to one server while its scope lives: retries until the server answers, then leaves the connection to
+ * the client of `@stoa/tools`. It reports what happens and decides nothing.
  */
 import { MCPConnectionError, type MCPServerSpec } from "@stoa/contract"
 import {

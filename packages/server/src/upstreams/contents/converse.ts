@@ -1,4 +1,4 @@
-/** One request to a server for a client that can be asked back, with its answers where it was asked before. */
+/** One request to a server for a client that can be asked back, with its answers if it was asked before. */
 import { randomUUID } from "node:crypto"
 import { faultOfMCPResult, type MCPConnectionError, type MCPExchange, MCPRefused } from "@stoa/tools"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** What a server has and the house cannot offer, and why: said once in the log, and wherever an admin looks at the server. */
+/** What a server has but the house cannot offer, and why: logged once, and shown to admins with the server. */
 import { MCPServerTool } from "@stoa/contract"
 import { defaultToolsConfig, type MCPLeftOut, type MCPTool, mcpToolDefinition, Registry } from "@stoa/tools"
 import { Effect, References } from "effect"

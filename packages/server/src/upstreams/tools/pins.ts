@@ -1,6 +1,6 @@
 /**
- * What a server's tools said of themselves when they were first seen, against what they say now. A tool that changed is
- * held: whoever allowed it allowed another one (G-31). Pure.
+ * What a server's tools said of themselves when they were first seen, compared with what they say now. A changed tool
+ * is held, because whoever allowed it allowed the old one (G-31). Pure.
  */
 import type { ToolReview } from "@stoa/contract"
 import { digestOf, type MCPTool } from "@stoa/tools"

@@ -1,4 +1,6 @@
-/** A server's tool as one of the house's: hidden from spaces, run here, never with anything of its caller's but the input. */
+/**
+ * A server's tool as one of the house's: hidden from spaces, and called with nothing of its caller's except the input.
+ */
 import { MCPConnectionError, ToolExecutionError, type ToolTimeoutError } from "@stoa/contract"
 import {
   digestOf,

@@ -1,4 +1,6 @@
-/** Computes an expression: JSON in, JSON out, within a budget of work. What it cannot do is a fault in words. Pure. */
+/**
+ * Evaluates an expression: JSON in, JSON out, within a budget of work. What it cannot do fails with a message. Pure.
+ */
 import type { Schema } from "effect"
 import { fault, type Node } from "./expression.ts"
 import { functions, kindOf, made, numberOf, type Spend, textOf } from "./functions.ts"

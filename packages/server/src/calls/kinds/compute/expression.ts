@@ -1,6 +1,6 @@
 /**
- * Expressions of compute tools, from text to a tree: numbers, text, lists, members of the input, operators and calls of
- * listed functions. Nothing else can be said in it: no assignment, no methods, no names of the language it is written in.
+ * Parses the expressions of compute tools: numbers, text, lists, members of the input, operators and calls of listed
+ * functions. There is nothing else: no assignment, no methods, no names of JavaScript.
  */
 import type { Schema } from "effect"
 import { type FromInput, readText } from "../templates/template.ts"

@@ -1,4 +1,4 @@
-/** The functions an expression may call: all of them pure, none of them a way to anything else. */
+/** The functions an expression may call. All of them are pure. */
 import type { Schema } from "effect"
 import { fault } from "./expression.ts"
 

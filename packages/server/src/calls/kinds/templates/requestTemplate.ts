@@ -1,4 +1,6 @@
-/** A whole HTTP request with places in it: address, query, headers and body, read once and filled for each call. Pure. */
+/**
+ * A whole HTTP request with placeholders: address, query, headers and body, parsed once and filled for each call. Pure.
+ */
 import { type Executions, type Placeholder, placeholderText } from "@stoa/contract"
 import type { Schema } from "effect"
 import {

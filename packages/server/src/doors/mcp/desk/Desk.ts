@@ -1,7 +1,7 @@
 /**
- * What the MCP front asks of the house. The front knows the protocol and no tool; whoever stands behind the desk knows
- * tools and no protocol: toolsets, configured tools and upstream servers all come through here, for one caller and one
- * endpoint at a time.
+ * What the MCP code can ask of the house. The code in front of the desk knows the protocol and no tools; the code
+ * behind it knows tools and no protocol. Toolsets, configured tools and MCP servers all come through here, for one
+ * caller and one endpoint at a time.
  */
 import type { Caller, Forbidden, ToolAnnotations, WaitsOn } from "@stoa/contract"
 import { Context, type Effect } from "effect"

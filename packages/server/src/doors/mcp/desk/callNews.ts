@@ -1,6 +1,6 @@
 /**
- * News of calls, for whoever of this process waits for them: the journal says that there are some, and the rows say which.
- * One reader for all; while nobody waits, nothing is read.
+ * News of calls for everybody in this process who waits for them: the journal says that there are some, the rows say
+ * which. One reader for all; while nobody waits, nothing is read.
  */
 import type { Event } from "@stoa/contract"
 import { Deferred, Effect } from "effect"

@@ -1,4 +1,4 @@
-/** A stored call as the front shows it: an outcome of `tools/call`, or a task. Pure. */
+/** A stored call as an outcome of `tools/call`, or as a task. Pure. */
 import type { CallRow } from "../../../calls/Calls.ts"
 import type { JsonObject, Outcome, Task } from "./Desk.ts"
 

@@ -1,4 +1,4 @@
-/** Tells a client that its list of tools has changed, when it has: the catalogue's changes and its own rights' both count. */
+/** Tells a client when its list of tools has changed, because of the catalogue or of its own rights. */
 import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../../access/identity/Principals.ts"

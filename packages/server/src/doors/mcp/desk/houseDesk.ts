@@ -1,6 +1,6 @@
 /**
- * The desk of the house: the catalogue and the one road, as the MCP front asks for them. Nothing here knows a tool's name;
- * what a caller sees is kept until its rights or the catalogue change.
+ * Implements the desk with the catalogue and the one road. Nothing here knows a tool's name; what a caller sees is
+ * cached until its rights or the catalogue change.
  */
 import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"

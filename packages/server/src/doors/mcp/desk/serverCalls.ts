@@ -1,6 +1,6 @@
 /**
- * Calls of servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes a
- * question to it, and what it gives back is passed on in the server's own words.
+ * Calls of MCP servers' tools for a client: what the server says while it runs reaches the client, what it asks becomes
+ * a question to the client, and its result is passed on unchanged.
  */
 import type { CallId, Caller, FileId, Principal } from "@stoa/contract"
 import { digestOf } from "@stoa/tools"

@@ -1,4 +1,7 @@
-/** Tells a client how its tasks stand: each of them at once, since that may have changed before it listened, and each change. */
+/**
+ * Tells a client the state of its tasks: each of them at once, since it may have changed before the client listened,
+ * and then each change.
+ */
 import { Effect } from "effect"
 import type { makeCallNews } from "./callNews.ts"
 import type { Face } from "./Desk.ts"

@@ -1,7 +1,7 @@
 /**
- * What a call wants of its client, in both eras. The new one gets an `input_required` result and asks again with its
- * answers; an old one is asked with requests of ours on its stream, and the call goes on with what it says. Behind the
- * desk the two look alike.
+ * What a call asks of its client, in both eras. A new client gets an `input_required` result and calls again with its
+ * answers; an old one is sent requests on its stream, and the call continues with its answers. Behind the desk the two
+ * look the same.
  */
 import { Effect } from "effect"
 import { isAnswer, missingFor } from "../wire/capabilities.ts"

@@ -1,4 +1,4 @@
-/** Who wants to hear of changes: `subscriptions/listen` of a new client, the standing GET stream of an old one. */
+/** Clients that want to hear of changes: `subscriptions/listen` of a new client, the open GET stream of an old one. */
 import { Effect } from "effect"
 import { knowsTasks, tasksNeeded } from "../wire/capabilities.ts"
 import type { Change, Interest, JsonObject, Watch } from "../desk/Desk.ts"

@@ -1,4 +1,4 @@
-/** The methods both eras share, and those of one of them. Each gives the text of a result, or the fault that answers it. */
+/** The methods that both eras share, and those of only one. Each returns the text of a result, or a JSON-RPC error. */
 import { IdempotencyKey } from "@stoa/contract"
 import { Cause, Effect, Schema } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"

@@ -1,4 +1,4 @@
-/** 2026-07-28: every request stands alone, says all there is to know about its client, and is checked before it is served. */
+/** 2026-07-28: every request stands alone, describes its client completely, and is checked before it is served. */
 import type { IncomingHttpHeaders } from "node:http"
 import { Effect } from "effect"
 import type { Envelope } from "../wire/envelope.ts"

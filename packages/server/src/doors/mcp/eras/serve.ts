@@ -1,4 +1,4 @@
-/** From one HTTP request to its era: which message it carries, whose session it belongs to, and who serves it. */
+/** From one HTTP request to its era: which message it carries, which session it belongs to, and who serves it. */
 import type { IncomingMessage } from "node:http"
 import type { Caller, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** A JSON-RPC error on its way to a client, and the codes MCP gives them. */
+/** A JSON-RPC error for a client, with the codes of MCP. */
 import { nearest } from "@stoa/tools"
 
 export const codes = {

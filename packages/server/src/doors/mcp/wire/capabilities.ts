@@ -1,4 +1,4 @@
-/** What we say we can do, revision by revision, and whether a client has said it can do what we would ask of it. */
+/** Our capabilities in each revision, and whether a client has the capability for a question of ours. */
 import type { Asks, ClientRequests, Face, JsonObject } from "../desk/Desk.ts"
 import { metaKeys } from "./envelope.ts"
 import { isObject } from "./message.ts"

@@ -1,4 +1,4 @@
-/** Reads a body as JSON-RPC, once. What is not a message becomes the fault that answers it. */
+/** Parses a body as JSON-RPC, once. Anything else becomes a JSON-RPC error. */
 import { bodyFault, hasNul } from "../../node/Body.ts"
 import type { JsonObject } from "../desk/Desk.ts"
 import { codes, Fault } from "./Fault.ts"

@@ -1,5 +1,5 @@
 /**
- * Outcomes as each revision can carry them. What a tool gave is turned into text once: the same text is the structured
+ * Outcomes in the form of each revision. A tool's output is turned into text once: the same text is the structured
  * content and, escaped, the text content.
  */
 import type { WaitsOn } from "@stoa/contract"

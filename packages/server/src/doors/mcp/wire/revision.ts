@@ -1,4 +1,7 @@
-/** The protocol's revisions, and what each of them can say. Those up to 2025-11-25 begin with `initialize`; the newest has no beginning. */
+/**
+ * The protocol's revisions, and what each of them supports. Those up to 2025-11-25 begin with `initialize`; the newest
+ * does not.
+ */
 
 const oldRevisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const
 export type OldRevision = (typeof oldRevisions)[number]

@@ -1,4 +1,4 @@
-/** A list of tools as each revision may be shown it. Rendered once a list and revision: nothing is stringified twice. */
+/** A list of tools in the form of each revision. Rendered once per list and revision. */
 import type { JsonObject, ListedTool } from "../desk/Desk.ts"
 import { paramHeaders } from "./headers.ts"
 import { isObject } from "./message.ts"
