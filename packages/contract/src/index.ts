@@ -70,6 +70,7 @@ export {
 export { Start } from "./api/Page.ts"
 export { WalletChallenge, type WalletSignature } from "./access/Wallet.ts"
 export * from "./memory/Memory.ts"
+export * from "./memory/MemoryFiles.ts"
 export * from "./memory/MemoryLine.ts"
 export * from "./runs/Prompt.ts"
 export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"

@@ -1,8 +1,10 @@
 /** What lasts: your records, their versions, and who else may read them. */
-import { MemoryNamespace } from "@stoa/contract"
+import { batchesOf, jsonLinesOf, memoryFilesOf, type MemoryLineJson, MemoryNamespace, mostLines } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../Failure.ts"
 import { textGiven } from "../input.ts"
+import { outRaw, readLines, writeFolder, writeWhole } from "../memoryFolder.ts"
 import { namesForPeople, nameOf } from "../names.ts"
 import { all, ask, client, list, root, show, talk } from "../root.ts"
 
@@ -208,7 +210,112 @@ const share = Command.make(
   }),
 ).pipe(Command.withDescription("Share a record with somebody"))
 
+const diff = Command.make(
+  "diff",
+  {
+    id,
+    from: Flag.Int("from").pipe(Flag.withDescription("The earlier version (the one before)"), Flag.optional),
+    to: Flag.Int("to").pipe(Flag.withDescription("The later version (the newest)"), Flag.optional),
+  },
+  Effect.fn(function* ({ from, id, to }) {
+    const found = yield* ask((stoa) => stoa.memory.diff(id, { ...given("from", from), ...given("to", to) }))
+    const marks = { same: " ", added: "+", removed: "-" }
+    const tags = [...found.tags.removed.map((tag) => `- #${tag}`), ...found.tags.added.map((tag) => `+ #${tag}`)]
+    yield* show(found, [...found.lines.map(({ change, text }) => `${marks[change]} ${text}`), ...tags].join("\n"))
+    yield* talk(`version ${found.from} to ${found.to}`)
+  }),
+).pipe(Command.withDescription("What changed between two versions of a record"))
+
+const everything = Effect.gen(function* () {
+  const stoa = yield* client
+  return yield* all((cursor) => stoa.memory.export({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
+})
+
+const exportVerb = Command.make(
+  "export",
+  {
+    to: Argument.String("to").pipe(
+      Argument.withDescription("A file of JSON Lines, or a folder for Markdown files; - is stdout"),
+      Argument.withDefault("-"),
+    ),
+    markdown: Flag.Boolean("markdown").pipe(
+      Flag.withDescription("A folder of Markdown files that you can edit"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ markdown, to }) {
+    const lines = (yield* everything) as ReadonlyArray<MemoryLineJson>
+    if (markdown && to === "-") return yield* refused("Name a folder for the Markdown files.")
+    if (markdown) yield* writeFolder(to, memoryFilesOf(lines))
+    else if (to === "-") yield* outRaw(jsonLinesOf(lines))
+    else yield* writeWhole(to, jsonLinesOf(lines))
+    yield* talk(`${lines.length} versions${to === "-" ? "" : ` are in ${to}`}`)
+  }),
+).pipe(
+  Command.withDescription("All you remember, with its history, as a file or a folder"),
+  Command.withExamples([
+    { command: "stoa memory export mine.jsonl", description: "One file" },
+    { command: "stoa memory export notes --markdown", description: "A folder you can edit" },
+  ]),
+)
+
+/** Below what a house takes at once, with room for the rest of the body. */
+const largestPart = 3 * 1024 * 1024
+
+const importVerb = Command.make(
+  "import",
+  { from: Argument.String("from").pipe(Argument.withDescription("A file of JSON Lines, a folder, or - for stdin")) },
+  Effect.fn(function* ({ from }) {
+    const lines = yield* readLines(from)
+    const sum = { written: 0, unchanged: 0 }
+    for (const part of batchesOf(lines, mostLines, largestPart)) {
+      const { unchanged, written } = yield* ask((stoa) => stoa.memory.import({ lines: part }))
+      sum.written += written
+      sum.unchanged += unchanged
+    }
+    yield* show(sum, `${sum.written} written, ${sum.unchanged} were there already`)
+  }),
+).pipe(
+  Command.withDescription("Bring an export into your own memory; done twice it changes nothing"),
+  Command.withExamples([{ command: "stoa memory import mine.jsonl", description: "What was exported" }]),
+)
+
+const erase = Command.make(
+  "erase",
+  {
+    confirm: Flag.String("confirm").pipe(
+      Flag.withDescription("Your own name: everything you own here goes, with its history, for good"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ confirm }) {
+    const { name } = yield* ask((stoa) => stoa.principals.me())
+    const sure = Option.getOrUndefined(confirm) === name
+    const { erased } = yield* ask((stoa) => stoa.memory.erase({ confirm: name, dryRun: !sure }))
+    if (!sure)
+      return yield* refused(
+        `${erased} records of ${name} would be erased for good. To do it: stoa memory erase --confirm ${name}`,
+      )
+    yield* show({ erased }, `${erased} records are erased`)
+  }),
+).pipe(Command.withDescription("Erase all you remember here, for good; export it first"))
+
 export const memory = Command.make("memory").pipe(
   Command.withDescription("What outlives a conversation"),
-  Command.withSubcommands([ls, search, one, set, edit, history, revert, rm, restore, share]),
+  Command.withSubcommands([
+    ls,
+    search,
+    one,
+    set,
+    edit,
+    history,
+    diff,
+    revert,
+    rm,
+    restore,
+    share,
+    exportVerb,
+    importVerb,
+    erase,
+  ]),
 )

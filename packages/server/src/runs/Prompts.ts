@@ -4,6 +4,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed } from "./profile.ts"
@@ -41,6 +42,7 @@ export class Prompts extends Context.Service<Prompts, { readonly make: (about: A
       const messages = yield* Messages
       const principals = yield* Principals
       const grants = yield* Grants
+      const memoryOf = yield* makeMemoryPrompt
 
       const shownTrigger = Effect.fnUntraced(function* (row: TriggerRow) {
         const author = row.author === null ? Option.none() : yield* Effect.option(principals.get(row.author))
@@ -88,9 +90,7 @@ export class Prompts extends Context.Service<Prompts, { readonly make: (about: A
           system: systemPrompt({
             name: agent.name,
             persona: agent.persona,
-            blocks: [],
-            goals: [],
-            plans: [],
+            memory: yield* memoryOf(agent.id),
             guidance,
             speaks: false,
           }),

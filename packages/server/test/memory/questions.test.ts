@@ -19,38 +19,41 @@ const lists: Record<string, ReadonlyArray<readonly [string, ReadonlyArray<string
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`questions on ${store}`, (it) => {
-    it.effect("G-36 each sort of question finds what answers it among the first ten, with no model", () =>
-      Effect.gen(function* () {
-        const { admin, url } = yield* Guest
-        assert.strictEqual(questions.length, 60)
-        assert.isAtLeast(records.length, 115)
-        yield* ask(() => admin.principals.add({ kind: "agent", name: "reader" }))
-        const { token } = yield* ask(() => admin.tokens.add({ principal: "reader" }))
-        const client = connect({ url, token })
-        yield* Effect.forEach(records, (record) => ask(() => client.memory.put({ kind: "turn", ...record })), {
-          discard: true,
-        })
-        const found = new Map<string, ReadonlyArray<string>>()
-        for (const { question } of questions) {
-          const { items } = yield* ask(() => client.memory.list({ q: question, limit: 10 }))
-          found.set(
-            question,
+    it.effect(
+      "G-36 each sort of question finds what answers it among the first ten, with no model",
+      () =>
+        Effect.gen(function* () {
+          const { admin, url } = yield* Guest
+          assert.strictEqual(questions.length, 60)
+          assert.isAtLeast(records.length, 115)
+          yield* ask(() => admin.principals.add({ kind: "agent", name: "reader" }))
+          const { token } = yield* ask(() => admin.tokens.add({ principal: "reader" }))
+          const client = connect({ url, token })
+          yield* Effect.forEach(records, (record) => ask(() => client.memory.put({ kind: "turn", ...record })), {
+            discard: true,
+          })
+          const found = new Map<string, ReadonlyArray<string>>()
+          for (const { question } of questions) {
+            const { items } = yield* ask(() => client.memory.list({ q: question, limit: 10 }))
+            found.set(
+              question,
+              items.map(({ key }) => key),
+            )
+          }
+          const recall = recallBySort(found)
+          for (const [sort, floor] of Object.entries(floors))
+            assert.isAtLeast(recall.get(sort) ?? 0, floor, `${sort}: ${JSON.stringify([...recall])}`)
+          const { question } = questions[0]!
+          const call = yield* ask(() => client.tools.call("recall", { input: { query: question } }))
+          const { items } = (call as unknown as { output: { items: ReadonlyArray<{ key: string }> } }).output
+          assert.deepStrictEqual(
             items.map(({ key }) => key),
+            found.get(question),
           )
-        }
-        const recall = recallBySort(found)
-        for (const [sort, floor] of Object.entries(floors))
-          assert.isAtLeast(recall.get(sort) ?? 0, floor, `${sort}: ${JSON.stringify([...recall])}`)
-        const { question } = questions[0]!
-        const call = yield* ask(() => client.tools.call("recall", { input: { query: question } }))
-        const { items } = (call as unknown as { output: { items: ReadonlyArray<{ key: string }> } }).output
-        assert.deepStrictEqual(
-          items.map(({ key }) => key),
-          found.get(question),
-        )
-        lists[store] = [...found]
-        if (lists["sqlite"] !== undefined && lists["postgres"] !== undefined)
-          assert.deepStrictEqual(lists["postgres"], lists["sqlite"])
-      }),
+          lists[store] = [...found]
+          if (lists["sqlite"] !== undefined && lists["postgres"] !== undefined)
+            assert.deepStrictEqual(lists["postgres"], lists["sqlite"])
+        }),
+      120_000,
     )
   })

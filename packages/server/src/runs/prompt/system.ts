@@ -1,33 +1,21 @@
 /** What an agent is told of itself before anything else. Pure. */
+import type { PromptSection } from "@stoa/contract"
 
 export interface SystemInput {
   readonly name: string
   readonly persona: string | null
-  /** What it always remembers, by label. */
-  readonly blocks: ReadonlyArray<{ readonly label: string; readonly content: string }>
-  readonly goals: ReadonlyArray<string>
-  readonly plans: ReadonlyArray<string>
+  /** What it always remembers: its blocks by their labels, goals, memories and plans. */
+  readonly memory: ReadonlyArray<PromptSection>
   /** How its toolset is used, in its own words. */
   readonly guidance: ReadonlyArray<string>
   /** Its final text is posted for it: only in a chat of its own. */
   readonly speaks: boolean
 }
 
-const section = (heading: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.length === 0 ? [] : [`## ${heading}`, ...lines]
-
-export const systemPrompt = ({ blocks, goals, guidance, name, persona, plans, speaks }: SystemInput): string =>
+export const systemPrompt = ({ guidance, memory, name, persona, speaks }: SystemInput): string =>
   [
     [`You are ${name}.`, ...(persona === null || persona.trim() === "" ? [] : [persona])].join("\n\n"),
-    ...blocks.map(({ content, label }) => [`## ${label}`, content].join("\n")),
-    section(
-      "Your goals",
-      goals.map((one) => `- ${one}`),
-    ).join("\n"),
-    section(
-      "Your plans",
-      plans.map((one) => `- ${one}`),
-    ).join("\n"),
+    ...memory.map(({ name: label, text }) => [`## ${label}`, text].join("\n")),
     [
       "## How you work here",
       speaks

@@ -1,0 +1,53 @@
+/** Exports of memory on the disk: a file of JSON Lines, or a folder of Markdown files. */
+// edge: reads and writes files, and writes to stdout.
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join, relative, sep } from "node:path"
+import { linesOf, memoryLinesIn, type MemoryLineJson } from "@stoa/contract"
+import { Effect } from "effect"
+import { type Failure, refused } from "./Failure.ts"
+import { stdin } from "./input.ts"
+
+const tried = <A>(what: string, act: () => A): Effect.Effect<A, Failure> =>
+  Effect.try({ try: act, catch: (cause) => refused(`${what}: ${(cause as Error).message}.`) })
+
+/** Data as it is: a file that is read again, not a text for a person. */
+export const outRaw = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(text))
+
+/** There as a whole, or not at all; for its owner alone, since memories are private. */
+export const writeWhole = (file: string, text: string): Effect.Effect<void, Failure> =>
+  tried(`${file} cannot be written`, () => {
+    const part = `${file}.part`
+    writeFileSync(part, text, { mode: 0o600 })
+    renameSync(part, file)
+  })
+
+export const writeFolder = Effect.fnUntraced(function* (folder: string, files: ReadonlyMap<string, string>) {
+  for (const [path, text] of files) {
+    const file = join(folder, path)
+    yield* tried(`${dirname(file)} cannot be made`, () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }))
+    yield* writeWhole(file, text)
+  }
+})
+
+/** Files of a folder by their paths in it; what is hidden, such as .git, is not read. */
+const filesIn = (folder: string): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  const visit = (here: string): void => {
+    for (const entry of readdirSync(here, { withFileTypes: true })) {
+      if (entry.name.startsWith(".")) continue
+      const path = join(here, entry.name)
+      if (entry.isDirectory()) visit(path)
+      else if (entry.isFile() && /\.(md|jsonl)$/.test(entry.name))
+        found.set(relative(folder, path).split(sep).join("/"), readFileSync(path, "utf8"))
+    }
+  }
+  visit(folder)
+  return found
+}
+
+export const readLines = (from: string): Effect.Effect<ReadonlyArray<MemoryLineJson>, Failure> => {
+  if (from === "-") return Effect.flatMap(stdin, (text) => tried("stdin is not JSON Lines", () => linesOf(text)))
+  return tried(`${from} cannot be read`, () =>
+    statSync(from).isDirectory() ? memoryLinesIn(filesIn(from)) : linesOf(readFileSync(from, "utf8")),
+  )
+}
