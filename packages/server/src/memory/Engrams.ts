@@ -56,7 +56,7 @@ export class Engrams extends Context.Service<
         const seen = reader === owner ? sql`1 = 1` : sql`public`
         const rows = yield* Effect.orDie(
           sql<RecordRow>`SELECT * FROM memory_records WHERE owner = ${owner} AND namespace = 'engrams'
-            AND slot = ${slotOf("engrams", "", key)} AND ${yield* there} AND ${seen}`,
+            AND slot = ${slotOf("engrams", "", key)} AND ${sql.in("kind", EngramType.literals)} AND ${yield* there} AND ${seen}`,
         )
         return rows[0] === undefined ? undefined : recordFrom(rows[0])
       })

@@ -282,6 +282,32 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("S2-09 S2-11 limits: 256 KiB of content, 64 tags of 128 characters, text that both databases hold", () =>
+      Effect.gen(function* () {
+        const who = yield* holder("large")
+        yield* create(who, "fits", { content: content("é".repeat(100_000)) })
+        const refused = (over: object) =>
+          who.told("engram_create", {
+            wallet_address: who.wallet,
+            engram_type: "knowledge",
+            key: "refused",
+            content: "1",
+            ...over,
+          })
+        assert.include(yield* refused({ content: content("x".repeat(300_000)) }), "262144")
+        assert.include(yield* refused({ tags: Array.from({ length: 65 }, (_, at) => `t${at}`) }), "tags")
+        assert.include(yield* refused({ tags: ["t".repeat(129)] }), "tags")
+        assert.include(yield* refused({ wallet_address: "0".repeat(129) }), "wallet_address")
+        assert.include(yield* refused({ extra: 1 }), "extra")
+        assert.isFalse((yield* get(who, "refused")).found)
+        // An engram of another kind, written by another face, is none to these tools.
+        yield* ask(() => who.stoa.memory.put({ namespace: "engrams", kind: "note", key: "note", content: "plain" }))
+        assert.isFalse((yield* get(who, "note")).found)
+        yield* ask(() => who.stoa.memory.put({ namespace: "engrams", kind: "persona", key: "text", content: "plain" }))
+        assert.strictEqual((yield* get(who, "text")).content, '"plain"')
+      }),
+    )
+
     it.effect(
       "S2-33 S2-35 S2-36 S2-37 S2-38 profiles: their own keys, one engram a field, repeats change nothing",
       () =>
