@@ -58,7 +58,7 @@ export const isStarting = ({ first, scope }: Entry): boolean => scope !== undefi
 
 export const nothing: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =
-  "how to reach it was sealed under another key; start with the right STOA_SECRET_KEY, or add it again"
+  "its connection details were encrypted with another key; start with the right STOA_SECRET_KEY, or add it again"
 
 export const fresh = (server: Server): Entry => ({
   server,
