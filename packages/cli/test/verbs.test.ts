@@ -53,7 +53,7 @@ describe("agents and people", () => {
     expect(table.stdout.split("\n")[0]).toMatch(/^name +id +roles +toolsets +source$/)
     expect(table.stdout).toMatch(/^Pam +prn_\S+ +agent-standard +office,stoa +house$/m)
     expect(await stoa("people", "rm", "Pam")).toMatchObject(refused(/Pam is not one of the people/))
-    expect(await stoa("agents", "rm", "Pam")).toMatchObject({ ...ok, stderr: expect.stringMatching(/^Pam has left/) })
+    expect(await stoa("agents", "rm", "Pam")).toMatchObject({ ...ok, stderr: expect.stringMatching(/^Pam is retired/) })
     expect(await stoa("agents", "rm", "Pam")).toMatchObject(refused(/There is no principal "Pam"/))
   })
 
