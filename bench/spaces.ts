@@ -8,6 +8,8 @@ import { DatabaseSync } from "node:sqlite"
 import type { Principal, Space } from "@stoa/contract"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { Principals } from "../packages/server/src/access/identity/Principals.ts"
+import { Limits } from "../packages/server/src/access/limits/Limits.ts"
+import { Rules } from "../packages/server/src/access/rights/Rules.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
 import { Messages } from "../packages/server/src/spaces/Messages.ts"
 import { houseViewer } from "../packages/server/src/access/rights/Viewer.ts"
@@ -36,7 +38,7 @@ const openStore = (file: string) => {
   const access = Principals.layer("none").pipe(Layer.provideMerge(ground))
   return ManagedRuntime.make(
     Messages.layer.pipe(
-      Layer.provide(SearchIndex.layer),
+      Layer.provide(Layer.merge(SearchIndex.layer, Layer.provide(Limits.layer, Rules.layer))),
       Layer.provideMerge(Spaces.layer("none")),
       Layer.provideMerge(access),
     ),

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChatSession, ChatSessionChange, NewChatSession } from "../spaces/ChatSession.ts"
-import { BadInput, Missing, TooLarge, WrongState } from "../Errors.ts"
+import { BadInput, Missing, TooLarge, TooManyRequests, WrongState } from "../Errors.ts"
 import { ChatSessionId } from "../Ids.ts"
 import { Message, NewMessage } from "../spaces/Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
@@ -46,7 +46,7 @@ export class ChatSessionsApi extends HttpApiGroup.make("chatSessions")
       params: ref,
       payload: NewMessage,
       success: made(Message),
-      error: [...refused, problem(TooLarge)],
+      error: [...refused, problem(TooLarge), problem(TooManyRequests)],
     }).middleware(Idempotency),
   )
   .prefix("/api/v1") {}

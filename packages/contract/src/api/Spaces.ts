@@ -1,6 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Ambiguous, BadInput, Missing, NameTaken, OwnedByFile, TooLarge, WrongState } from "../Errors.ts"
+import {
+  Ambiguous,
+  BadInput,
+  Missing,
+  NameTaken,
+  OwnedByFile,
+  TooLarge,
+  TooManyRequests,
+  WrongState,
+} from "../Errors.ts"
 import { Event, FaceName } from "../Event.ts"
 import { Message, NewMessage } from "../spaces/Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
@@ -44,7 +53,7 @@ export class SpacesApi extends HttpApiGroup.make("spaces")
       params: space,
       payload: NewMessage,
       success: made(Message),
-      error: [...refused, problem(TooLarge)],
+      error: [...refused, problem(TooLarge), problem(TooManyRequests)],
     }).middleware(Idempotency),
     HttpApiEndpoint.get("messages", "/spaces/:space/messages", {
       params: space,

@@ -21,6 +21,7 @@ import {
   type PrincipalId,
   type Space,
   type TooLarge,
+  type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
@@ -87,7 +88,7 @@ export class ChatSessions extends Context.Service<
       by: Talker,
       id: ChatSessionId,
       message: NewMessage,
-    ) => Effect.Effect<Message, Refused | TooLarge, Transaction>
+    ) => Effect.Effect<Message, Refused | TooLarge | TooManyRequests, Transaction>
     readonly messages: (
       id: ChatSessionId,
       viewer: Viewer,

@@ -16,10 +16,12 @@ import {
   type RunId,
   type Space,
   TooLarge,
+  type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
 import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Limits } from "../access/limits/Limits.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
@@ -61,7 +63,7 @@ export class Messages extends Context.Service<
       author: Viewer,
       message: NewMessage,
       options?: PostOptions,
-    ) => Effect.Effect<Message, Refused | TooLarge, Transaction>
+    ) => Effect.Effect<Message, Refused | TooLarge | TooManyRequests, Transaction>
     /** A call's message gets what became of it: the same message, not a second one (S1-78). */
     readonly settleCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
     /** Ascending by seq: the newest, or those just before or after a number. */
@@ -105,6 +107,7 @@ export class Messages extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const spaces = yield* Spaces
+      const limits = yield* Limits
       const columns = messageColumns(sql)
       const index = yield* SearchIndex
       const finding = makeSearch(sql, index)
@@ -156,6 +159,9 @@ export class Messages extends Context.Service<
         options = {},
       ) {
         yield* spaces.require("post", space, by)
+        // A call was counted as one; what the house itself says is not counted.
+        if (options.call === undefined && by.epoch !== undefined)
+          yield* limits.take({ principal: by.principal, epoch: by.epoch }, `spaces/${space.name}`)
         yield* short(message.text)
         const author = by.principal
         const thread = yield* threadOf(space, message.replyTo)

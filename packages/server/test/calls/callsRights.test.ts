@@ -7,10 +7,17 @@ import { Journal } from "../../src/store/journal/Journal.ts"
 import { admin, callTool, configure, request, room, stores, told } from "./callsKit.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
-import { fresh, listen, someone } from "../spaces/spacesGuests.ts"
+import { fresh, listen, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const slow = fresh("seldom")
-const config = { limits: [{ principal: "*", resource: `tools/${slow}`, count: 2, seconds: 3600 }, ...roomy.limits] }
+const busy = fresh("busy")
+const config = {
+  limits: [
+    { principal: "*", resource: `tools/${slow}`, count: 2, seconds: 3600 },
+    { principal: "*", resource: `spaces/${busy}*`, count: 2, seconds: 3600 },
+    ...roomy.limits,
+  ],
+}
 
 for (const store of stores)
   layer(house({ store, config }), { excludeTestServices: true, timeout: 30_000 })(
@@ -53,6 +60,40 @@ for (const store of stores)
             assert.isUndefined(body.result?.structuredContent?.status)
             assert.strictEqual((yield* callTool(other, slow)).status, 200)
           }),
+      )
+
+      it.effect("G-10 what one says in a conversation is counted there and of them, at every door", () =>
+        Effect.gen(function* () {
+          const { raw } = yield* Guest
+          const [ann, bot] = [yield* someone(), yield* someone("agent")]
+          const members = [bot.id]
+          const open = (name: string) =>
+            Effect.map(request(ann, "POST", "/spaces", { name, kind: "private", members }), (made) => told(made).id)
+          const name = `${busy}-${store}`
+          const [space, other] = [yield* open(name), yield* open(`${name}-too`)]
+          const say = (who: Someone, where: string) => request(who, "POST", `/spaces/${where}/messages`, { text: "hi" })
+          for (const _ of [1, 2]) assert.strictEqual((yield* say(bot, space)).status, 201)
+          const answer = yield* ask(() =>
+            raw(`/api/v1/spaces/${space}/messages`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${bot.token}`, "content-type": "application/json" },
+              body: '{"text":"again"}',
+            }),
+          )
+          assert.strictEqual(answer.status, 429)
+          assert.isAbove(Number(answer.headers.get("retry-after")), 60)
+          const late = told(yield* callTool(bot, "post_message", { input: { space, text: "again" } }))
+          assert.deepStrictEqual([late.state, late.error?.tag], ["failed", "ToolExecutionError"])
+          assert.match(late.error!.message, /2 in 3600 s.*\d+ s/)
+          // A tool that is shown there was counted as a call; another place and another member have counts of their own.
+          const computes = { operation: "evaluate", expression: "1 + 1" }
+          const shown = yield* configure({ executionType: "gateway", execution: computes })
+          assert.strictEqual((yield* callTool(bot, shown.name, { space })).status, 200)
+          assert.strictEqual((yield* say(bot, other)).status, 201)
+          assert.strictEqual((yield* say(ann, space)).status, 201)
+          const { items } = (yield* request(ann, "GET", `/spaces/${space}/messages`)).body as { items: Array<unknown> }
+          assert.lengthOf(items, 4)
+        }),
       )
 
       it.effect("S2-06 X-28 one endpoint, three credentials, three lists", () =>

@@ -18,6 +18,8 @@ export const defaultLimits: ReadonlyArray<Limit> = [
     (tool) => new Limit({ principal: "*", resource: `tools/${tool}`, count: 6000, seconds: 60 }),
   ),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
+  // What one says in one conversation: two agents that answer each other for ever are slowed down.
+  new Limit({ principal: "*", resource: "spaces/*", count: 600, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
   // How many at a time; the seconds say nothing here.
@@ -38,14 +40,17 @@ interface Counted {
 }
 const mostKept = 1000
 
+/** Whose limits these are, and under which rules. */
+type Limited = Pick<Caller["Service"], "principal" | "epoch">
+
 export class Limits extends Context.Service<
   Limits,
   {
     readonly list: Effect.Effect<ReadonlyArray<Limit>>
     /** Counts as it is asked, not when it is run: what is at hand is answered without a fiber. */
-    readonly take: (who: Caller["Service"], resource: string, amount?: number) => Effect.Effect<void, TooManyRequests>
+    readonly take: (who: Limited, resource: string, amount?: number) => Effect.Effect<void, TooManyRequests>
     /** How many of a thing a principal may have at a time: the `count` of the first limit that fits. */
-    readonly most: (who: Pick<Caller["Service"], "principal" | "epoch">, resource: string) => Effect.Effect<number>
+    readonly most: (who: Limited, resource: string) => Effect.Effect<number>
     /** Takes one of the places that a principal has at once; what it gives back is called to leave it, once. */
     readonly hold: (who: Caller["Service"], resource: string) => Effect.Effect<() => void, TooManyRequests>
     /** Runs with such a place. */
@@ -93,13 +98,8 @@ export class Limits extends Context.Service<
       }
 
       // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
-      const found = new WeakMap<Caller["Service"], Map<string, Counted>>()
-      const findFor = (
-        limits: ReadonlyArray<Limit>,
-        who: Caller["Service"],
-        resource: string,
-        atOnce: boolean,
-      ): Counted => {
+      const found = new WeakMap<Limited, Map<string, Counted>>()
+      const findFor = (limits: ReadonlyArray<Limit>, who: Limited, resource: string, atOnce: boolean): Counted => {
         const { principal } = who
         const limit = limits.find(
           (one) => (one.seconds === 0) === atOnce && concerns(one.principal, principal) && fits(one.resource, resource),
@@ -109,7 +109,7 @@ export class Limits extends Context.Service<
         if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
         return counted
       }
-      const countOf = (limits: ReadonlyArray<Limit>, who: Caller["Service"], resource: string, amount?: number) => {
+      const countOf = (limits: ReadonlyArray<Limit>, who: Limited, resource: string, amount?: number) => {
         const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false)
         return limit === undefined ? Effect.void : count(key, limit, resource, amount)
       }
@@ -117,7 +117,7 @@ export class Limits extends Context.Service<
       const held = new Map<string, number>()
       const holdOf = (
         limits: ReadonlyArray<Limit>,
-        who: Caller["Service"],
+        who: Limited,
         resource: string,
       ): Effect.Effect<() => void, TooManyRequests> => {
         const { key, limit } = found.get(who)?.get(`${resource} at once`) ?? findFor(limits, who, resource, true)
@@ -134,7 +134,7 @@ export class Limits extends Context.Service<
         })
       }
 
-      const withLimits = <A, E>(who: Caller["Service"], go: (limits: ReadonlyArray<Limit>) => Effect.Effect<A, E>) =>
+      const withLimits = <A, E>(who: Limited, go: (limits: ReadonlyArray<Limit>) => Effect.Effect<A, E>) =>
         known?.epoch === who.epoch ? go(known.limits) : Effect.flatMap(limitsAt(who.epoch), go)
 
       const takeOne: Limits["Service"]["take"] = (who, resource, amount) =>

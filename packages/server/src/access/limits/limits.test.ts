@@ -40,8 +40,8 @@ describe("limits", () => {
     assert.deepStrictEqual(waits, [0, 0, 0, 0, 0, 12_000, 12_000])
   })
 
-  it("G-10 nothing is unlimited by default: requests, their bytes and tool calls each have a rule for everybody", () => {
-    for (const resource of ["http", "kilobytes", "tools/*"])
+  it("G-10 nothing is unlimited by default: requests, their bytes, tool calls and posts each have a rule for everybody", () => {
+    for (const resource of ["http", "kilobytes", "tools/*", "spaces/*"])
       assert.isDefined(defaultLimits.find((limit) => limit.principal === "*" && limit.resource === resource))
   })
 })

@@ -206,6 +206,7 @@ export class Grants extends Context.Service<
           const { context = usualContext(who.principal) } = who
           return Effect.succeed<Viewer>({
             principal: who.principal,
+            epoch: who.epoch,
             all: judge(found.rules, "admin", `${things}/*`, moment(), context).verdict === "allow",
             judge: (action, resource) => judge(found.rules, action, resource, moment(), context),
             reach: (action, beginning) => reachOf(found.rules, action, beginning, moment()),

@@ -16,6 +16,8 @@ export interface Viewer {
   readonly reach: (action: Action, things: string) => Reach
   /** Whether what it says stands until its own rules are changed: nothing in them ends by itself or is lent. */
   readonly lasting: boolean
+  /** Of rights, when it was made; the house itself has none. */
+  readonly epoch?: number
   /** The house itself: it alone may change what the configuration file owns. */
   readonly house?: true
 }
