@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools targets spaces calls mcp journey fair]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory journey fair]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -12,6 +12,7 @@ import { http } from "./http.ts"
 import { idle } from "./idle.ts"
 import { journey } from "./journey.ts"
 import { mcp } from "./mcp.ts"
+import { memory } from "./memory.ts"
 import { load, machine } from "./measure.ts"
 import { spaces } from "./spaces.ts"
 import { start } from "./start.ts"
@@ -29,6 +30,7 @@ const figures = {
   spaces: { title: "Talking in a space", run: spaces },
   calls: { title: "Calls and decisions", run: calls },
   mcp: { title: "MCP", run: mcp },
+  memory: { title: "Memory", run: memory },
   journey: { title: "How far a call travels", run: journey },
   fair: { title: "Fairness", run: fair },
 }
@@ -80,7 +82,8 @@ const run = async (asked: ReadonlyArray<string>): Promise<number> => {
 const [first, second] = process.argv.slice(2)
 if (first === "--child") await becomeChild(second!)
 else {
-  const code = await run(process.argv.slice(2))
+  // What begins with two dashes is for a figure, such as --sizes=1000,100000.
+  const code = await run(process.argv.slice(2).filter((arg) => !arg.startsWith("--")))
   // A figure may have said that a limit is missed.
   process.exitCode = code === 0 ? (process.exitCode ?? 0) : code
 }

@@ -20,7 +20,7 @@ const lists: Record<string, ReadonlyArray<readonly [string, ReadonlyArray<string
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`questions on ${store}`, (it) => {
     it.effect(
-      "G-36 each sort of question finds what answers it among the first ten, with no model",
+      "S0-44 G-36 each sort of question finds what answers it among the first ten, with no model",
       () =>
         Effect.gen(function* () {
           const { admin, url } = yield* Guest

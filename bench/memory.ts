@@ -1,0 +1,193 @@
+/**
+ * Memory: writing, getting, listing and asking at several sizes, on SQLite and on Postgres, against the reference memory
+ * server of MCP where both can do the same; and how well our own questions are answered. `--sizes=1000,100000` says how
+ * many records (1,000 if nothing is said), `--owners=1000` spreads them over so many owners.
+ */
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import type { PrincipalId } from "@stoa/contract"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Principals } from "../packages/server/src/access/identity/Principals.ts"
+import { Memories } from "../packages/server/src/memory/Memories.ts"
+import { questions, recallBySort, records } from "../packages/server/src/memory/testing/questions.ts"
+import { migrations } from "../packages/server/src/Migrations.ts"
+import { Store } from "../packages/server/src/store/database/Store.ts"
+import { Journal } from "../packages/server/src/store/journal/Journal.ts"
+import { Timers } from "../packages/server/src/store/journal/Timers.ts"
+import { migrate } from "../packages/server/src/store/Schemas.ts"
+import { SearchIndex } from "../packages/server/src/store/search/SearchIndex.ts"
+import { startPostgres } from "../test/postgres.ts"
+import { delaysOf, number, table } from "./measure.ts"
+import { temporaryFolder } from "./processes.ts"
+
+const asked = (name: string): ReadonlyArray<number> =>
+  process.argv.flatMap((arg) =>
+    arg.startsWith(`--${name}=`)
+      ? arg
+          .slice(name.length + 3)
+          .split(",")
+          .map(Number)
+      : [],
+  )
+const tries = 60
+const atOnce = 200
+
+const words = Array.from({ length: 4000 }, (_, n) => `word${n.toString(36)}`)
+/** The same for the same number: common words often, rare ones seldom. */
+const salad = (n: number): string => {
+  let state = (n + 1) * 2_654_435_761
+  const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
+  return Array.from({ length: 14 }, () => words[Math.floor(next() ** 3 * words.length)]!).join(" ")
+}
+
+const opened = (store: ReturnType<typeof Store.layerSqlite>) => {
+  const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") }))
+  const ground = Journal.layer.pipe(Layer.provideMerge(migrated.pipe(Layer.provideMerge(store))))
+  const floor = Layer.mergeAll(Timers.layer, SearchIndex.layer, Principals.layer("none")).pipe(
+    Layer.provideMerge(ground),
+  )
+  return ManagedRuntime.make(Memories.layer.pipe(Layer.provideMerge(floor)))
+}
+
+/** So many times, one after the other. */
+const timed = async (count: number, act: (n: number) => Promise<unknown>): Promise<string> => {
+  const millis: Array<number> = []
+  for (let n = 0; n < count; n++) {
+    const started = performance.now()
+    await act(n)
+    millis.push(performance.now() - started)
+  }
+  const { p50, p99 } = delaysOf(millis)
+  return `${number(p50)} / ${number(p99)}`
+}
+
+const figuresOf = async (name: string, store: ReturnType<typeof Store.layerSqlite>, size: number, owners: number) => {
+  const runtime = opened(store)
+  const run = runtime.runPromise.bind(runtime)
+  const [{ transact }, memories, principals] = await Promise.all([run(Journal), run(Memories), run(Principals)])
+  const ids: Array<PrincipalId> = []
+  for (let n = 0; n < owners; n++)
+    ids.push((await run(transact(principals.add({ kind: "agent", name: `owner ${n}` })))).id)
+  const put = (n: number) => {
+    const owner = ids[n % owners]!
+    const key = `talk/${Math.floor(n / owners / 20)}/${n}`
+    return memories.put({ id: owner }, owner, { kind: "turn", key, content: `Ann: ${salad(n)}` })
+  }
+  const me = ids[0]!
+  for (const record of records) await run(transact(memories.put({ id: me }, me, { kind: "turn", ...record })))
+  const started = performance.now()
+  let id = (await run(transact(put(0)))).record.id
+  for (let from = 1; from < size; from += atOnce)
+    await run(
+      transact(
+        Effect.forEach(
+          Array.from({ length: Math.min(atOnce, size - from) }, (_, n) => from + n),
+          put,
+        ),
+      ),
+    )
+  const each = ((performance.now() - started) * 1000) / size
+  const write = await timed(tries, async (n) => {
+    id = (await run(transact(put(size + n)))).record.id
+  })
+  const get = await timed(tries, () => run(memories.get({ id: ids[(size + tries - 1) % owners]! }, id)))
+  const list = await timed(tries, () => run(memories.list({ id: me }, { limit: 50 })))
+  const found = new Map<string, ReadonlyArray<string>>()
+  const search = await timed(questions.length, async (n) => {
+    const { question } = questions[n]!
+    const { items } = await run(memories.list({ id: me }, { q: question, limit: 10 }))
+    found.set(
+      question,
+      items.map(({ key }) => key),
+    )
+  })
+  await runtime.dispose()
+  const of = owners === 1 ? size.toLocaleString("en") : `${size.toLocaleString("en")} of ${owners} owners`
+  return { row: [`${name}, ${of}`, number(each), write, get, list, search], recall: recallBySort(found) }
+}
+
+/** `@modelcontextprotocol/server-memory` over stdio, as its clients speak to it. */
+const peer = async (size: number): Promise<ReadonlyArray<string>> => {
+  const file = join(temporaryFolder(), "memory.jsonl")
+  const program = new URL("../node_modules/@modelcontextprotocol/server-memory/dist/index.js", import.meta.url).pathname
+  const child = spawn(process.execPath, [program], {
+    env: { MEMORY_FILE_PATH: file },
+    stdio: ["pipe", "pipe", "ignore"],
+  })
+  const waiting = new Map<number, (answer: unknown) => void>()
+  let rest = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n")
+    rest = lines.pop()!
+    for (const line of lines) {
+      const answer = JSON.parse(line) as { readonly id?: number }
+      if (answer.id !== undefined) waiting.get(answer.id)?.(answer)
+    }
+  })
+  let last = 0
+  const send = (method: string, params: object) =>
+    new Promise((done) => {
+      waiting.set(++last, done)
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: last, method, params })}\n`)
+    })
+  const call = (name: string, args: object) => send("tools/call", { name, arguments: args })
+  await send("initialize", {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "bench", version: "1" },
+  })
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`)
+  const entity = (n: number) => ({ name: `turn ${n}`, entityType: "turn", observations: [`Ann: ${salad(n)}`] })
+  const started = performance.now()
+  await call("create_entities", { entities: Array.from({ length: size }, (_, n) => entity(n)) })
+  const each = ((performance.now() - started) * 1000) / size
+  const write = await timed(tries, (n) => call("create_entities", { entities: [entity(size + n)] }))
+  const get = await timed(tries, (n) => call("open_nodes", { names: [`turn ${n}`] }))
+  const list = await timed(tries, () => call("read_graph", {}))
+  const search = await timed(tries, (n) => call("search_nodes", { query: words[n]! }))
+  child.kill()
+  return [`server-memory over stdio, ${size.toLocaleString("en")}`, number(each), write, get, list, search]
+}
+
+const make = async (url: string, database: string): Promise<void> => {
+  const runtime = ManagedRuntime.make(Store.layerPostgres(Redacted.make(url)))
+  await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(`CREATE DATABASE ${database}`)))
+  await runtime.dispose()
+}
+
+export const memory = async (): Promise<string> => {
+  const sizes = asked("sizes").length === 0 ? [1000] : asked("sizes")
+  const owners = asked("owners")[0] ?? 1
+  const postgres = await startPostgres({})
+  const rows: Array<ReadonlyArray<string>> = []
+  const recall: Array<ReadonlyArray<string>> = []
+  for (const size of sizes) {
+    const sqlite = Store.layerSqlite(join(temporaryFolder(), "memory.db"))
+    const url = postgres.url.replace(/\/postgres$/, `/memory_${size}`)
+    await make(postgres.url, `memory_${size}`)
+    for (const [name, store] of [
+      ["SQLite", sqlite] as const,
+      ["Postgres", Store.layerPostgres(Redacted.make(url))] as const,
+    ]) {
+      const figures = await figuresOf(name, store, size, owners)
+      rows.push(figures.row)
+      recall.push([
+        `${name}, ${size.toLocaleString("en")}`,
+        ...[...figures.recall.values()].map((share) => share.toFixed(2)),
+      ])
+    }
+  }
+  rows.push(await peer(1000))
+  await postgres.stop()
+  const sorts = [...new Set(questions.map(({ sort }) => sort))]
+  return [
+    `${tries} of each, one after the other, p50 / p99 in ms; filling in transactions of ${atOnce}, us a record. The peer keeps a file, syncs nothing, lists all of it and finds substrings; ours syncs every write and answers questions.`,
+    "",
+    table(["records", "fill us", "write", "get", "list 50", "search"], rows),
+    "",
+    "Recall@10 of our own questions, their 119 records among the others:",
+    "",
+    table(["store", ...sorts], recall),
+  ].join("\n")
+}
