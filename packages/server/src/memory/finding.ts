@@ -37,6 +37,9 @@ export interface MemoryQuery extends PageQuery {
 const dieOfSql = <A, R>(asked: Effect.Effect<A, BadInput | SqlError.SqlError, R>): Effect.Effect<A, BadInput, R> =>
   Effect.catchTag(asked, "SqlError", Effect.die)
 
+const newestFirst = (one: RecordRow, other: RecordRow): number =>
+  one.updatedAt === other.updatedAt ? (one.id < other.id ? 1 : -1) : one.updatedAt < other.updatedAt ? 1 : -1
+
 const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
 /** What a search by substring gives and reads at most. */
 const mostContaining = 50
@@ -46,12 +49,16 @@ const rowsAtOnce = 500
 export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"]) => {
   const now = Effect.map(DateTime.now, DateTime.formatIso)
 
-  const visible = Effect.fnUntraced(function* (by: By, query: MemoryQuery) {
+  const visible = Effect.fnUntraced(function* (by: By, query: MemoryQuery, whose: "any" | "own" | "lent" = "any") {
     const own = sql`owner = ${by.id}`
     const lent = sql`id IN (SELECT record FROM memory_shares WHERE principal = ${by.id})`
     const where = [
       query.owner === undefined
-        ? sql.or([own, lent])
+        ? whose === "any"
+          ? sql.or([own, lent])
+          : whose === "own"
+            ? own
+            : lent
         : query.owner === by.id
           ? own
           : sql.and([sql`owner = ${query.owner}`, sql.or([sql`public = ${true}`, lent])]),
@@ -111,13 +118,18 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
   const list = Effect.fn("Memories.list")(function* (by: By, query: MemoryQuery) {
     const { cursor, limit = 50, q } = query
     if (q !== undefined && q.trim() !== "") return yield* search(by, { ...query, q })
-    const where = yield* visible(by, query)
-    if (cursor !== undefined) {
-      const [at = "", id = ""] = decodeCursor(cursor).split(" ")
-      where.push(sql`(updated_at < ${at} OR (updated_at = ${at} AND id < ${id}))`)
-    }
-    const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)}
-      ORDER BY updated_at DESC, id DESC LIMIT ${limit + 1}`
+    const [at = "", id = ""] = cursor === undefined ? [] : decodeCursor(cursor).split(" ")
+    const after = cursor === undefined ? [] : [sql`(updated_at < ${at} OR (updated_at = ${at} AND id < ${id}))`]
+    const newest = Effect.fnUntraced(function* (whose: "any" | "own" | "lent") {
+      const where = [...(yield* visible(by, query, whose)), ...after]
+      return yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)}
+        ORDER BY updated_at DESC, id DESC LIMIT ${limit + 1}`
+    })
+    // One's own and what others lend are asked for apart: each is then read in the order of an index, however many there are.
+    const rows =
+      query.owner === undefined
+        ? [...(yield* newest("own")), ...(yield* newest("lent"))].toSorted(newestFirst)
+        : yield* newest("any")
     const items = rows.slice(0, limit)
     const last = items.at(-1)
     return {
