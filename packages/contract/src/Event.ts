@@ -330,8 +330,8 @@ export type NewEvent = {
 
 /** A sign of life that is shown and not kept: it has no cursor and is not replayed. */
 export const Delta = Schema.Struct({
-  /** Somebody is writing; a call's input, as much of it as has come. */
-  kind: Schema.Literals(["typing", "call.input"]),
+  /** Somebody is writing; a call's input, as much of it as has come; what a run's model says, and that it is asked again. */
+  kind: Schema.Literals(["typing", "call.input", "run.text", "run.reasoning", "run.restarted"]),
   at: Moment,
   space: Schema.NullOr(Schema.String),
   actor: Schema.NullOr(PrincipalId),
@@ -381,7 +381,8 @@ export const nameOfEvent = (face: FaceName | undefined, event: Event): string =>
 
 /** A call that begins in a space: its input came whole, and so is one delta (S1-70). */
 export const inputOf = (event: Event): Delta | undefined => {
-  if (event.kind !== "message.created") return undefined
+  // What a run's model asked for was shown as it came.
+  if (event.kind !== "message.created" || event.body.run !== undefined) return undefined
   const { call } = event.body.message
   if (call === null || "output" in call || "error" in call) return undefined
   const { actor, at, space } = event

@@ -62,6 +62,7 @@ import { Models } from "./models/Models.ts"
 import { Dispatch } from "./runs/Dispatch.ts"
 import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
+import { Children } from "./runs/Children.ts"
 import { Triggers } from "./runs/Triggers.ts"
 import { Waits } from "./runs/Waits.ts"
 import { wakeReader } from "./runs/Wake.ts"
@@ -245,7 +246,7 @@ const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layer
 const calls = (keys: Keys, file: string) =>
   Layer.mergeAll(Toolsets.layer, wakeReader).pipe(
     Layer.provideMerge(Layer.mergeAll(Triggers.layer, Dispatch.layer)),
-    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer)),
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer)),
     Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),

@@ -28,6 +28,7 @@ import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import replies from "./runs/migrations/0064_replies.ts"
+import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
@@ -75,5 +76,6 @@ export const migrations: Migrations = {
   "0062_models": models,
   "0063_runs": runs,
   "0064_replies": replies,
+  "0065_sub_agents": subAgents,
   "0075_sessions": sessions,
 }

@@ -37,7 +37,7 @@ const table = {
   ),
   data: setting("STOA_DATA", ".stoa", "The data folder: the only place written, mode 700.", text(".stoa")),
   database: setting("DATABASE_URL", "absent", "Postgres 15 or newer; absent means SQLite in STOA_DATA.", secret),
-  runner: setting("STOA_RUNNER", "single", "`single` or `cluster`. `cluster` comes with durable runs.", (env) =>
+  runner: setting("STOA_RUNNER", "single", "`single` or `cluster`. `cluster` is not built yet.", (env) =>
     Config.Literals(["single", "cluster"], env).pipe(Config.withDefault("single" as const)),
   ),
   slots: setting(
@@ -189,7 +189,7 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     if (Option.exists(url, (given) => !/^https?:$/.test(URL.parse(given)?.protocol ?? "")))
       return yield* refuse(`${name} is not an address. Give one such as http://127.0.0.1:8080/v1, or unset it.`)
   if (settings.runner === "cluster")
-    return yield* refuse("STOA_RUNNER=cluster needs durable runs, which this version does not have yet. Use single.")
+    return yield* refuse("STOA_RUNNER=cluster is not built yet: one house works on one database. Use single.")
 })
 
 /**

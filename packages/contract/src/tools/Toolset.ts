@@ -32,6 +32,7 @@ export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
     "forget",
     "memory_history",
     "search",
+    "run_agent",
   ],
   office: ["send_message", "react_to_message", "do_nothing", "update_memory", "search_memory", "store_memory"],
   gateway: [

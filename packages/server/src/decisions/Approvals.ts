@@ -21,12 +21,15 @@ export class Approvals extends Context.Service<
       readonly fingerprint: string
       readonly decision: string
       readonly by: PrincipalId
+      /** For one run and all that works for it; null: from now on. */
+      readonly run: string | null
     }) => Effect.Effect<void, never, Transaction>
     /** One that fits. A tool that was defined anew is another tool. */
     readonly standing: (
       principal: PrincipalId,
       tool: string,
       fingerprint: string,
+      run?: string,
     ) => Effect.Effect<Approval | undefined>
     readonly list: (reader: Reader, query: PageQuery) => Effect.Effect<Page<Approval>>
     readonly revoke: (id: string, by: Reader) => Effect.Effect<void, Missing, Transaction>
@@ -40,21 +43,25 @@ export class Approvals extends Context.Service<
       const columns = sql`id, principal, tool, decision, given_by, created_at`
 
       const keep: Approvals["Service"]["keep"] = Effect.fn("Approvals.keep")(function* (given) {
-        const { by, decision, fingerprint, principal, tool } = given
+        const { by, decision, fingerprint, principal, run, tool } = given
         const id = newId<Approval["id"]>("apv")
         const createdAt = DateTime.formatIso(yield* DateTime.now)
-        const row = { id, principal, tool, fingerprint, decision, givenBy: by, createdAt }
+        const row = { id, principal, tool, fingerprint, decision, givenBy: by, createdAt, run }
         yield* Effect.orDie(sql`INSERT INTO approvals ${sql.insert(row)}`)
         yield* journal.append({ kind: "approval.given", actor: by, body: { approval: id, principal, tool } })
       })
 
-      const standing: Approvals["Service"]["standing"] = Effect.fnUntraced(function* (principal, tool, fingerprint) {
-        const rows = yield* Effect.orDie(
-          sql`SELECT ${columns} FROM approvals WHERE principal = ${principal} AND tool = ${tool}
+      const standing: Approvals["Service"]["standing"] = Effect.fnUntraced(
+        function* (principal, tool, fingerprint, run) {
+          const mine = sql`(run IS NULL AND principal = ${principal})`
+          const whom = run === undefined ? mine : sql`(${mine} OR run = ${run})`
+          const rows = yield* Effect.orDie(
+            sql`SELECT ${columns} FROM approvals WHERE ${whom} AND tool = ${tool}
             AND fingerprint = ${fingerprint} AND revoked_at IS NULL`,
-        )
-        return rows[0] === undefined ? undefined : decode(rows[0])
-      })
+          )
+          return rows[0] === undefined ? undefined : decode(rows[0])
+        },
+      )
 
       // Whoever gave it or has it may give it up; admins may take it from anybody.
       const whose = ({ all, principal: { id } }: Reader) =>
@@ -63,7 +70,7 @@ export class Approvals extends Context.Service<
       const list: Approvals["Service"]["list"] = Effect.fn("Approvals.list")(function* (reader, query) {
         const { after, limit } = pageFrom(query)
         const rows = yield* Effect.orDie(
-          sql`SELECT ${columns} FROM approvals WHERE revoked_at IS NULL AND ${whose(reader)} AND id > ${after}
+          sql`SELECT ${columns} FROM approvals WHERE revoked_at IS NULL AND run IS NULL AND ${whose(reader)} AND id > ${after}
             ORDER BY id LIMIT ${limit + 1}`,
         )
         return pageOf(

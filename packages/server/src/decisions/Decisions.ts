@@ -158,6 +158,7 @@ export class Decisions extends Context.Service<
             fingerprint: wanted.fingerprint,
             policy: wanted.policy,
             people: wanted.people ?? 1,
+            run: wanted.run ?? null,
             escalatesAt: escalatesAt === undefined ? null : DateTime.formatIso(escalatesAt),
             expiresAt: DateTime.formatIso(expiresAt),
             createdAt: DateTime.formatIso(now),
@@ -221,8 +222,15 @@ export class Decisions extends Context.Service<
             by: by.id,
           },
         })
-        if (reach === "always" && tool !== null && fingerprint !== null)
-          yield* approvals.keep({ principal: askedBy, tool, fingerprint, decision: one.id, by: by.id })
+        if (reach !== "once" && tool !== null && fingerprint !== null)
+          yield* approvals.keep({
+            principal: askedBy,
+            tool,
+            fingerprint,
+            decision: one.id,
+            by: by.id,
+            run: reach === "run" ? won.run : null,
+          })
         return yield* show(won)
       })
 

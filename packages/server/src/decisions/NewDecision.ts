@@ -31,5 +31,7 @@ export interface NewDecision {
   /** To whom it goes, and after how long, if nobody answers. */
   readonly escalation?: { readonly milliseconds: number; readonly to: ReadonlyArray<PrincipalId | `role:${Role}`> }
   readonly space: SpaceId | null
+  /** The outermost run it is asked for, where a run asks: an approval may hold for all of it. */
+  readonly run?: string
   readonly milliseconds: number
 }

@@ -25,6 +25,8 @@ export interface DecisionRow {
   readonly approver: PrincipalId | null
   readonly people: number
   readonly space: string | null
+  /** The outermost run it is asked for. */
+  readonly run: string | null
   readonly escalatesAt: string | null
   readonly escalatedAt: string | null
   readonly expiresAt: string

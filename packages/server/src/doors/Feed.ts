@@ -271,7 +271,9 @@ export class Feed extends Context.Service<
       /** Shown to those who may see it now. */
       const show = (delta: Delta) => {
         const tell = (one: Subscriber) => {
-          if (mayWatch(one.sight, delta.space)) write(one, deltaFrame(delta, one.face))
+          // What a model says is for those who rule the house, and for the agent itself.
+          if (mayWatch(one.sight, delta.space) || (delta.space === null && delta.actor === one.principal))
+            write(one, deltaFrame(delta, one.face))
         }
         const all = [...live].filter((one) => belongs(one, delta))
         const lasting = all.filter((one) => one.sight.viewer.lasting)

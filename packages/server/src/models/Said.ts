@@ -15,6 +15,8 @@ export interface CallPart {
   /** The provider's name for it. */
   readonly id: string
   readonly tool: string
+  /** Our id for it, under which its input was shown as it came. */
+  readonly call?: string
   readonly input: JSONValue
   /** It could not be read as an object: why. Then it is refused and never run. */
   readonly fault?: string

@@ -1,5 +1,5 @@
 /** Gathers the rows a prompt is made of. The texts themselves are made by the pure functions in `prompt/`. */
-import type { Agent, Caller, Message, RunId, SpaceId } from "@stoa/contract"
+import { type Agent, type Caller, type Message, type Prompt, promptOf, type RunId, type SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
@@ -7,8 +7,8 @@ import { Grants } from "../access/rights/Grants.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { Spaces } from "../spaces/Spaces.ts"
-import { profileNamed } from "./profile.ts"
-import { systemPrompt } from "./prompt/system.ts"
+import { profileNamed, profileNameOf } from "./profile.ts"
+import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type ShownMessage, type ShownTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./lifecycle.ts"
 import type { TriggerRow } from "./rows.ts"
@@ -24,6 +24,11 @@ export interface About {
   readonly caller: Caller["Service"]
   readonly profile: string
   readonly run: RunId | null
+  readonly persona: string | null
+  /** What whoever called it was told, where it is to know that. */
+  readonly context: string | null
+  /** What it says last is its answer. */
+  readonly speaks: boolean
   readonly space: SpaceId | null
   readonly triggers: ReadonlyArray<TriggerRow>
 }
@@ -31,9 +36,14 @@ export interface About {
 const shownCall = ({ call }: Message): string | null =>
   call === null ? null : `used the tool ${call.tool} with ${JSON.stringify(call.input).slice(0, 500)}`
 
-export class Prompts extends Context.Service<Prompts, { readonly make: (about: About) => Effect.Effect<Prompted> }>()(
-  "server/runs/Prompts",
-) {
+export class Prompts extends Context.Service<
+  Prompts,
+  {
+    readonly make: (about: About) => Effect.Effect<Prompted>
+    /** What an agent is told of itself, section by section, as things stand now. */
+    readonly preview: (agent: Agent) => Effect.Effect<Prompt>
+  }
+>()("server/runs/Prompts") {
   static readonly layer = Layer.effect(
     Prompts,
     Effect.gen(function* () {
@@ -89,10 +99,10 @@ export class Prompts extends Context.Service<Prompts, { readonly make: (about: A
         return {
           system: systemPrompt({
             name: agent.name,
-            persona: agent.persona,
+            persona: about.persona,
             memory: yield* memoryOf(agent.id),
             guidance,
-            speaks: false,
+            speaks: about.speaks,
           }),
           user: userPrompt({
             now: DateTime.formatIso(yield* DateTime.now),
@@ -109,12 +119,24 @@ export class Prompts extends Context.Service<Prompts, { readonly make: (about: A
               replyTo: message.replyTo,
               seen: message.seq <= read,
             })),
-            others: yield* othersOf(agent.id, about.run),
+            others: about.speaks ? [] : yield* othersOf(agent.id, about.run),
+            context: about.context,
           }),
         }
       })
 
-      return Prompts.of({ make })
+      const preview: Prompts["Service"]["preview"] = Effect.fn("Prompts.preview")(function* (agent) {
+        const sections = systemSections({
+          name: agent.name,
+          persona: agent.persona,
+          memory: yield* memoryOf(agent.id),
+          guidance: profileNamed(profileNameOf(agent)).guidance,
+          speaks: false,
+        })
+        return promptOf(sections.map(({ name, text }) => ({ name, text, size: text.length })))
+      })
+
+      return Prompts.of({ make, preview })
     }),
   )
 }

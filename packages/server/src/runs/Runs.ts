@@ -60,8 +60,11 @@ export class Runs extends Context.Service<
         ids.length === 0
           ? Effect.succeed([])
           : Effect.orDie(
-              sql<{ run: string; onKind: string; onId: string }>`SELECT run, on_kind, on_id FROM calls
-                WHERE ${sql.in("run", ids)} AND state = 'waiting' AND on_id IS NOT NULL`,
+              // What a sub-agent asks shows on the outermost run, wherever the tree stands.
+              sql<{ run: string; onKind: string; onId: string }>`SELECT r.root AS run, c.on_kind, c.on_id FROM calls c
+                JOIN runs r ON r.id = c.run WHERE ${sql.in("r.root", ids)} AND c.state = 'waiting' AND c.on_id IS NOT NULL
+                UNION SELECT c.run, c.on_kind, c.on_id FROM calls c
+                WHERE ${sql.in("c.run", ids)} AND c.state = 'waiting' AND c.on_id IS NOT NULL`,
             )
 
       const shown = Effect.fnUntraced(function* (rows: ReadonlyArray<Shown>) {

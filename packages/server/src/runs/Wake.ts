@@ -2,14 +2,16 @@
  * Wakes agents: an atomic reader of the journal, so that what it writes commits with its cursor and an event is acted on once,
  * however often the house dies. `triggers` is unique by agent and source beside that.
  */
-import type { Event, EventBody, PrincipalId, RunId } from "@stoa/contract"
-import { Cause, Context, DateTime, Effect, Exit, Layer, Option } from "effect"
+import type { Agent, Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
+import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { Calls } from "../calls/Calls.ts"
+import { Memories } from "../memory/Memories.ts"
 import { becauseOf, newId } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
+import { Children } from "./Children.ts"
 import { open } from "./lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "./profile.ts"
 import { makeRecord } from "./record.ts"
@@ -20,6 +22,7 @@ import { Waits, waitPurpose } from "./Waits.ts"
 const kinds = [
   "message.created",
   "call.settled",
+  "call.waiting",
   "run.ended",
   "timer.fired",
   "member.removed",
@@ -32,14 +35,28 @@ const tries = 3
 
 const summaryOf = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 120)
 
+/** Whether it can think at all: many agents are outside programs, which nobody here wakes. */
+const isAble = (agent: Agent): boolean =>
+  agent.retiredAt === null && (agent.models.length > 0 || agent.thinker.kind === "program")
+
+/** What a plan's timer carries. */
+interface Due {
+  readonly plan: MemoryId
+  readonly principal: PrincipalId
+  readonly dueAt: string
+}
+const planPurpose = "plan"
+
 const concerns = (event: Event): boolean => {
   switch (event.kind) {
     case "message.created":
       return event.body.message.call === null
     case "timer.fired":
-      return event.body.purpose === waitPurpose
+      return event.body.purpose === waitPurpose || event.body.purpose === planPurpose
     case "call.settled":
-      return event.body.run !== undefined
+      return event.body.run !== undefined || event.body.state === "expired" || event.body.state === "canceled"
+    case "call.waiting":
+      return event.body.on.kind === "run"
     default:
       return true
   }
@@ -57,6 +74,8 @@ const layerWake = Layer.effect(
     const agents = yield* Agents
     const record = yield* makeRecord
     const waits = yield* Waits
+    const children = yield* Children
+    const memories = yield* Memories
     const calls = yield* Calls
     const failed = new Map<number, number>()
 
@@ -75,7 +94,7 @@ const layerWake = Layer.effect(
       const found = yield* Effect.option(agents.get(id))
       if (Option.isNone(found)) return null
       const agent = found.value
-      if (agent.retiredAt !== null || (agent.models.length === 0 && agent.thinker.kind === "model")) return null
+      if (!isAble(agent)) return null
       const name = profileNameOf(agent)
       const profile = profileNamed(name)
       const limits = limitsFor(agent)
@@ -137,6 +156,42 @@ const layerWake = Layer.effect(
         if (!answered.has(agent)) before = (yield* wakeOne(agent, body, depth, before)) ?? before
     })
 
+    /** A plan is due: once for each time it is (S1-60). The office's agents post by plan every five minutes at most (S0-75). */
+    const planned = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Due) {
+      const agent = Option.getOrUndefined(yield* Effect.option(agents.get(principal)))
+      const planRecord = Option.getOrUndefined(yield* Effect.option(memories.get({ id: principal }, plan)))
+      if (agent === undefined || planRecord === undefined || !isAble(agent)) return
+      const { instruction, name } = JSON.parse(planRecord.content) as {
+        readonly name: string
+        readonly instruction: string
+      }
+      const run = newId<RunId>("run")
+      const at = DateTime.formatIso(yield* DateTime.now)
+      const text = `${name}: ${instruction}`
+      const source = `plan:${plan}:${dueAt}`
+      const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null, author: null } as const
+      if (!(yield* record.trigger({ ...trigger, text, depth: 0, at }))) return
+      const profile = profileNameOf(agent)
+      const last = yield* Effect.orDie(
+        sql<{
+          at: number | null
+        }>`SELECT max(ready_at) AS at FROM runs WHERE agent = ${principal} AND trigger_kind = 'plan'`,
+      )
+      // wall clock: a moment that is stored.
+      const now = yield* Clock.currentTimeMillis
+      const early = (last[0]?.at ?? 0) + profileNamed(profile).planEveryMs
+      yield* record.enqueue({
+        id: run,
+        agent: principal,
+        profile,
+        limits: limitsFor(agent),
+        kind: "plan",
+        summary: text,
+        depth: 0,
+        readyAt: Math.max(now, early),
+      })
+    })
+
     /** A run is over: nobody waits for its answer any more, and nothing it waited for matters. */
     const over = Effect.fnUntraced(function* ({ principal, run, state }: EventBody<"run.ended">) {
       const woken = yield* Effect.orDie(
@@ -145,6 +200,7 @@ const layerWake = Layer.effect(
       for (const { message } of woken)
         yield* waits.silence(principal, state === "completed" ? "silent" : "gone", message)
       yield* waits.cancelOf(run)
+      yield* children.ended(run)
       if (state === "completed") return
       const left = yield* Effect.orDie(
         sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run} AND state IN ('received', 'waiting')`,
@@ -170,14 +226,19 @@ const layerWake = Layer.effect(
       switch (event.kind) {
         case "message.created":
           return yield* said(event.body)
-        case "call.settled":
-          return event.body.run === undefined ? undefined : yield* record.ring([event.body.run.id])
+        case "call.settled": {
+          const { call, run, state } = event.body
+          if (state === "expired" || state === "canceled")
+            yield* children.abandoned(call, "The call that waited for it is over.")
+          return run === undefined ? undefined : yield* record.ring([run.id])
+        }
+        case "call.waiting":
+          return yield* children.called(event.body.call)
         case "run.ended":
           return yield* over(event.body)
         case "timer.fired":
-          return event.body.purpose === waitPurpose
-            ? yield* waits.expire((event.body.payload as { readonly wait: string }).wait)
-            : undefined
+          if (event.body.purpose === planPurpose) return yield* planned(event.body.payload as unknown as Due)
+          return yield* waits.expire((event.body.payload as { readonly wait: string }).wait)
         case "member.removed":
           return yield* waits.leave(event.body.principal, event.body.space)
         case "pause.set": {

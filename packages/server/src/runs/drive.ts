@@ -10,14 +10,16 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { callFrom, type CallRow } from "../calls/Calls.ts"
 import { Catalogue, everything } from "../calls/catalogue/Catalogue.ts"
 import type { Part } from "../models/Said.ts"
+import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { monotonicOf } from "../store/Monotonic.ts"
+import { makeAnswering } from "./answering.ts"
 import { reached } from "./limits.ts"
 import { makeMaking } from "./making.ts"
 import { proceed, quietEnd, type TakenStep } from "./proceed.ts"
 import type { Result } from "./prompt/conversation.ts"
 import { Prompts } from "./Prompts.ts"
 import type { Ended, Record } from "./record.ts"
-import { limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, type TriggerRow } from "./rows.ts"
+import { configOf, limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, type TriggerRow } from "./rows.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "./think/model.ts"
 import { wireToolsOf } from "./wireTools.ts"
@@ -70,10 +72,12 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const agents = yield* Agents
   const tokens = yield* Tokens
   const catalogue = yield* Catalogue
+  const active = yield* ActiveSpaces
   const prompts = yield* Prompts
   const think = yield* makeThink
   const make = yield* makeMaking
   const show = yield* makeShow
+  const answering = yield* makeAnswering
   const clock = yield* Clock.Clock
 
   const load = Effect.fnUntraced(function* (row: RunRow) {
@@ -140,6 +144,9 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       })
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
       const agent = yield* Effect.orDie(agents.get(row.agent))
+      const config = configOf(row)
+      const session = yield* answering.sessionOf(row, caller)
+      const own = session === undefined ? undefined : yield* answering.modelOf(session, agent.name)
       const prompt =
         work.told.length > 0
           ? undefined
@@ -147,6 +154,9 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
               agent,
               caller,
               profile: row.profile,
+              persona: config.persona ?? agent.persona,
+              context: config.context ?? null,
+              speaks: row.parentCall !== null || session !== undefined,
               run: row.id,
               space: row.triggerSpace,
               triggers: work.triggers,
@@ -160,17 +170,21 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
             ]
       const fresh = prompt === undefined ? [] : told
       const beganAt = DateTime.formatIso(yield* DateTime.now)
-      const { restart, say } = show(row)
+      const all = yield* catalogue.list(caller, everything)
+      const tools = config.tools === undefined ? all : all.filter(({ tool }) => config.tools!.includes(tool.wireName))
+      const seen = new Set(tools.filter(({ visibility }) => visibility === "visible").map(({ tool }) => tool.wireName))
+      const space = (yield* active.of(caller)) ?? row.triggerSpace
+      const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
       const last = work.steps.at(-1)
       const newest = work.triggers.at(-1)
       const used = row.tokensIn + row.tokensOut
       const thought = yield* Effect.result(
         think(
           {
-            models: agent.models,
+            models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
             told,
             steps: work.steps,
-            tools: wireToolsOf(yield* catalogue.list(caller, everything), caller.principal),
+            tools: wireToolsOf(tools, caller.principal),
             mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
             scene: {
               agent: agent.name,
@@ -195,7 +209,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       if (thought._tag === "Failure")
         return yield* Effect.as(end({ stop: "error", failure: thought.failure.message }, fresh), false)
       const said = thought.success
-      const asked = said.parts.filter((part) => part.type === "call")
+      const parts = said.parts.map((part) => (part.type === "call" ? named(part) : part))
+      const asked = parts.filter((part) => part.type === "call")
       const spent = {
         tokensIn: said.usage.in,
         tokensOut: said.usage.out,
@@ -206,7 +221,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         run: row.id,
         number,
         state: "said",
-        content: JSON.stringify(said.parts),
+        content: JSON.stringify(parts),
         finish: said.finish,
         model: said.model,
         tokensIn: said.usage.in,
@@ -218,7 +233,15 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       }
       const steps = [...work.steps, stepOf(taken, [])]
       const over = asked.length === 0 ? { stop: quietEnd(steps), failure: null } : undefined
-      if (!(yield* record.step(row, taken, fresh, asked.length, spent, over))) return false
+      const text = parts
+        .flatMap((part) => (part.type === "text" ? [part.text] : []))
+        .join("")
+        .trim()
+      const answers = over !== undefined && session !== undefined && text !== ""
+      const answer = answers ? answering.post(row, caller, text) : Effect.void
+      const read = over === undefined ? Effect.void : answering.seen(row, caller, newest?.message ?? null)
+      if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, Effect.andThen(answer, read))))
+        return false
       work = {
         ...work,
         told,

@@ -1,10 +1,10 @@
 /** A step's calls through the one road, one after another. One that waits does not hold up the next. */
-import { Caller, type CallRun } from "@stoa/contract"
+import { Caller, type CallId, type CallRun } from "@stoa/contract"
 import { Effect } from "effect"
 import { Calls } from "../calls/Calls.ts"
 import type { CallPart } from "../models/Said.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import type { RunRow } from "./rows.ts"
+import { configOf, type RunRow } from "./rows.ts"
 
 /** Longer than any tool may take: what runs is waited for, what waits for somebody is not. */
 const longest = 310_000
@@ -23,14 +23,20 @@ export const makeMaking = Effect.gen(function* () {
     place: number,
     part: CallPart,
   ) {
+    const { tools } = configOf(row)
+    const fault =
+      part.fault ??
+      (tools === undefined || tools.includes(part.tool) ? undefined : "is for a tool that you do not have")
     const run: CallRun = { id: row.id, step, place }
     const space = (yield* active.of(caller)) ?? row.triggerSpace ?? undefined
     const request = {
       tool: part.tool,
       input: part.input as Readonly<Record<string, unknown>>,
       run,
+      root: row.root,
+      ...(part.call === undefined ? {} : { id: part.call as CallId }),
       wait: longest,
-      ...(part.fault === undefined ? {} : { fault: part.fault }),
+      ...(fault === undefined ? {} : { fault }),
     }
     const once = (placed: boolean, more: { readonly fault?: string } = {}) =>
       calls.call({ ...request, ...(placed && space !== undefined ? { space } : {}), ...more }).pipe(

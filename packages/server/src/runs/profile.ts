@@ -11,6 +11,8 @@ export interface Profile {
   readonly waitMs: number | null
   /** Messages that come before it has begun join the run that waits for its turn (G-07). */
   readonly joins: boolean
+  /** How soon after one plan another one of the same agent is due at the earliest, in milliseconds. */
+  readonly planEveryMs: number
   /** What its prompt says of its tools. */
   readonly guidance: ReadonlyArray<string>
 }
@@ -24,6 +26,7 @@ const profiles: Record<ToolsetName, Profile> = {
     waitMs: 300_000,
     // One run a message (S0-57).
     joins: false,
+    planEveryMs: 300_000,
     guidance: ["To say nothing, call do_nothing or simply end: that is a good answer, too."],
   },
   gateway: {
@@ -32,6 +35,7 @@ const profiles: Record<ToolsetName, Profile> = {
     mostWaiting: 5,
     waitMs: 300_000,
     joins: false,
+    planEveryMs: 0,
     guidance: ["send_message speaks in the space you stand in; enter_space takes you to another one."],
   },
   stoa: {
@@ -40,6 +44,7 @@ const profiles: Record<ToolsetName, Profile> = {
     mostWaiting: 5,
     waitMs: 300_000,
     joins: true,
+    planEveryMs: 0,
     guidance: [],
   },
   engrams: {
@@ -48,6 +53,7 @@ const profiles: Record<ToolsetName, Profile> = {
     mostWaiting: 5,
     waitMs: 300_000,
     joins: true,
+    planEveryMs: 0,
     guidance: [],
   },
   team: {
@@ -56,6 +62,7 @@ const profiles: Record<ToolsetName, Profile> = {
     mostWaiting: 100,
     waitMs: null,
     joins: true,
+    planEveryMs: 0,
     guidance: [],
   },
   skills: {
@@ -64,6 +71,7 @@ const profiles: Record<ToolsetName, Profile> = {
     mostWaiting: 5,
     waitMs: 300_000,
     joins: true,
+    planEveryMs: 0,
     guidance: [],
   },
 }

@@ -7,9 +7,9 @@ import type { StopReason, TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
-import { Journal } from "../store/journal/Journal.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
-import type { RunRow, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+import type { RunConfig, RunRow, StepRow, ToldRow, TriggerRow } from "./rows.ts"
 
 const lanes = 64
 
@@ -38,6 +38,7 @@ export interface NewRun {
   readonly nesting?: number
   readonly retryOf?: RunId
   readonly step?: number
+  readonly config?: RunConfig
 }
 
 /** What a step has cost. */
@@ -111,6 +112,7 @@ export const makeRecord = Effect.gen(function* () {
       createdAt: yield* iso,
       startedAt: null,
       endedAt: null,
+      config: wanted.config === undefined ? null : JSON.stringify(wanted.config),
     }
     yield* Effect.orDie(sql`INSERT INTO runs ${sql.insert({ ...row })}`)
     yield* journal.append({
@@ -159,7 +161,16 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   /** A step that was said, with the end of the run where it asked for nothing. False: the run is no longer ours. */
-  const step = (row: RunRow, taken: StepRow, told: ReadonlyArray<ToldRow>, calls: number, spent: Spent, end?: Ended) =>
+  const step = (
+    row: RunRow,
+    taken: StepRow,
+    told: ReadonlyArray<ToldRow>,
+    calls: number,
+    spent: Spent,
+    end: Ended | undefined,
+    /** What happens with it, or not at all. */
+    also: Effect.Effect<void, never, Transaction>,
+  ) =>
     because(
       row,
       journal.transact(
@@ -173,6 +184,7 @@ export const makeRecord = Effect.gen(function* () {
           yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
           yield* spendToday(row.agent, spent)
           yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
+          yield* also
           return end === undefined ? true : yield* writeEnd(row, end, 0)
         }),
       ),

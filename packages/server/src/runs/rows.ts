@@ -53,7 +53,22 @@ export interface RunRow {
   readonly createdAt: string
   readonly startedAt: string | null
   readonly endedAt: string | null
+  /** Of a sub-agent: what it is told to be. */
+  readonly config: string | null
 }
+
+/** What a sub-agent is instead of what its agent is. */
+export interface RunConfig {
+  readonly persona?: string
+  readonly models?: ReadonlyArray<string>
+  /** It has these and no other. */
+  readonly tools?: ReadonlyArray<string>
+  /** What its parent was told. */
+  readonly context?: string
+}
+
+export const configOf = ({ config }: Pick<RunRow, "config">): RunConfig =>
+  config === null ? {} : (JSON.parse(config) as RunConfig)
 
 export interface TriggerRow {
   readonly agent: PrincipalId

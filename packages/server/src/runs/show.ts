@@ -1,10 +1,51 @@
 /** What a model says is shown while it is said, to those who may see its run, and to nobody else (S1-74). */
-import { Effect } from "effect"
-import type { SaidDelta } from "../models/Said.ts"
+import type { CallId } from "@stoa/contract"
+import { Clock, DateTime, Effect, type Schema } from "effect"
+import type { CallPart, SaidDelta } from "../models/Said.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import { Deltas } from "../store/journal/Deltas.ts"
+import { requestContext } from "../store/RequestContext.ts"
 import type { RunRow } from "./rows.ts"
 
-export const makeShow = Effect.sync(() => (_row: RunRow) => ({
-  say: (_delta: SaidDelta): void => {},
-  /** What was shown of this step is asked for again: whoever watches drops it. */
-  restart: Effect.void,
-}))
+export const makeShow = Effect.gen(function* () {
+  const deltas = yield* Deltas
+  const clock = yield* Clock.Clock
+  const run = Effect.runForkWith(yield* requestContext)
+  /** `visible`: whether a tool's calls are seen in the space the run stands in. */
+  return (row: RunRow, step: number, space: string | null, visible: (tool: string) => boolean) => {
+    const ids = new Map<string, CallId>()
+    /** A call has its id from its first piece on, so that what is shown of several at once does not mix (S1-73). */
+    const callOf = (id: string): CallId => {
+      const known = ids.get(id)
+      if (known !== undefined) return known
+      const made = newId<CallId>("call")
+      ids.set(id, made)
+      return made
+    }
+    const emit = (
+      kind: "run.text" | "run.reasoning" | "run.restarted" | "call.input",
+      where: string | null,
+      body: Schema.Json,
+    ) => {
+      // wall clock: the moment it is shown with.
+      const at = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+      return deltas.emit({ kind, at, space: where, actor: row.agent, body })
+    }
+    return {
+      say: (delta: SaidDelta): void => {
+        if (delta.kind !== "input") run(emit(`run.${delta.kind}`, null, { run: row.id, step, text: delta.text }))
+        else {
+          const where = visible(delta.tool) ? space : null
+          run(emit("call.input", where, { call: callOf(delta.id), tool: delta.tool, run: row.id, delta: delta.text }))
+        }
+      },
+      /** What was shown of this step is asked for again: whoever watches drops it. */
+      restart: Effect.suspend(() => {
+        ids.clear()
+        return emit("run.restarted", null, { run: row.id, step })
+      }),
+      /** The ids under which the calls of this step were shown. */
+      named: (part: CallPart): CallPart => ({ ...part, call: callOf(part.id) }),
+    }
+  }
+})

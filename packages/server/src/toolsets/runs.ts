@@ -1,6 +1,10 @@
 /** Seed 001's two tools about one's own runs (S1-52, S1-61). */
 import { Caller, RunState, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
+import { Agents } from "../access/identity/Agents.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { type HandlerCall, Waits } from "../calls/road/Handler.ts"
+import { Children } from "../runs/Children.ts"
 import { Runs } from "../runs/Runs.ts"
 import { integer, offered, text } from "./face.ts"
 import { bare } from "./talk.ts"
@@ -53,6 +57,46 @@ export const gatewayRuns = Effect.gen(function* () {
             waitingFor: run.waitsFor ?? [],
           })),
         }
+      }),
+    }),
+  ]
+})
+
+/** Any client may have an agent of the house work for it, and follow that as a task (needs a grant on the agent). */
+export const stoaRuns = Effect.gen(function* () {
+  const agents = yield* Agents
+  const children = yield* Children
+  const grants = yield* Grants
+  return [
+    offered("stoa", {
+      name: "run_agent",
+      description: "Have an agent of the house do something. Gives back what it says last.",
+      effects: "store",
+      input: {
+        properties: {
+          agent: text("The agent's name or id", { minLength: 1 }),
+          text: text("What it shall do", { minLength: 1 }),
+          timeoutSeconds: integer("How long to wait for it", { minimum: 1, maximum: 86_400, default: 600 }),
+        },
+        required: ["agent", "text"],
+      },
+      run: Effect.fnUntraced(function* (
+        input: { readonly agent: string; readonly text: string; readonly timeoutSeconds?: number },
+        call: HandlerCall,
+      ) {
+        const agent = yield* agents.get(input.agent)
+        yield* grants.require("execute", `agents/${agent.name}`)
+        yield* Effect.mapError(
+          children.start({
+            call: { id: call.id, run: call.run?.id ?? null, principal: call.principal },
+            agent,
+            text: input.text,
+            config: {},
+            includeContext: false,
+          }),
+          (detail) => new WrongState({ detail }),
+        )
+        return new Waits("run", (input.timeoutSeconds ?? 600) * 1000)
       }),
     }),
   ]

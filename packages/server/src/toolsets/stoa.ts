@@ -15,6 +15,7 @@ import { type FaceTool, integer, offered, text } from "./face.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
 import { stoaSearch } from "./search.ts"
+import { stoaRuns } from "./runs.ts"
 import { makeTalk, shown } from "./talk.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
@@ -321,5 +322,6 @@ export const stoa = Effect.gen(function* () {
     }),
     ...(yield* stoaMemory),
     ...(yield* stoaSearch),
+    ...(yield* stoaRuns),
   ]
 })

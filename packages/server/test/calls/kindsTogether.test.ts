@@ -121,14 +121,16 @@ for (const store of stores)
         }),
     )
 
-    it.effect("a sub-agent is read and checked, and says that there are no durable runs yet", () =>
+    it.effect("a sub-agent is read and checked, and its call ends as its run does", () =>
       Effect.gen(function* () {
         const bot = yield* someone("agent")
         const agent = { executionType: "gateway", execution: { agentConfig: { model: "m" }, includeContext: true } }
         const { name } = yield* configure(agent)
         const call = told(yield* callTool(bot, name))
-        assert.strictEqual(call.state, "failed")
-        assert.match(call.error!.message, /durable runs/)
+        assert.deepStrictEqual([call.state, call.on?.kind], ["waiting", "run"])
+        const ended = yield* settled(bot, call.id)
+        assert.strictEqual(ended.state, "failed")
+        assert.match(ended.error!.message, /There is no model "m"/)
         const wrong = { ...agent, execution: { agentConfig: {}, includeContexts: true } }
         const refused = yield* request(yield* admin, "POST", "/tools", {
           name: fresh("t"),

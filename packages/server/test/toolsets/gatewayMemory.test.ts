@@ -168,7 +168,8 @@ for (const store of ["sqlite", "postgres"] as const)
           const [block] = (yield* ask(() => ann.stoa.memory.list({ kind: "block" }))).items
           yield* ask(() => ann.stoa.memory.share(block!.id, "bob4", { right: "write" }))
           assert.deepStrictEqual(
-            (yield* bob.prompt).sections.map(({ name, text }) => [name, text]),
+            // Between who it is and how it works here.
+            (yield* bob.prompt).sections.slice(1, -1).map(({ name, text }) => [name, text]),
             [
               ["personality", "Dry."],
               ["team", "We are three."],
@@ -179,7 +180,7 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.strictEqual((yield* ask(() => ann.stoa.memory.get(block!.id))).content, "We are three.")
           yield* ann.done("update_memory", { label: "team", content: "We are four." })
           assert.deepStrictEqual(
-            (yield* bob.prompt).sections.map(({ text }) => text),
+            (yield* bob.prompt).sections.slice(1, -1).map(({ text }) => text),
             ["Dry.", "Bob's view.", "We are four."],
           )
           assert.lengthOf((yield* ask(() => ann.stoa.memory.shares(block!.id))).items, 1)

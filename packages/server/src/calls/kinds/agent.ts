@@ -1,13 +1,12 @@
-/** A sub-agent: its configuration is checked, and its calls are refused until there are durable runs. */
-import { ToolExecutionError } from "@stoa/contract"
+/** A sub-agent (S1-27): nothing runs here; the call waits for a run, which the room above makes when it reads of it. */
+import { Effect } from "effect"
+import { Waits } from "../road/Handler.ts"
 import type { Kind } from "./Kind.ts"
 
+const usual = 60_000
+
 export const agentKind: Kind<"agent"> = {
-  effects: "outside",
-  handler: (tool) => () =>
-    new ToolExecutionError({
-      message: `"${tool.form.name}" is a sub-agent, and this version has no durable runs for it to work in yet. Nothing was started`,
-      toolName: tool.form.name,
-    }),
+  effects: "none",
+  handler: (tool) => () => Effect.succeed(new Waits("run", tool.execution.timeout ?? usual)),
   preview: () => null,
 }

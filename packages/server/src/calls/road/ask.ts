@@ -32,7 +32,8 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   const { hangUp } = yield* Upstreams
 
   /** What an approval or a form is asked with. */
-  const about = ({ caller, id, input, space, startedAt }: Attempt, { tool }: Listed) => ({
+  const about = ({ caller, id, input, root, space, startedAt }: Attempt, { tool }: Listed) => ({
+    ...(root === undefined ? {} : { run: root }),
     askedBy: caller.principal,
     askedAt: DateTime.makeUnsafe(startedAt),
     call: { id, tool: tool.definition.name, input: input as Schema.Json, riskLevel: tool.definition.riskLevel },
@@ -42,9 +43,9 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   })
 
   /** An approval from now on that stands for this tool and caller. Two people are two people each time. */
-  const standing = Effect.fnUntraced(function* (found: Listed, { caller, principal }: Attempt) {
+  const standing = Effect.fnUntraced(function* (found: Listed, { caller, principal, root }: Attempt) {
     if ((yield* approval.of(found, caller)).people === 2) return undefined
-    return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint)
+    return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint, root)
   })
 
   const askPeople = Effect.fnUntraced(function* (attempt: Attempt, found: Listed, { digest }: Question) {

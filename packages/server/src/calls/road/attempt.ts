@@ -32,6 +32,8 @@ export interface CallRequest {
   readonly client?: CallingClient
   /** Its input could not be read, for this reason: it is refused and written down, and never run. */
   readonly fault?: string
+  /** The outermost run it is part of: what is approved for a run is approved there. */
+  readonly root?: string
   /** The run it is part of. Doors cannot say this. */
   readonly run?: CallRun
 }
@@ -47,6 +49,8 @@ export interface Attempt extends HandlerCall {
   readonly began?: number
   readonly face: Face
   readonly provenance: Provenance
+  /** The outermost run it is part of. */
+  readonly root: string | undefined
   /** What a retry with the same key must have asked for. */
   readonly digest: string
   found: Listed | undefined
@@ -80,6 +84,7 @@ export const begin = (
     run: request.run ?? null,
     correlationId: cause.correlationId,
     provenance: cause.provenance,
+    root: request.root,
     idempotencyKey: request.key ?? id,
     digest: about.digest,
     startedAt: about.now,
@@ -113,6 +118,7 @@ export const attemptFrom = (
   run: runOf(row),
   correlationId: row.correlationId,
   provenance: "tool",
+  root: undefined,
   idempotencyKey: row.idempotencyKey ?? row.id,
   digest: row.digest,
   startedAt: Date.parse(row.createdAt),

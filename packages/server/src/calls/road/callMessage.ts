@@ -2,7 +2,7 @@
  * A visible call in its space (S1-13, S1-62): one message that shares table, numbers and stream with what is said there,
  * posted when the call begins and filled when it ends; a `result-only` call is posted when it has ended (S1-15).
  */
-import type { MessageCall, MessageId, SpaceId, Visibility } from "@stoa/contract"
+import type { MessageCall, MessageId, RunId, SpaceId, Visibility } from "@stoa/contract"
 import { Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
@@ -10,7 +10,7 @@ import { Messages } from "../../spaces/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { type CallRow, errorFrom } from "./rows.ts"
 
-type Posted = Pick<CallRow, "id" | "tool" | "principal" | "space" | "input" | "customUi">
+type Posted = Pick<CallRow, "id" | "tool" | "principal" | "space" | "input" | "customUi" | "run">
 
 const callOf = ({ customUi, id, input, tool }: Posted): MessageCall => ({
   id,
@@ -35,7 +35,16 @@ export const makeCallMessage = Effect.gen(function* () {
     // As its rights stand now: a call posts where its caller may post, and nowhere else.
     const author = yield* grants.viewerNow(row.principal, "spaces")
     const space = yield* spaces.get(row.space as SpaceId, author)
-    const { id } = yield* messages.post(space, author, { text: "" }, { call, provenance: "tool" })
+    const { id } = yield* messages.post(
+      space,
+      author,
+      { text: "" },
+      {
+        call,
+        provenance: "tool",
+        ...(row.run === null ? {} : { run: row.run as RunId }),
+      },
+    )
     return id
   })
 

@@ -34,6 +34,8 @@ export interface UserInput {
   /** A thread in place of the whole space. */
   readonly thread: boolean
   readonly history: ReadonlyArray<ShownMessage>
+  /** What whoever called it was told. */
+  readonly context?: string | null
   readonly others: ReadonlyArray<{ readonly id: string; readonly state: string; readonly summary: string }>
 }
 
@@ -81,7 +83,7 @@ const triggerLines = ({ author, kind, message, text, waits }: ShownTrigger): Rea
   ]
 }
 
-export const userPrompt = ({ history, now, others, space, thread, triggers }: UserInput): string => {
+export const userPrompt = ({ context = null, history, now, others, space, thread, triggers }: UserInput): string => {
   const woke = new Set(triggers.flatMap(({ message }) => (message === null ? [] : [message])))
   return [
     [`It is ${now}.`, ...triggers.flatMap(triggerLines)].join("\n"),
@@ -94,6 +96,9 @@ export const userPrompt = ({ history, now, others, space, thread, triggers }: Us
             ...history.map((message) => line(message, woke)),
           ].join("\n"),
         ]),
+    ...(context === null
+      ? []
+      : [`Whoever called you was told this:\n<message from="${words.house}">${fenced(context)}</message>`]),
     ...(others.length === 0
       ? []
       : [

@@ -1,10 +1,10 @@
-import { type Agent, type AgentChange, Api, BadInput, Caller, promptOf } from "@stoa/contract"
+import { type Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
-import { makeMemoryPrompt } from "../../../memory/MemoryPrompt.ts"
 import { Languages } from "../../../models/Languages.ts"
+import { Prompts } from "../../../runs/Prompts.ts"
 import { Triggers } from "../../../runs/Triggers.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
@@ -18,7 +18,7 @@ export const agentsHandlers = HttpApiBuilder.group(
     const triggers = yield* Triggers
     const agents = yield* Agents
     const languages = yield* Languages
-    const memoryOf = yield* makeMemoryPrompt
+    const prompts = yield* Prompts
     const { transact } = yield* Journal
     const named = Effect.fnUntraced(function* (ref: string) {
       const agent = yield* agents.get(ref)
@@ -44,7 +44,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         const agent = yield* named(params.agent)
         const { principal } = yield* Caller
         if (principal.id !== agent.id) yield* require("admin", `principals/${agent.name}`)
-        return promptOf(yield* memoryOf(agent.id))
+        return yield* prompts.preview(agent)
       }),
       change: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)

@@ -1,0 +1,180 @@
+/**
+ * Sub-agents: runs that a call waits for. The parent waits as for any tool, without a slot, so that one slot is enough for any
+ * depth. How the child ends is how the call ends; a call that is over ends its child.
+ */
+import type { Agent, CallId, PrincipalId, RunId } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import { type CallRow, Calls } from "../calls/Calls.ts"
+import { Tools } from "../calls/catalogue/Tools.ts"
+import { newId } from "../store/journal/Correlation.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
+import { limitsFor, profileNameOf } from "./profile.ts"
+import { makeRecord } from "./record.ts"
+import { partsOf, type RunConfig, type RunRow, type StepRow, type ToldRow } from "./rows.ts"
+
+/** So deep agents may call agents. */
+const deepest = 5
+
+export interface NewChild {
+  readonly call: { readonly id: CallId; readonly run: string | null; readonly principal: PrincipalId }
+  readonly agent: Agent
+  readonly text: string
+  readonly config: RunConfig
+  readonly includeContext: boolean
+}
+
+interface AgentExecution {
+  readonly agentConfig: Readonly<Record<string, unknown>>
+  readonly includeContext?: boolean
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+const textsOf = (value: unknown): ReadonlyArray<string> | undefined => {
+  const texts = [value].flat().filter((one) => typeof one === "string")
+  return value === undefined || texts.length === 0 ? undefined : texts
+}
+
+/** What a tool's `agentConfig` says, in the words seeds use. */
+const configIn = (given: Readonly<Record<string, unknown>>): RunConfig => {
+  const persona = textOf(given["persona"]) ?? textOf(given["instructions"]) ?? textOf(given["systemPrompt"])
+  const models = textsOf(given["model"])
+  const tools = textsOf(given["tools"])
+  return {
+    ...(persona === undefined ? {} : { persona }),
+    ...(models === undefined ? {} : { models }),
+    ...(tools === undefined ? {} : { tools }),
+  }
+}
+
+export class Children extends Context.Service<
+  Children,
+  {
+    /** Starts a run that a call waits for; a sentence, where it cannot. */
+    readonly start: (child: NewChild) => Effect.Effect<RunId, string, Transaction>
+    /** A configured sub-agent was called: its run is made, once. */
+    readonly called: (call: string) => Effect.Effect<void, never, Transaction>
+    /** A run has ended: so does the call that waited for it. */
+    readonly ended: (run: string) => Effect.Effect<void, never, Transaction>
+    /** A call is over: so is the run it waited for. */
+    readonly abandoned: (call: string, why: string) => Effect.Effect<void, never, Transaction>
+  }
+>()("server/runs/Children") {
+  static readonly layer = Layer.effect(
+    Children,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const agents = yield* Agents
+      const calls = yield* Calls
+      const tools = yield* Tools
+      const record = yield* makeRecord
+
+      const childOf = (call: string) =>
+        Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE parent_call = ${call}`), (rows) => rows[0])
+
+      /** What the parent was told and has said. */
+      const contextOf = Effect.fnUntraced(function* (run: string) {
+        const told = yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${run} AND kind = 'user' ORDER BY seq`
+        return told.map(({ body }) => body).join("\n\n")
+      }, Effect.orDie)
+
+      const start: Children["Service"]["start"] = Effect.fn("Children.start")(function* (child) {
+        const { agent, call, text } = child
+        const parent = call.run === null ? undefined : yield* record.byId(call.run)
+        const nesting = (parent?.nesting ?? 0) + 1
+        if (nesting > deepest)
+          return yield* Effect.fail(`Agents may call agents ${deepest} deep, and this would be more`)
+        if (agent.retiredAt !== null) return yield* Effect.fail(`${agent.name} has left the house`)
+        if (agent.models.length === 0 && child.config.models === undefined)
+          return yield* Effect.fail(
+            `${agent.name} has no model to think with (stoa agents set ${agent.name} --model MODEL)`,
+          )
+        const id = newId<RunId>("run")
+        const space = parent?.triggerSpace ?? null
+        yield* record.trigger({
+          agent: agent.id,
+          source: call.id,
+          run: id,
+          kind: "agent",
+          message: null,
+          space,
+          author: call.principal,
+          text,
+          depth: parent?.chainDepth ?? 0,
+          at: DateTime.formatIso(yield* DateTime.now),
+        })
+        const context = child.includeContext && parent !== undefined ? yield* contextOf(parent.id) : undefined
+        yield* record.enqueue({
+          id,
+          agent: agent.id,
+          profile: profileNameOf(agent),
+          limits: limitsFor(agent),
+          kind: "agent",
+          summary: text,
+          space,
+          depth: parent?.chainDepth ?? 0,
+          parentCall: call.id,
+          root: parent?.root ?? id,
+          nesting,
+          config: { ...child.config, ...(context === undefined ? {} : { context }) },
+        })
+        return id
+      })
+
+      const fail = (call: string, message: string) =>
+        calls.finish(call, { step: "fail", error: { tag: "ToolExecutionError", message } })
+
+      const called: Children["Service"]["called"] = Effect.fn("Children.called")(function* (id) {
+        const rows = yield* Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE id = ${id} AND state = 'waiting'`)
+        const call = rows[0]
+        if (call === undefined || (yield* childOf(id)) !== undefined) return
+        const form = Option.getOrUndefined(yield* Effect.option(tools.get(call.tool)))
+        const { agentConfig, includeContext = false } = (form?.execution ?? {}) as unknown as Partial<AgentExecution>
+        if (agentConfig === undefined) return void (yield* fail(id, `"${call.tool}" is no sub-agent any more`))
+        const ref = textOf(agentConfig["agent"]) ?? call.principal
+        const agent = yield* Effect.option(agents.get(ref))
+        if (Option.isNone(agent))
+          return void (yield* fail(id, `"${call.tool}" names no agent of the house to work as (agentConfig.agent)`))
+        const input = JSON.parse(call.input) as Readonly<Record<string, unknown>>
+        const started = yield* Effect.result(
+          start({
+            call,
+            agent: agent.value,
+            text: textOf(input["text"]) ?? textOf(input["prompt"]) ?? JSON.stringify(input),
+            config: configIn(agentConfig),
+            includeContext,
+          }),
+        )
+        if (started._tag === "Failure") yield* fail(id, started.failure)
+      })
+
+      const lastText = Effect.fnUntraced(function* (run: string) {
+        const rows = yield* Effect.orDie(
+          sql<StepRow>`SELECT * FROM steps WHERE run = ${run} ORDER BY number DESC LIMIT 1`,
+        )
+        const parts = rows[0] === undefined ? [] : partsOf(rows[0])
+        return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
+      })
+
+      const ended: Children["Service"]["ended"] = Effect.fn("Children.ended")(function* (id) {
+        const run = yield* record.byId(id)
+        if (run === undefined || run.parentCall === null) return
+        if (run.state === "completed")
+          yield* calls.finish(run.parentCall, { step: "finish", output: { run: id, text: yield* lastText(id) } })
+        else
+          yield* fail(
+            run.parentCall,
+            `Its run was ${run.state} (${run.stop}): ${run.failure ?? "nothing more is known"}`,
+          )
+      })
+
+      const abandoned: Children["Service"]["abandoned"] = Effect.fn("Children.abandoned")(function* (call, why) {
+        const run = yield* childOf(call)
+        if (run !== undefined) yield* record.stop(run.id, { stop: "cancelled", failure: why })
+      })
+
+      return Children.of({ start, called, ended, abandoned })
+    }),
+  )
+}

@@ -1,0 +1,58 @@
+/**
+ * In a chat session, and nowhere else, what an agent says last is its answer: it is posted with the end of its run, in one
+ * transaction, so that it stands beside its question and stands there once (S2-81).
+ */
+import type { Caller, ChatSession, MessageId } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { nameKey } from "../access/identity/Principals.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { ChatSessions, sessionIdOf } from "../sessions/ChatSessions.ts"
+import { ChosenModels } from "../sessions/ChosenModels.ts"
+import { type Companion, isCompanion } from "../sessions/Companions.ts"
+import { Messages } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
+import type { RunRow } from "./rows.ts"
+
+export const makeAnswering = Effect.gen(function* () {
+  const sessions = yield* ChatSessions
+  const chosen = yield* ChosenModels
+  const spaces = yield* Spaces
+  const messages = yield* Messages
+  const grants = yield* Grants
+
+  return {
+    /** The session a run was woken in, if it was in one. */
+    sessionOf: Effect.fnUntraced(function* ({ triggerSpace }: RunRow, caller: Caller["Service"]) {
+      if (triggerSpace === null) return undefined
+      const viewer = yield* grants.viewerOf(caller, "spaces")
+      const id = sessionIdOf(triggerSpace.slice(triggerSpace.indexOf("_") + 1))
+      return Option.getOrUndefined(yield* Effect.option(sessions.get(id, viewer)))
+    }),
+    /** What the session's owner has told this agent to think with (S2-56). */
+    modelOf: ({ owner }: ChatSession, name: string) => {
+      const key = nameKey(name)
+      return isCompanion(key)
+        ? Effect.map(chosen.of(owner, key as Companion), (model) => model?.name)
+        : Effect.succeed(undefined)
+    },
+    /** What woke it has been read: said where its run completes, so that one that failed finds it new (S1-107). */
+    seen: (row: RunRow, caller: Caller["Service"], message: MessageId | null) =>
+      row.triggerSpace === null || message === null
+        ? Effect.void
+        : Effect.gen(function* () {
+            const viewer = yield* grants.viewerOf(caller, "spaces")
+            const { seq } = yield* messages.get(message, viewer)
+            const space = yield* spaces.get(row.triggerSpace!, viewer)
+            if (space.lastSeq - space.unread < seq) yield* spaces.markRead(space, viewer, seq)
+          }).pipe(Effect.ignore),
+    /** A space that takes no more posts costs the run its answer, not its end. */
+    post: (row: RunRow, caller: Caller["Service"], text: string) =>
+      Effect.gen(function* () {
+        const viewer = yield* grants.viewerOf(caller, "spaces")
+        const space = yield* spaces.get(row.triggerSpace!, viewer)
+        yield* messages.post(space, viewer, { text }, { run: row.id })
+      }).pipe(
+        Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer in its session: ${error.message}`)),
+      ),
+  }
+})
