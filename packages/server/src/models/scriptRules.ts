@@ -46,9 +46,21 @@ export interface Scene {
   readonly outcome?: string | undefined
 }
 
+/** As it is written; one that does not know of Unicode is taken as it was meant. */
+const patternOf = (text: string): RegExp | undefined => {
+  for (const flags of ["u", ""])
+    try {
+      return new RegExp(text, flags)
+    } catch {
+      // Neither is the other's fault.
+    }
+  return undefined
+}
+
 const patterns = new Map<string, RegExp>()
 const fits = (pattern: string, text: string): boolean => {
-  const known = patterns.get(pattern) ?? new RegExp(pattern, "iu")
+  const known = patterns.get(pattern) ?? patternOf(pattern)
+  if (known === undefined) return false
   if (patterns.size < 1000) patterns.set(pattern, known)
   return known.test(text)
 }
@@ -78,13 +90,7 @@ const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
   )
 }
 
-const isPattern = (text: string): boolean => {
-  try {
-    return new RegExp(text, "iu").source !== ""
-  } catch {
-    return false
-  }
-}
+const isPattern = (text: string): boolean => patternOf(text) !== undefined
 
 const largest = 4 * 1024 * 1024
 const read = new Map<string, { readonly stamp: string; readonly rules: ReturnType<typeof rulesIn> }>()
