@@ -185,7 +185,7 @@ for (const store of ["sqlite", "postgres"] as const)
           )
           assert.lengthOf((yield* ask(() => ann.stoa.memory.shares(block!.id))).items, 1)
           yield* ask(() => ann.stoa.memory.remove(block!.id, { permanent: "true" }))
-          assert.lengthOf((yield* bob.prompt).sections, 2)
+          assert.lengthOf((yield* bob.prompt).sections, 4)
           // What somebody is told is its own business, and that of whoever rules the house.
           const other = yield* Effect.flip(ask(() => ann.stoa.agents.prompt("bob4")))
           assert.strictEqual((other as { status?: number }).status, 403)
