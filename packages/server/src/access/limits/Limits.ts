@@ -19,7 +19,7 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   ),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
   // What one says in one conversation: two agents that answer each other for ever are slowed down.
-  new Limit({ principal: "*", resource: "spaces/*", count: 1200, seconds: 60 }),
+  new Limit({ principal: "*", resource: "spaces/*", count: 12_000, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
   // How many at a time; the seconds say nothing here.
