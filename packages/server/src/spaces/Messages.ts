@@ -19,7 +19,7 @@ import {
   type TooManyRequests,
   WrongState,
 } from "@stoa/contract"
-import { Array as Arr, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../access/limits/Limits.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
@@ -30,7 +30,7 @@ import { mentionsIn } from "./mentions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
-import { idsAtOnce, makeSearch, scopeOf } from "./search.ts"
+import { makeSearch, scopeOf } from "./search.ts"
 import { addresseesOf, readsMentions } from "./trigger.ts"
 
 /** So far up a thread is looked for those who take part in it. */
@@ -372,17 +372,7 @@ export class Messages extends Context.Service<
       })
 
       const seesAny: Messages["Service"]["seesAny"] = Effect.fnUntraced(function* (ids, viewer) {
-        if (ids.length === 0) return false
-        const seen = yield* spaces.visibleTo(viewer)
-        for (const some of Arr.chunksOf(ids, idsAtOnce)) {
-          const rows = yield* Effect.orDie(
-            sql<{
-              space: string
-            }>`SELECT DISTINCT space FROM messages WHERE ${sql.in("id", some)} AND deleted_at IS NULL`,
-          )
-          if (rows.some((row) => seen.has(row.space))) return true
-        }
-        return false
+        return ids.length > 0 && (yield* finding.anyIn(ids, yield* spaces.visibleTo(viewer)))
       })
 
       return Messages.of({

@@ -1,6 +1,6 @@
 /** Finding messages by a question in plain words, among those in spaces that somebody may see. */
 import { FoundMessage, type MessageId, type Page, type SpaceId } from "@stoa/contract"
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
@@ -9,7 +9,7 @@ import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { messageColumns, messagesFrom } from "./rows.ts"
 
 /** So many ids in one question. */
-export const idsAtOnce = 1000
+const idsAtOnce = 1000
 /** So far up a thread is looked for its first message. */
 const deepest = 100
 
@@ -85,5 +85,15 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     return { items, next: at < hits.length ? cursorAt(digest, at) : null } satisfies Page<FoundMessage>
   })
 
-  return { put, among, search }
+  /** Whether one of these is in these spaces, and not deleted. */
+  const anyIn = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, seen: ReadonlySet<string>) {
+    for (const some of Arr.chunksOf(ids, idsAtOnce)) {
+      const rows = yield* sql<{ space: string }>`SELECT DISTINCT space FROM messages
+        WHERE ${sql.in("id", some)} AND deleted_at IS NULL`
+      if (rows.some(({ space }) => seen.has(space))) return true
+    }
+    return false
+  }, Effect.orDie)
+
+  return { put, among, anyIn, search }
 }
