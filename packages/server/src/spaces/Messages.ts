@@ -12,8 +12,6 @@ import {
   type NewMessage,
   type Page,
   type PrincipalId,
-  type Provenance,
-  type RunId,
   type Space,
   TooLarge,
   type TooManyRequests,
@@ -27,6 +25,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
+import type { PostOptions } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
@@ -35,15 +34,6 @@ import { addresseesOf, readsMentions } from "./trigger.ts"
 
 /** So far up a thread is looked for those who take part in it. */
 const deepest = 100
-
-/** What a post may carry besides its words: rooms above fill it in. */
-export interface PostOptions {
-  readonly call?: MessageCall
-  readonly provenance?: Provenance
-  readonly origin?: Schema.Json
-  /** The run that says it. */
-  readonly run?: RunId
-}
 
 export interface MessageQuery {
   readonly limit?: number
