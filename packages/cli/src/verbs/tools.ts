@@ -151,7 +151,8 @@ const load = Command.make(
     ),
   },
   Effect.fn(function* ({ apply, baseUrl, file, include, prefix }) {
-    const document = (yield* jsonFile(file)) as Record<string, never>
+    // As text: an API's description has more values than any other body may have.
+    const document = JSON.stringify(yield* jsonFile(file))
     const report = yield* ask((stoa) =>
       stoa.tools.import(
         {

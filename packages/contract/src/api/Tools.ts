@@ -48,8 +48,8 @@ const AnyForm = ParsedObject.annotate({ identifier: "ToolFormSent" })
 const ref = { name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)) }
 
 const Import = Schema.Struct({
-  /** An OpenAPI 3.0 or 3.1 document, as JSON. */
-  document: ParsedObject,
+  /** An OpenAPI 3.0 or 3.1 document: as JSON, or as its text, which may have ten times as many values as a body. */
+  document: Schema.Union([ParsedObject, Schema.String]),
   /** Where the API is, if the document does not say. */
   baseUrl: Schema.optionalKey(Schema.String),
   /** Put before every name. */

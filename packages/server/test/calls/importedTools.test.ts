@@ -9,6 +9,7 @@ import { http, text } from "../../../tools/test/egressLoopback.ts"
 import type { Kind } from "../../src/calls/kinds/Kind.ts"
 import { httpKind } from "../../src/calls/kinds/http.ts"
 import { readRequestTemplate } from "../../src/calls/kinds/templates/requestTemplate.ts"
+import { ask, Guest, house } from "../house.ts"
 import { called, kindsLayer, rule, secret } from "./kinds.ts"
 
 layer(kindsLayer, { excludeTestServices: true })("an imported tool", (it) => {
@@ -68,4 +69,34 @@ layer(kindsLayer, { excludeTestServices: true })("an imported tool", (it) => {
       }
     assert.isAbove(tools, 500)
   })
+})
+
+layer(house({ store: "sqlite" }), { excludeTestServices: true, timeout: 60_000 })("a document of an API", (it) => {
+  it.effect("as large as the house's own is read as text, and refused by its number as a body", () =>
+    Effect.gen(function* () {
+      const { admin, adminToken, raw } = yield* Guest
+      const document = yield* ask(() => raw("/openapi.json").then((answer) => answer.text()))
+      const report = yield* ask(() =>
+        admin.tools.import({ document, baseUrl: "https://stoa.example", prefix: "own" }, { dryRun: "true" }),
+      )
+      assert.isAbove(report.tools.length, 80)
+      const send = (body: string) =>
+        ask(async () => {
+          const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" }
+          const answer = await raw("/api/v1/tools/import?dryRun=true", { method: "POST", headers, body })
+          return { status: answer.status, text: await answer.text() }
+        })
+      const values = `[${"1,".repeat(200_000)}1]`
+      for (const [body, words] of [
+        [`{"document":{"a":[${"1,".repeat(20_001)}1]}}`, /more than 20000 values/],
+        [JSON.stringify({ document: `{"a":${values}}` }), /more than 200000 values/],
+        [JSON.stringify({ document: "{" }), /is not JSON/],
+        [JSON.stringify({ document: "[]" }), /is not an object/],
+      ] as const) {
+        const { status, text: said } = yield* send(body)
+        assert.strictEqual(status, 400)
+        assert.match(said, words)
+      }
+    }),
+  )
 })

@@ -12,8 +12,9 @@ export const mostValues = 20_000
 export const mostMembers = 10_000
 
 const tooDeep = `is nested more than ${deepest} deep; send it flatter`
-const tooManyMembers = `has more than ${mostMembers} members of objects; send it in parts, or as lists`
-const tooMany = `has more than ${mostValues} values; send it in parts, or some of it as text`
+const tooManyMembers = (times: number) =>
+  `has more than ${mostMembers * times} members of objects; send it in parts, or as lists`
+const tooMany = (times: number) => `has more than ${mostValues * times} values; send it in parts, or some of it as text`
 
 /** Where the string that begins at `from` ends, or the end of the text. */
 const endOfString = (text: string, from: number): number => {
@@ -25,8 +26,8 @@ const endOfString = (text: string, from: number): number => {
   return text.length
 }
 
-/** What is wrong with it, behind the word for it. */
-export const bodyFault = (text: string): string | undefined => {
+/** What is wrong with it, behind the word for it. `times`: as many times more values as are usually taken. */
+export const bodyFault = (text: string, times = 1): string | undefined => {
   if (text.length <= deepest * 2) return undefined
   let depth = 0
   let values = 1
@@ -37,15 +38,15 @@ export const bodyFault = (text: string): string | undefined => {
         at = endOfString(text, at)
         break
       case 44:
-        if (++values > mostValues) return tooMany
+        if (++values > mostValues * times) return tooMany(times)
         break
       case 58:
-        if (++members > mostMembers) return tooManyMembers
+        if (++members > mostMembers * times) return tooManyMembers(times)
         break
       case 91:
       case 123:
         if (++depth > deepest) return tooDeep
-        if (++values > mostValues) return tooMany
+        if (++values > mostValues * times) return tooMany(times)
         break
       case 93:
       case 125:

@@ -1,7 +1,7 @@
-import { Api, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
+import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
 import { importOpenApi } from "@stoa/importers"
 import { inputSchemaOf } from "@stoa/tools"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../access/limits/Limits.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
@@ -11,6 +11,7 @@ import type { Listed } from "../../../calls/catalogue/Traits.ts"
 import { makeCallbackKey } from "../../../calls/waiting/Callbacks.ts"
 import { Tools } from "../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../store/Pages.ts"
+import { bodyFault } from "../../node/Body.ts"
 import { turn } from "../../../store/Turn.ts"
 
 const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean }): ToolView =>
@@ -29,6 +30,21 @@ const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readon
     ...(asks === undefined ? {} : { asks }),
     annotations: definition.annotations ?? {},
     ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
+  })
+
+/** A document that was sent as its text: an API's is larger than any other body, and few may send one, seldom. */
+const documentIn = (text: string): Effect.Effect<Readonly<Record<string, Schema.Json>>, BadInput> =>
+  Effect.suspend(() => {
+    const fault = bodyFault(text, 10)
+    const bad = (message: string) => Effect.fail(new BadInput({ issues: [{ path: "document", message }] }))
+    if (fault !== undefined) return bad(fault)
+    return Effect.matchEffect(Effect.try({ try: () => JSON.parse(text) as unknown, catch: String }), {
+      onFailure: (why) => bad(`is not JSON: ${why}`),
+      onSuccess: (value) =>
+        typeof value === "object" && value !== null && !Array.isArray(value)
+          ? Effect.succeed(value as Readonly<Record<string, Schema.Json>>)
+          : bad("is not an object"),
+    })
   })
 
 export const toolsHandlers = HttpApiBuilder.group(
@@ -89,7 +105,7 @@ export const toolsHandlers = HttpApiBuilder.group(
         yield* require("admin", "tools/*")
         yield* limits.take(yield* Caller, "imports")
         const dryRun = query.dryRun === "true"
-        const report = importOpenApi(document, options)
+        const report = importOpenApi(typeof document === "string" ? yield* documentIn(document) : document, options)
         const issues = [...report.issues]
         for (const form of report.tools) {
           for (const { message, path } of yield* tools.faults(form))
