@@ -304,8 +304,11 @@ describe("names and visibility", () => {
     assert.strictEqual(nameOn("skills", "access.denied"), "identity.access-denied")
     assert.strictEqual(nameOn(undefined, "access.denied"), "access.denied")
     assert.strictEqual(nameOn("office", "access.denied"), "access.denied")
-    for (const names of Object.values(faces))
-      assert.strictEqual(new Set(Object.values(names)).size, Object.values(names).length)
+    // A delta may share the name of the event that says it for good: somebody types, a run has begun.
+    for (const names of Object.values(faces)) {
+      const stored = Object.entries(names).flatMap(([kind, name]) => (kind in kinds ? [name] : []))
+      assert.strictEqual(new Set(stored).size, stored.length)
+    }
   })
 
   plain("no kind is open to everybody, and what is for admins stays with them", () => {
