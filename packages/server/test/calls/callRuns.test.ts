@@ -89,18 +89,18 @@ for (const store of stores)
     )
 
     it.effect(
-      "a call waits for a run, whatever it changes: it ends as the run ends, or when it is canceled or late",
+      "a call that waits, whatever it changes, ends as the room above says, or when it is canceled or late",
       () =>
         Effect.gen(function* () {
           const bot = yield* someone("agent")
           const calls = yield* Calls
           const journal = yield* Journal
           for (const effects of all) {
-            const tool = yield* offer(effects, () => Effect.succeed(new Waits("run", 60_000)))
+            const tool = yield* offer(effects, () => Effect.succeed(new Waits("callback", 60_000)))
             const waiting = yield* makes(bot, tool)
             assert.deepInclude(yield* callNow(bot, waiting.id), {
               state: "waiting",
-              on: { kind: "run", id: waiting.id },
+              on: { kind: "callback", id: waiting.id },
             })
             // The room above ends it in a transaction of its own; undone, nothing has happened.
             const end = calls.finish(waiting.id, { step: "finish", output: { said: "done" } })
@@ -120,7 +120,7 @@ for (const store of stores)
             assert.isUndefined(yield* journal.transact(calls.finish(stopped.id, { step: "finish", output: 1 })))
             assert.strictEqual((yield* callNow(bot, stopped.id)).state, "canceled")
 
-            const late = yield* makes(bot, yield* offer(effects, () => Effect.succeed(new Waits("run", 1))))
+            const late = yield* makes(bot, yield* offer(effects, () => Effect.succeed(new Waits("callback", 1))))
             assert.strictEqual((yield* settled(bot, late.id)).state, "expired")
           }
         }),
