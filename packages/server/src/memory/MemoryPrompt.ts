@@ -58,13 +58,16 @@ export const makeMemoryPrompt = Effect.gen(function* () {
   const plans = yield* Plans
   return Effect.fn("MemoryPrompt.sections")(function* (agent: PrincipalId) {
     const by = { id: agent }
-    const kept = (namespace: "office" | "gateway", kind: string) =>
-      Effect.orDie(Effect.map(memories.list(by, { namespace, kind, limit: most }), ({ items }) => items))
+    // What others share is asked for apart: nobody fills an agent's prompt in the place of its own.
+    const kept = (namespace: "office" | "gateway", kind: string, owner: { readonly owner?: PrincipalId }) =>
+      Effect.orDie(Effect.map(memories.list(by, { namespace, kind, limit: most, ...owner }), ({ items }) => items))
+    const own = { owner: agent }
+    const lent = (yield* kept("office", "block", {})).filter((one) => one.owner !== agent)
     return memorySections({
       agent,
-      blocks: yield* kept("office", "block"),
-      goals: yield* kept("gateway", "goal"),
-      memories: yield* kept("gateway", "memory"),
+      blocks: [...(yield* kept("office", "block", own)), ...lent],
+      goals: yield* kept("gateway", "goal", own),
+      memories: yield* kept("gateway", "memory", own),
       plans: (yield* plans.list(by, "active")).slice(0, most),
     })
   })

@@ -65,13 +65,25 @@ const keyOf = (id: MemoryId): string => `plan ${id}`
 const jitterOf = (id: MemoryId, due: string, seconds: number): number =>
   seconds === 0 ? 0 : Number.parseInt(hash("sha256", `${id} ${due}`, "hex").slice(0, 8), 16) % (seconds + 1)
 
+const mayBeText = (value: unknown): boolean => value === undefined || typeof value === "string"
+/** Anybody writes records of any kind: what is no plan is left alone, for one reader looks after everybody's. */
+const isDefinition = (value: unknown): value is PlanDefinition => {
+  if (typeof value !== "object" || value === null) return false
+  const { cron, instruction, jitter, missed, name, runAfter, scheduledAt, timezone } = value as Record<string, unknown>
+  return (
+    typeof name === "string" &&
+    typeof instruction === "string" &&
+    [cron, runAfter, scheduledAt, timezone].every(mayBeText) &&
+    (missed === undefined || missed === "skip" || missed === "once" || missed === "all") &&
+    (jitter === undefined || (Number.isInteger(jitter) && (jitter as number) >= 0 && (jitter as number) <= 86_400))
+  )
+}
+
 const definitionIn = (record: MemoryRecord): PlanDefinition | undefined =>
   Result.getOrUndefined(
     Result.try(() => {
-      const value = JSON.parse(record.content) as Partial<PlanDefinition> | null
-      return typeof value?.name === "string" && typeof value.instruction === "string"
-        ? (value as PlanDefinition)
-        : undefined
+      const value: unknown = JSON.parse(record.content)
+      return isDefinition(value) ? value : undefined
     }),
   )
 

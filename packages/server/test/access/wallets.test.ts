@@ -4,7 +4,7 @@ import { ed25519 } from "@noble/curves/ed25519.js"
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { keccak_256 } from "@noble/hashes/sha3.js"
 import { base58, hex } from "@scure/base"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, Guest, house } from "../house.ts"
 import { addressOf, content, holder, type Holder } from "../toolsets/engramKit.ts"
@@ -59,6 +59,26 @@ for (const store of ["sqlite", "postgres"] as const) {
         yield* ask(() => admin.principals.retire("fourth"))
         yield* ask(() => admin.principals.change("first", { wallet: address }))
         for (const wrong of ["a*", "a/b", "a b", "", "x".repeat(129)]) assert.strictEqual(yield* taken(wrong, "w"), 400)
+      }),
+    )
+
+    it.effect("X-27 giving a wallet is no less than giving a token: nothing wider, longer or further in", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const refused = (attempt: () => Promise<unknown>) =>
+          Effect.map(Effect.flip(ask(attempt)), (error) => assert.strictEqual(statusOf(error), 403))
+        yield* ask(() => admin.principals.add({ kind: "service", name: "keeper", roles: ["guest"] }))
+        yield* ask(() =>
+          admin.grants.add({ principal: "keeper", resource: "principals/*", actions: ["admin", "write"] }),
+        )
+        const { token } = yield* ask(() => admin.tokens.add({ principal: "keeper" }))
+        yield* refused(() => as(token).principals.change("admin", { wallet: ethereum().address }))
+        yield* refused(() => as(token).principals.add({ kind: "agent", name: "puppet", wallet: ethereum().address }))
+        const soon = DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 5 }))
+        const short = yield* ask(() => admin.tokens.add({ principal: "admin", expiresAt: soon }))
+        const outer = yield* ask(() => admin.tokens.add({ principal: "admin", context: "agent" }))
+        for (const weak of [short, outer])
+          yield* refused(() => as(weak.token).principals.change("keeper", { wallet: ethereum().address }))
       }),
     )
 

@@ -179,6 +179,25 @@ for (const store of stores)
           const forged = yield* tokenFor(boss, ada)
           const refused = yield* decide(forged, decision)
           assert.strictEqual(refused.status, 403)
+          // Nor by what is made of that token: a browser's session, another token, the same one anew.
+          const { raw } = yield* Guest
+          const opened = yield* promised(() =>
+            raw("/api/v1/session", {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify(forged),
+            }),
+          )
+          const cookie = /stoa_session=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")![1]!
+          const again = yield* tokenFor(forged as Someone, ada)
+          const list = (yield* request(forged as Someone, "GET", `/tokens?principal=${ada.id}`)).body as {
+            items: ReadonlyArray<{ id: string; label: string | null; revokedAt: string | null }>
+          }
+          const session = list.items.find(({ label, revokedAt }) => label === "browser" && revokedAt === null)!
+          assert.strictEqual((yield* decide({ token: cookie }, decision)).status, 403)
+          const rotated = (yield* request({ token: cookie } as Someone, "POST", `/tokens/${session.id}/rotate`)).body
+          for (const token of [again.token, (rotated as { token: string }).token])
+            assert.strictEqual((yield* decide({ token }, decision)).status, 403)
           assert.match(told(refused).detail!, /never by whoever asked.*Whoever asked made this token for you since/)
           assert.strictEqual((yield* request(forged as Someone, "POST", `/decisions/${decision}/link`, {})).status, 403)
           assert.strictEqual((yield* decide(forged, decision, { verdict: "deny" })).status, 200)

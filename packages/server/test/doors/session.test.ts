@@ -131,7 +131,13 @@ for (const store of ["sqlite", "postgres"] as const)
         const second = yield* revoked.open(revoked.cookie.split("=")[1]!)
         assert.strictEqual(second.status, 204)
         const other = second.headers.get("set-cookie")!.split(";")[0]!
+        // Nor is one that was made anew.
+        const { items: browsers } = yield* ask(() => admin.tokens.list({ principal: revoked.name }))
+        const mine = browsers.find(({ label }) => label === "browser")!
+        const rotated = yield* ask(() => admin.tokens.rotate(mine.id))
         yield* ask(() => admin.tokens.revoke(revoked.token.id))
+        const anew = { cookie: undefined, authorization: `Bearer ${rotated.token}` }
+        assert.strictEqual((yield* revoked.asPage("/me", "GET", undefined, anew)).status, 401)
         assert.strictEqual((yield* revoked.asPage("/me")).status, 401)
         assert.strictEqual((yield* revoked.asPage("/me", "GET", undefined, { cookie: other })).status, 401)
 
@@ -142,6 +148,21 @@ for (const store of ["sqlite", "postgres"] as const)
         const { items } = yield* ask(() => admin.tokens.list({ principal: short.name }))
         const browser = items.find(({ label }) => label === "browser")!
         assert.strictEqual(Date.parse(String(browser.expiresAt)), Date.parse(String(short.token.expiresAt)))
+      }),
+    )
+
+    it.effect("a token that is revoked while a session is opened leaves no session that works", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        for (let n = 0; n < 8; n++) {
+          const { asPage, name, open, token } = yield* person()
+          const [opened] = yield* Effect.all([open(token.token), ask(() => admin.tokens.revoke(token.id))], {
+            concurrency: "unbounded",
+          })
+          const cookie = opened.headers.get("set-cookie")?.split(";")[0]
+          if (opened.status === 204)
+            assert.strictEqual((yield* asPage("/me", "GET", undefined, { cookie })).status, 401, name)
+        }
       }),
     )
 

@@ -79,6 +79,40 @@ for (const [name, place] of places)
       )
     })
 
+    it.effect("a record that looks like a plan and is none stops nobody's plans", () =>
+      Effect.gen(function* () {
+        const { during, owner } = yield* house
+        yield* during(
+          Effect.gen(function* () {
+            const { transact } = yield* Journal
+            const memories = yield* Memories
+            const more = [
+              { cron: 5 },
+              { jitter: -1, cron: "* * * * *" },
+              { runAfter: {} },
+              { missed: "never" },
+              { timezone: 1 },
+            ]
+            for (const one of [...more.map((odd) => ({ name: "x", instruction: "y", ...odd })), null, "text", []])
+              yield* transact(
+                memories.put({ id: owner }, owner, {
+                  namespace: "gateway",
+                  kind: "plan",
+                  content: JSON.stringify(one),
+                }),
+              )
+            yield* set(owner, { name: "tea", instruction: "Make tea.", runAfter: "1 minute" })
+            yield* until(
+              Effect.andThen(
+                TestClock.adjust("10 seconds"),
+                Effect.map(fired, (events) => events.length === 1),
+              ),
+            )
+          }),
+        )
+      }),
+    )
+
     it.effect(
       "S1-59 S1-60 a one-shot plan is due once and then completed; a cron plan is due again; the event names plan and time",
       () =>

@@ -18,7 +18,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/Columns.ts"
 import { lockName } from "../../store/database/Locks.ts"
-import { newId } from "../../store/journal/Correlation.ts"
+import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { rightsChanged } from "../rights/Rights.ts"
@@ -177,8 +177,11 @@ export class Principals extends Context.Service<
           const { id: _, ...row } = encode(after)
           const [was, is] = [before.roles.includes("admin"), after.roles.includes("admin")]
           const rule = was === is ? {} : { adminSince: is ? DateTime.formatIso(yield* DateTime.now) : null }
+          const given = named.includes("wallet")
+            ? { walletBy: (yield* currentCause).actor, walletSince: DateTime.formatIso(yield* DateTime.now) }
+            : {}
           yield* Effect.orDie(
-            sql`UPDATE principals SET ${sql.update({ ...row, ...rule, ...keysOf(after) })}
+            sql`UPDATE principals SET ${sql.update({ ...row, ...rule, ...given, ...keysOf(after) })}
               WHERE id = ${before.id}`,
           )
           // Whoever is no admin any more stands outside again, with every token.

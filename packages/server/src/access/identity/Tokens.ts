@@ -7,7 +7,7 @@ import { hash, randomBytes } from "node:crypto"
 import {
   type AccessContext,
   BadInput,
-  type Caller,
+  Caller,
   IssuedToken,
   Missing,
   type NewToken,
@@ -19,7 +19,7 @@ import {
   type TokenId,
   Unauthenticated,
 } from "@stoa/contract"
-import { Clock, Context, DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { resolvedValue } from "../../store/Resolved.ts"
 import { Flag } from "../../store/database/Columns.ts"
@@ -44,10 +44,17 @@ const mostSessions = 20
 /** Last use is shown to the minute: more would make every read a write. */
 const useNotedEvery = 60_000
 
+/** Who a credential came from first, and since when. */
+interface Hand {
+  readonly hand: PrincipalId | null
+  readonly handSince: string
+}
+
 export class Tokens extends Context.Service<
   Tokens,
   {
-    readonly issue: (wanted: NewToken) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    /** `hand`: whose it is in truth, where that is not who acts. */
+    readonly issue: (wanted: NewToken, hand?: Hand) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
     /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
     readonly rotate: (
       id: TokenId,
@@ -100,6 +107,7 @@ export class Tokens extends Context.Service<
         readonly createdAt: DateTime.Utc
         readonly certificate?: boolean
         readonly parent?: TokenId
+        readonly hand?: Hand
       }) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
         const token = new IssuedToken({
@@ -113,8 +121,9 @@ export class Tokens extends Context.Service<
         })
         const { token: _, ...row } = encodeIssued(token)
         const issuedBy = (yield* currentCause).actor
+        const { hand, handSince } = wanted.hand ?? { hand: issuedBy, handSince: row.createdAt }
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy, parent: wanted.parent ?? null })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy, hand, handSince, parent: wanted.parent ?? null })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -123,7 +132,10 @@ export class Tokens extends Context.Service<
         return token
       })
 
-      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted) {
+      const handOf = (id: TokenId): Effect.Effect<Hand | undefined> =>
+        Effect.map(Effect.orDie(sql<Hand>`SELECT hand, hand_since FROM tokens WHERE id = ${id}`), (rows) => rows[0])
+
+      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted, hand) {
         const principal = yield* principals.get(wanted.principal)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: wanted.principal })
         const now = yield* DateTime.now
@@ -132,7 +144,12 @@ export class Tokens extends Context.Service<
             issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }],
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
+        const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
+        // Made from one's own token it came from whoever that came from.
+        const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null
+        const from = hand ?? (own === null ? undefined : yield* handOf(own))
         return yield* insert({
+          ...(from === undefined ? {} : { hand: from }),
           principal,
           label: wanted.label ?? null,
           context: wanted.context ?? usualContext(principal),
@@ -149,10 +166,10 @@ export class Tokens extends Context.Service<
 
       const madeSince: Tokens["Service"]["madeSince"] = Effect.fnUntraced(function* (id, moment) {
         const rows = yield* Effect.orDie(
-          sql<{ issuedBy: PrincipalId }>`SELECT issued_by FROM tokens
-            WHERE id = ${id} AND created_at > ${moment} AND issued_by <> principal`,
+          sql<{ hand: PrincipalId }>`SELECT hand FROM tokens
+            WHERE id = ${id} AND hand_since > ${moment} AND hand <> principal`,
         )
-        return rows[0]?.issuedBy
+        return rows[0]?.hand
       })
 
       const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
@@ -172,8 +189,20 @@ export class Tokens extends Context.Service<
       const openSession: Tokens["Service"]["openSession"] = Effect.fn("Tokens.openSession")(function* (caller) {
         const { context, expiresAt, principal, token } = caller
         if (token === null) return yield* new Unauthenticated({ reason: "missing" })
-        const rows = yield* Effect.orDie(sql<{ parent: TokenId | null }>`SELECT parent FROM tokens WHERE id = ${token}`)
-        const parent = rows[0]?.parent ?? token
+        // Looked at again where it is written: one that is revoked meanwhile makes no session.
+        const alive = (id: TokenId) =>
+          Effect.map(
+            Effect.orDie(
+              sql<{ parent: TokenId | null }>`SELECT parent FROM tokens WHERE id = ${id} AND revoked_at IS NULL
+                ${sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })}`,
+            ),
+            (rows) => rows[0],
+          )
+        const given = yield* alive(token)
+        const parent = given?.parent ?? token
+        if (given === undefined || (yield* alive(parent)) === undefined)
+          return yield* new Unauthenticated({ reason: "refused" })
+        const hand = yield* handOf(token)
         const now = yield* DateTime.now
         const latest = DateTime.add(now, sessionLife)
         const made = yield* insert({
@@ -183,6 +212,7 @@ export class Tokens extends Context.Service<
           expiresAt: expiresAt === null ? latest : DateTime.min(DateTime.toUtc(expiresAt), latest),
           createdAt: now,
           parent,
+          ...(hand === undefined ? {} : { hand }),
         })
         // The oldest make room: a browser that never signs out must not leave more and more behind.
         const old = yield* Effect.orDie(
@@ -197,8 +227,15 @@ export class Tokens extends Context.Service<
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
         yield* revoke(id)
-        const rows = yield* Effect.orDie(sql`SELECT certificate FROM tokens WHERE id = ${id}`)
-        const renewable = decodeFlag((rows[0] as { certificate: unknown }).certificate)
+        const rows = yield* Effect.orDie(
+          sql<{
+            certificate: unknown
+            parent: TokenId | null
+          }>`SELECT certificate, parent FROM tokens WHERE id = ${id}`,
+        )
+        const { certificate, parent } = rows[0]!
+        const renewable = decodeFlag(certificate)
+        const hand = yield* handOf(id)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
@@ -209,6 +246,8 @@ export class Tokens extends Context.Service<
           expiresAt: latest === null || renewed === null ? renewed : DateTime.min(renewed, latest),
           createdAt: now,
           certificate: life !== null,
+          ...(parent === null ? {} : { parent }),
+          ...(hand === undefined ? {} : { hand }),
         })
       })
 

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 import {
   BadInput,
   type IssuedToken,
+  type PrincipalId,
   TooManyRequests,
   Unauthenticated,
   WalletChallenge,
@@ -137,9 +138,16 @@ export class WalletSignIn extends Context.Service<
           actor: principal.id,
           provenance: kind === "service" ? "outside" : kind,
         }
+        // Whoever gave the wallet may have its key: what is signed with it may be their hand.
+        const given = yield* Effect.orDie(
+          sql<{ walletBy: PrincipalId | null; walletSince: string | null }>`SELECT wallet_by, wallet_since
+            FROM principals WHERE id = ${principal.id}`,
+        )
+        const { walletBy = null, walletSince = null } = given[0] ?? {}
+        const hand = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
         return yield* causedBy(
           { ...cause, provenance: cause.provenance as never },
-          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt })),
+          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, hand)),
         ).pipe(Effect.mapError(() => refused))
       })
 

@@ -24,6 +24,8 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "kilobytes", count: 1_048_576, seconds: 3600 }),
   // How many at a time; the seconds say nothing here.
   new Limit({ principal: "*", resource: "questions/open", count: 100, seconds: 60 }),
+  // Each is a row, and one too many ends another.
+  new Limit({ principal: "*", resource: "sessions", count: 30, seconds: 60 }),
   new Limit({ principal: "*", resource: "imports", count: 6, seconds: 60 }),
   // At once: calls that one stays with, and waits to be spoken to.
   new Limit({ principal: "*", resource: "waits", count: 64, seconds: 0 }),

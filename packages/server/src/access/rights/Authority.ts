@@ -247,6 +247,29 @@ export class Authority extends Context.Service<
       const shows = (caller: Caller["Service"], toolsets: Principal["toolsets"] | undefined) =>
         toolsets !== undefined && toolsets.some((one) => !caller.principal.toolsets.includes(one))
 
+      /** Whoever has the wallet signs in as its holder, from inside and for good: giving one is no less than giving a token. */
+      const signsInAs = Effect.fnUntraced(function* (whose: Principal) {
+        const caller = yield* Caller
+        const resource = `principals/${whose.name}`
+        const act = "give a wallet to"
+        yield* hasToken(caller, resource)
+        yield* inside(caller, act, resource)
+        if (caller.expiresAt !== null)
+          return yield* refuse(
+            act,
+            resource,
+            "nothing longer than your token",
+            "A wallet does not end, and your token does.",
+          )
+        if (yield* isBeyond(caller, whose))
+          return yield* refuse(
+            act,
+            resource,
+            "nothing wider than yourself",
+            "It may do what you may not. Somebody who may gives its wallet.",
+          )
+      })
+
       const newPrincipal: Authority["Service"]["newPrincipal"] = Effect.fn("Authority.newPrincipal")(
         function* (wanted) {
           const caller = yield* Caller
@@ -257,9 +280,9 @@ export class Authority extends Context.Service<
             `principals/${wanted.name}`,
             "A new principal cannot wait for that: declare it in the configuration file.",
           )
-          if (wanted.roles === undefined) return
           const { kind, name, roles = defaultRoles[kind] } = wanted
-          yield* becomes(undefined, nobodyYet(kind, name, roles))
+          if (wanted.wallet !== undefined) yield* signsInAs(nobodyYet(kind, name, roles))
+          if (wanted.roles !== undefined) yield* becomes(undefined, nobodyYet(kind, name, roles))
         },
       )
 
@@ -268,6 +291,10 @@ export class Authority extends Context.Service<
           const caller = yield* Caller
           const more = changes.roles !== undefined || changes.wallet !== undefined || shows(caller, changes.toolsets)
           yield* agreed(more ? "admin" : "write", `principals/${before.name}`)
+          if (changes.wallet !== undefined && changes.wallet !== null) {
+            yield* agreed("write", `tokens/${before.name}`)
+            yield* signsInAs(before)
+          }
           if (changes.roles !== undefined || changes.name !== undefined)
             yield* becomes(before, new Principal({ ...before, ...changes }))
         },

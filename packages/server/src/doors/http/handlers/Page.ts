@@ -3,9 +3,11 @@ import { DateTime, Effect, Redacted } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Tokens } from "../../../access/identity/Tokens.ts"
+import { Limits } from "../../../access/limits/Limits.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Decisions } from "../../../decisions/Decisions.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
+import { currentCause } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { Acting } from "../../Acting.ts"
 import { Upkeep } from "../../Upkeep.ts"
@@ -24,6 +26,7 @@ export const sessionHandlers = HttpApiBuilder.group(
     const acting = yield* Acting
     const tokens = yield* Tokens
     const upkeep = yield* Upkeep
+    const limits = yield* Limits
     const { transact } = yield* Journal
     return handlers.handleAll({
       open: Effect.fnUntraced(function* ({ payload, request }) {
@@ -31,7 +34,9 @@ export const sessionHandlers = HttpApiBuilder.group(
         // The session before it is not the one that is opened: only the token given counts.
         const sender = { authorization: `Bearer ${payload.token}`, address }
         const caller = yield* withRefusalHeaders(acting.identify(sender))
-        const { expiresAt, token } = yield* transact(tokens.openSession(caller))
+        const { correlationId } = yield* currentCause
+        const opened = Effect.andThen(limits.take(caller, "sessions"), transact(tokens.openSession(caller)))
+        const { expiresAt, token } = yield* withRefusalHeaders(acting.as(caller, correlationId, opened))
         // wall clock: a session ends at a moment.
         const left = DateTime.toEpochMillis(expiresAt) - DateTime.toEpochMillis(yield* DateTime.now)
         yield* withCookie(sessionCookie(Redacted.value(token), Math.floor(left / 1000), upkeep.address()))
