@@ -115,6 +115,20 @@ const gather = (show: (delta: SaidDelta) => void) => {
   return { take, said: () => said }
 }
 
+/** An endpoint that repeats its key, in as many pieces as it likes: nothing of it is kept or shown. */
+const cleaner = (redactor: Redactor) => {
+  const cleaned = redactor.stream()
+  const part = (one: LanguageModelV4StreamPart): LanguageModelV4StreamPart => {
+    if (redactor.isEmpty) return one
+    if ("delta" in one && typeof one.delta === "string")
+      return { ...one, delta: cleaned.json({ text: one.delta }, one.id).text }
+    return one.type === "tool-call" ? { ...one, input: redactor.text(one.input) } : one
+  }
+  const whole = (one: Part): Part =>
+    redactor.isEmpty || one.type === "call" ? one : { ...one, text: redactor.text(one.text) }
+  return { part, whole }
+}
+
 const headerOf = (error: unknown, name: string): string | undefined =>
   (error as { readonly responseHeaders?: Record<string, string> } | null)?.responseHeaders?.[name]
 
@@ -157,6 +171,7 @@ export const askModel = (
 ): Effect.Effect<Said, ModelFailure> =>
   Effect.suspend(() => {
     const { said, take } = gather(show)
+    const clean = cleaner(redactor)
     let heard = 0
     const reading = Effect.tryPromise({
       try: async (signal) => {
@@ -167,13 +182,13 @@ export const askModel = (
           const { done, value } = await reader.read()
           heard++
           if (done) break
-          take(value)
+          take(clean.part(value))
         }
         const whole = said()
         // A stream that breaks off is no answer: it is asked for again, whole.
         if (whole === undefined || whole.finish === "interrupted" || whole.finish === "error")
           throw new Error("its answer broke off")
-        return whole
+        return { ...whole, parts: whole.parts.map(clean.whole) }
       },
       catch: (error) => failureOf(name, error, redactor),
     })

@@ -8,7 +8,7 @@ import type { CallRow } from "../calls/Calls.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { open } from "./lifecycle.ts"
-import { limitsFor, profileNameOf } from "./profile.ts"
+import { limitsFor, profileNameOf, tightened } from "./profile.ts"
 import { makeRecord } from "./record.ts"
 import { limitsOf, type StepRow, type ToldRow, type TriggerRow } from "./rows.ts"
 import { Runs } from "./Runs.ts"
@@ -119,7 +119,8 @@ export class Triggers extends Context.Service<
               id: fresh,
               agent: row.agent,
               profile: row.profile,
-              limits: limitsOf(row),
+              // As strict as it was, and as its agent's are today.
+              limits: tightened(limitsFor(agent), limitsOf(row)),
               kind: row.triggerKind,
               summary: row.triggerSummary,
               message: row.triggerMessage,

@@ -201,6 +201,30 @@ layer(runsHouse({ store: "sqlite" }), { excludeTestServices: true, timeout: 90_0
         }),
     )
 
+  it.effect("G-17 an endpoint that repeats its key, whole or in pieces: nothing of it is kept", () =>
+    Effect.gen(function* () {
+      const { admin } = yield* Guest
+      const key = "a-secret-key-of-a-vendor"
+      const { ada, bot, space } = yield* furnished("openai-compatible", (response, _, count) => {
+        const said = openai({ text: `it is ${key}` })
+        const pieces = [...key].map((letter) => openai({ text: letter })[0]!)
+        const call = { id: "toolu_1", name: "whoami", input: JSON.stringify({ it: key }) }
+        if (count === 1) return events(response, openai({ calls: [call] }))
+        return events(response, count === 2 ? said : [...pieces, ...said.slice(1)])
+      })
+      const steps: Array<string> = []
+      for (const [n, text] of ["hello", "again"].entries()) {
+        yield* ask(() => ada.client.spaces.post(space.id, { text }))
+        const rows = yield* ended(bot, n + 1)
+        for (const { id } of rows) steps.push(JSON.stringify(yield* ask(() => admin.runs.steps(id))))
+        for (const { id } of rows) steps.push(JSON.stringify(yield* ask(() => admin.runs.messages(id))))
+      }
+      for (const text of steps)
+        for (let at = 0; at + 8 <= key.length; at++) assert.notInclude(text, key.slice(at, at + 8))
+      assert.include(steps.join(""), "it is ")
+    }),
+  )
+
   it.effect("a broken stream, a 429 and a 500 are asked again; malformed input is told to the model", () =>
     Effect.gen(function* () {
       const { admin } = yield* Guest
