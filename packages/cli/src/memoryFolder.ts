@@ -1,5 +1,6 @@
 /** Exports of memory on the disk: a file of JSON Lines, or a folder of Markdown files. */
 // edge: reads and writes files, and writes to stdout.
+import { randomBytes } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { linesOf, memoryLinesIn, type MemoryLineJson } from "@stoa/contract"
@@ -16,8 +17,9 @@ export const outRaw = (text: string): Effect.Effect<void> => Effect.sync(() => v
 /** There as a whole, or not at all; for its owner alone, since memories are private. */
 export const writeWhole = (file: string, text: string): Effect.Effect<void, Failure> =>
   tried(`${file} cannot be written`, () => {
-    const part = `${file}.part`
-    writeFileSync(part, text, { mode: 0o600 })
+    // A name of its own, made anew: a link that lies there already is not written through.
+    const part = `${file}.${randomBytes(6).toString("hex")}.part`
+    writeFileSync(part, text, { mode: 0o600, flag: "wx" })
     renameSync(part, file)
   })
 

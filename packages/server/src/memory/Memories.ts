@@ -238,12 +238,18 @@ export class Memories extends Context.Service<
         return recordFrom(yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die))
       })
 
+      /** Whoever reads a record only because it is public reads what was public. */
+      const versionsFor = Effect.fnUntraced(function* (by: By, row: RecordRow) {
+        const known = row.owner === by.id || (yield* sharesOf(row.id)).some(({ principal }) => principal === by.id)
+        return known ? sql`1 = 1` : sql`public = ${true}`
+      })
+
       const history: Memories["Service"]["history"] = Effect.fn("Memories.history")(function* (by, id, query) {
-        yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
+        const row = yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
         const { cursor, limit = 50 } = query
         const before = cursor === undefined ? undefined : Number.parseInt(decodeCursor(cursor), 10)
         const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id}
+          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${id} AND ${yield* versionsFor(by, row)}
             ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${limit + 1}`,
         )
         const items = rows.slice(0, limit).map(versionFrom)
@@ -251,9 +257,10 @@ export class Memories extends Context.Service<
         return { items, next: rows.length > limit && last !== undefined ? encodeCursor(String(last.version)) : null }
       })
 
-      const versionOf = Effect.fnUntraced(function* (row: RecordRow, version: number) {
+      const versionOf = Effect.fnUntraced(function* (by: By, row: RecordRow, version: number) {
         const rows = yield* Effect.orDie(
-          sql<VersionRow>`SELECT * FROM memory_versions WHERE record = ${row.id} AND version = ${version}`,
+          sql<VersionRow>`SELECT * FROM memory_versions
+            WHERE record = ${row.id} AND version = ${version} AND ${yield* versionsFor(by, row)}`,
         )
         if (rows[0] !== undefined) return versionFrom(rows[0])
         return yield* new WrongState({
@@ -265,7 +272,7 @@ export class Memories extends Context.Service<
         const row = yield* Effect.catchTag(reach(by, id, "read"), "Forbidden", Effect.die)
         const { to = row.version } = versions
         const { from = Math.max(1, to - 1) } = versions
-        const [before, after] = [yield* versionOf(row, from), yield* versionOf(row, to)]
+        const [before, after] = [yield* versionOf(by, row, from), yield* versionOf(by, row, to)]
         return {
           from,
           to,
@@ -279,7 +286,7 @@ export class Memories extends Context.Service<
 
       const revert: Memories["Service"]["revert"] = Effect.fn("Memories.revert")(function* (by, id, version) {
         const row = yield* reach(by, id, "write")
-        const { content, mediaType, tags } = yield* versionOf(row, version)
+        const { content, mediaType, tags } = yield* versionOf(by, row, version)
         return yield* next(by, row, { content, mediaType, tags })
       })
 

@@ -72,6 +72,22 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("what was private before a record became public stays private, in its history and its differences", () =>
+      Effect.gen(function* () {
+        const [ann, bob] = [yield* person("AnnPast"), yield* person("BobPast")]
+        const { id } = yield* ask(() => ann.memory.put({ kind: "note", key: "past", content: "PIN 4711" }))
+        yield* ask(() => ann.memory.put({ kind: "note", key: "past", content: "nothing to see" }))
+        yield* ask(() => ann.memory.put({ kind: "note", key: "past", content: "nothing to see", public: true }))
+        assert.strictEqual((yield* ask(() => ann.memory.history(id))).items.length, 3)
+        const seen = yield* ask(() => bob.memory.history(id))
+        assert.deepStrictEqual(
+          seen.items.map(({ version }) => version),
+          [3],
+        )
+        assert.strictEqual(yield* status(() => bob.memory.diff(id, { from: 1, to: 3 } as never)), 409)
+      }),
+    )
+
     it.effect("random updates by several at once lose none: each version has its own text", () =>
       Effect.gen(function* () {
         const ann = yield* person("Ann3")

@@ -13,7 +13,6 @@ import {
   type NewToken,
   type Page,
   type PageQuery,
-  type Principal,
   type PrincipalId,
   Token,
   type TokenId,
@@ -29,6 +28,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
+import { type Hand, makeOpenSession, type TokenRow } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 const hashOf = (token: string): string => hash("sha256", token, "hex")
@@ -38,17 +38,8 @@ const encodeIssued = Schema.encodeSync(IssuedToken)
 
 /** Seed 004's certificates live seven days (S4-102). */
 const certificateLife = { days: 7 }
-const sessionLife = { days: 30 }
-/** Browsers of one principal. */
-const mostSessions = 20
 /** Last use is shown to the minute: more would make every read a write. */
 const useNotedEvery = 60_000
-
-/** Who a credential came from first, and since when. */
-interface Hand {
-  readonly hand: PrincipalId | null
-  readonly handSince: string
-}
 
 export class Tokens extends Context.Service<
   Tokens,
@@ -99,16 +90,7 @@ export class Tokens extends Context.Service<
       const changed = Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
       const noted = new Map<string, number>()
 
-      const insert = Effect.fnUntraced(function* (wanted: {
-        readonly principal: Principal
-        readonly label: string | null
-        readonly context: AccessContext
-        readonly expiresAt: DateTime.Utc | null
-        readonly createdAt: DateTime.Utc
-        readonly certificate?: boolean
-        readonly parent?: TokenId
-        readonly hand?: Hand
-      }) {
+      const insert = Effect.fnUntraced(function* (wanted: TokenRow) {
         const secret = `stoa_${randomBytes(32).toString("base64url")}`
         const token = new IssuedToken({
           id: newId("tok"),
@@ -186,42 +168,7 @@ export class Tokens extends Context.Service<
         yield* Effect.forEach(made, (one) => revoke(one.id), { discard: true })
       })
 
-      const openSession: Tokens["Service"]["openSession"] = Effect.fn("Tokens.openSession")(function* (caller) {
-        const { context, expiresAt, principal, token } = caller
-        if (token === null) return yield* new Unauthenticated({ reason: "missing" })
-        // Looked at again where it is written: one that is revoked meanwhile makes no session.
-        const alive = (id: TokenId) =>
-          Effect.map(
-            Effect.orDie(
-              sql<{ parent: TokenId | null }>`SELECT parent FROM tokens WHERE id = ${id} AND revoked_at IS NULL
-                ${sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })}`,
-            ),
-            (rows) => rows[0],
-          )
-        const given = yield* alive(token)
-        const parent = given?.parent ?? token
-        if (given === undefined || (yield* alive(parent)) === undefined)
-          return yield* new Unauthenticated({ reason: "refused" })
-        const hand = yield* handOf(token)
-        const now = yield* DateTime.now
-        const latest = DateTime.add(now, sessionLife)
-        const made = yield* insert({
-          principal,
-          label: "browser",
-          context,
-          expiresAt: expiresAt === null ? latest : DateTime.min(DateTime.toUtc(expiresAt), latest),
-          createdAt: now,
-          parent,
-          ...(hand === undefined ? {} : { hand }),
-        })
-        // The oldest make room: a browser that never signs out must not leave more and more behind.
-        const old = yield* Effect.orDie(
-          sql<{ id: TokenId }>`SELECT id FROM tokens WHERE principal = ${principal.id} AND parent IS NOT NULL
-            AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${mostSessions}`,
-        )
-        yield* Effect.forEach(old, ({ id }) => Effect.orDie(revoke(id)), { discard: true })
-        return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }
-      })
+      const openSession = makeOpenSession(sql, { insert, handOf, revoke })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)

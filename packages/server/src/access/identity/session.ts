@@ -1,0 +1,82 @@
+/** A browser's session: a token of its own, made from another one and ended with it. */
+import {
+  type AccessContext,
+  type Caller,
+  type IssuedToken,
+  type Principal,
+  type PrincipalId,
+  type TokenId,
+  Unauthenticated,
+} from "@stoa/contract"
+import { DateTime, Effect, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Transaction } from "../../store/journal/Journal.ts"
+
+/** Who a credential came from first, and since when. */
+export interface Hand {
+  readonly hand: PrincipalId | null
+  readonly handSince: string
+}
+
+/** A token that is about to be written. */
+export interface TokenRow {
+  readonly principal: Principal
+  readonly label: string | null
+  readonly context: AccessContext
+  readonly expiresAt: DateTime.Utc | null
+  readonly createdAt: DateTime.Utc
+  readonly certificate?: boolean
+  readonly parent?: TokenId
+  readonly hand?: Hand
+}
+
+const sessionLife = { days: 30 }
+/** Browsers of one principal. */
+const mostSessions = 20
+
+export const makeOpenSession = (
+  sql: SqlClient.SqlClient,
+  tokens: {
+    readonly insert: (wanted: TokenRow) => Effect.Effect<IssuedToken, never, Transaction>
+    readonly handOf: (id: TokenId) => Effect.Effect<Hand | undefined>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, unknown, Transaction>
+  },
+) => {
+  const { handOf, insert, revoke } = tokens
+  return Effect.fn("Tokens.openSession")(function* (caller: Caller["Service"]) {
+    const { context, expiresAt, principal, token } = caller
+    if (token === null) return yield* new Unauthenticated({ reason: "missing" })
+    // Looked at again where it is written: one that is revoked meanwhile makes no session.
+    const alive = (id: TokenId) =>
+      Effect.map(
+        Effect.orDie(
+          sql<{ parent: TokenId | null }>`SELECT parent FROM tokens WHERE id = ${id} AND revoked_at IS NULL
+                ${sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })}`,
+        ),
+        (rows) => rows[0],
+      )
+    const given = yield* alive(token)
+    const parent = given?.parent ?? token
+    if (given === undefined || (yield* alive(parent)) === undefined)
+      return yield* new Unauthenticated({ reason: "refused" })
+    const hand = yield* handOf(token)
+    const now = yield* DateTime.now
+    const latest = DateTime.add(now, sessionLife)
+    const made = yield* insert({
+      principal,
+      label: "browser",
+      context,
+      expiresAt: expiresAt === null ? latest : DateTime.min(DateTime.toUtc(expiresAt), latest),
+      createdAt: now,
+      parent,
+      ...(hand === undefined ? {} : { hand }),
+    })
+    // The oldest make room: a browser that never signs out must not leave more and more behind.
+    const old = yield* Effect.orDie(
+      sql<{ id: TokenId }>`SELECT id FROM tokens WHERE principal = ${principal.id} AND parent IS NOT NULL
+            AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET ${mostSessions}`,
+    )
+    yield* Effect.forEach(old, ({ id }) => Effect.orDie(revoke(id)), { discard: true })
+    return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }
+  })
+}
