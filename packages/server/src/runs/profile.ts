@@ -17,62 +17,41 @@ export interface Profile {
   readonly guidance: ReadonlyArray<string>
 }
 
-/** How far agents may wake each other where nobody has said otherwise: a run of this depth is the last (S0-64). */
+const usual: Profile = {
+  limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
+  history: 50,
+  mostWaiting: 5,
+  waitMs: 300_000,
+  joins: true,
+  planEveryMs: 0,
+  guidance: [],
+}
+
+/** A run of its `depth` is the last that agents wake, one through another (S0-64). */
 const profiles: Record<ToolsetName, Profile> = {
   office: {
+    ...usual,
     limits: { steps: 5, cost: 0.1, depth: 3, width: 1 },
     history: 20,
-    mostWaiting: 5,
-    waitMs: 300_000,
     // One run a message (S0-57).
     joins: false,
     planEveryMs: 300_000,
     guidance: ["To say nothing, call do_nothing or simply end: that is a good answer, too."],
   },
   gateway: {
-    limits: { steps: 100, minutes: 30, depth: 10, width: 5, waits: 10 },
-    history: 50,
-    mostWaiting: 5,
-    waitMs: 300_000,
+    ...usual,
+    limits: { ...usual.limits, width: 5 },
     joins: false,
-    planEveryMs: 0,
     guidance: ["send_message speaks in the space you stand in; enter_space takes you to another one."],
   },
-  stoa: {
-    limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
-    history: 50,
-    mostWaiting: 5,
-    waitMs: 300_000,
-    joins: true,
-    planEveryMs: 0,
-    guidance: [],
-  },
-  engrams: {
-    limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
-    history: 50,
-    mostWaiting: 5,
-    waitMs: 300_000,
-    joins: true,
-    planEveryMs: 0,
-    guidance: [],
-  },
+  stoa: usual,
+  engrams: usual,
+  skills: usual,
   team: {
+    ...usual,
     limits: { steps: 1000, minutes: 1440, depth: 50, width: 1, waits: 1000 },
-    history: 50,
     mostWaiting: 100,
     waitMs: null,
-    joins: true,
-    planEveryMs: 0,
-    guidance: [],
-  },
-  skills: {
-    limits: { steps: 100, minutes: 30, depth: 10, width: 1, waits: 10 },
-    history: 50,
-    mostWaiting: 5,
-    waitMs: 300_000,
-    joins: true,
-    planEveryMs: 0,
-    guidance: [],
   },
 }
 
