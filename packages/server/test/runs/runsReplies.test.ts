@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Waits } from "../../src/runs/Waits.ts"
+import { Waits } from "../../src/runs/waiting/Waits.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { ask, Guest } from "../house.ts"

@@ -5,7 +5,7 @@ import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Languages } from "../../../models/Languages.ts"
 import { Prompts } from "../../../runs/Prompts.ts"
-import { Triggers } from "../../../runs/Triggers.ts"
+import { Triggers } from "../../../runs/waking/Triggers.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 

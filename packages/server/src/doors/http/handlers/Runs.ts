@@ -5,8 +5,8 @@ import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
 import { Runs } from "../../../runs/Runs.ts"
-import { Triggers } from "../../../runs/Triggers.ts"
-import { Waits } from "../../../runs/Waits.ts"
+import { Triggers } from "../../../runs/waking/Triggers.ts"
+import { Waits } from "../../../runs/waiting/Waits.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
 
 export const runsHandlers = HttpApiBuilder.group(

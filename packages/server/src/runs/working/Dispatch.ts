@@ -4,13 +4,13 @@
  */
 import type { RunId } from "@stoa/contract"
 import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Scope } from "effect"
-import { Settings } from "../Settings.ts"
-import { Holder } from "../store/Holder.ts"
-import { Journal } from "../store/journal/Journal.ts"
+import { Settings } from "../../Settings.ts"
+import { Holder } from "../../store/Holder.ts"
+import { Journal } from "../../store/journal/Journal.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord } from "./record.ts"
-import type { RunRow } from "./rows.ts"
+import { makeRecord } from "../record.ts"
+import type { RunRow } from "../rows.ts"
 
 /** Taken over so often within one step, a run may be what kills the house (G-24). */
 const mostAttempts = 5

@@ -5,14 +5,14 @@
 import type { Agent, CallId, PrincipalId, RunId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents } from "../access/identity/Agents.ts"
-import { type CallRow, Calls } from "../calls/Calls.ts"
-import { Tools } from "../calls/catalogue/Tools.ts"
-import { newId } from "../store/journal/Correlation.ts"
-import type { Transaction } from "../store/journal/Journal.ts"
-import { limitsFor, profileNameOf } from "./profile.ts"
-import { makeRecord } from "./record.ts"
-import { partsOf, type RunConfig, type RunRow, type StepRow, type ToldRow } from "./rows.ts"
+import { Agents } from "../../access/identity/Agents.ts"
+import { type CallRow, Calls } from "../../calls/Calls.ts"
+import { Tools } from "../../calls/catalogue/Tools.ts"
+import { newId } from "../../store/journal/Correlation.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import { limitsFor, profileNameOf } from "../profile.ts"
+import { makeRecord } from "../record.ts"
+import { partsOf, type RunConfig, type RunRow, type StepRow, type ToldRow } from "../rows.ts"
 
 /** So deep agents may call agents. */
 const deepest = 5

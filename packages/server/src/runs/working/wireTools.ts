@@ -1,8 +1,8 @@
 /** What an agent may call, as a model is told of it: under wire names, never with anything that would run it. Pure. */
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import type { Principal } from "@stoa/contract"
-import type { Callable } from "../calls/catalogue/Catalogue.ts"
-import { isForModel, schemaForModel } from "../calls/catalogue/ForModel.ts"
+import type { Callable } from "../../calls/catalogue/Catalogue.ts"
+import { isForModel, schemaForModel } from "../../calls/catalogue/ForModel.ts"
 
 export const wireToolsOf = (
   tools: ReadonlyArray<Callable>,

@@ -1,10 +1,10 @@
 /** A step's calls through the one road, one after another. One that waits does not hold up the next. */
 import { Caller, type CallId, type CallRun } from "@stoa/contract"
 import { Effect } from "effect"
-import { Calls } from "../calls/Calls.ts"
-import type { CallPart } from "../models/Said.ts"
-import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { configOf, type RunRow } from "./rows.ts"
+import { Calls } from "../../calls/Calls.ts"
+import type { CallPart } from "../../models/Said.ts"
+import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
+import { configOf, type RunRow } from "../rows.ts"
 
 /** Longer than any tool may take: what runs is waited for, what waits for somebody is not. */
 const longest = 310_000

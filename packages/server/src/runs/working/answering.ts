@@ -4,14 +4,14 @@
  */
 import type { Caller, ChatSession, MessageId } from "@stoa/contract"
 import { Effect, Option } from "effect"
-import { nameKey } from "../access/identity/Principals.ts"
-import { Grants } from "../access/rights/Grants.ts"
-import { ChatSessions, sessionIdOf } from "../sessions/ChatSessions.ts"
-import { ChosenModels } from "../sessions/ChosenModels.ts"
-import { type Companion, isCompanion } from "../sessions/Companions.ts"
-import { Messages } from "../spaces/Messages.ts"
-import { Spaces } from "../spaces/Spaces.ts"
-import type { RunRow } from "./rows.ts"
+import { nameKey } from "../../access/identity/Principals.ts"
+import { Grants } from "../../access/rights/Grants.ts"
+import { ChatSessions, sessionIdOf } from "../../sessions/ChatSessions.ts"
+import { ChosenModels } from "../../sessions/ChosenModels.ts"
+import { type Companion, isCompanion } from "../../sessions/Companions.ts"
+import { Messages } from "../../spaces/Messages.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
+import type { RunRow } from "../rows.ts"
 
 export const makeAnswering = Effect.gen(function* () {
   const sessions = yield* ChatSessions

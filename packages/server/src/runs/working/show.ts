@@ -1,11 +1,11 @@
 /** What a model says is shown while it is said, to those who may see its run, and to nobody else (S1-74). */
 import type { CallId } from "@stoa/contract"
 import { Clock, DateTime, Effect, type Schema } from "effect"
-import type { CallPart, SaidDelta } from "../models/Said.ts"
-import { newId } from "../store/journal/Correlation.ts"
-import { Deltas } from "../store/journal/Deltas.ts"
-import { requestContext } from "../store/RequestContext.ts"
-import type { RunRow } from "./rows.ts"
+import type { CallPart, SaidDelta } from "../../models/Said.ts"
+import { newId } from "../../store/journal/Correlation.ts"
+import { Deltas } from "../../store/journal/Deltas.ts"
+import { requestContext } from "../../store/RequestContext.ts"
+import type { RunRow } from "../rows.ts"
 
 export const makeShow = Effect.gen(function* () {
   const deltas = yield* Deltas

@@ -5,10 +5,10 @@
  */
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Journal } from "../store/journal/Journal.ts"
-import { from, to } from "./lifecycle.ts"
-import type { Record } from "./record.ts"
-import type { RunRow } from "./rows.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { from, to } from "../lifecycle.ts"
+import type { Record } from "../record.ts"
+import type { RunRow } from "../rows.ts"
 
 export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string) {
   const sql = yield* SqlClient.SqlClient
