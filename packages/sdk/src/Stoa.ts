@@ -1,7 +1,8 @@
 /** The Promise face: `connect({ url, token })` gives a client whose methods are the endpoints of the contract. */
-import { Api } from "@stoa/contract"
+import type { Api } from "@stoa/contract"
+import { endpoints } from "./endpoints.ts"
 import { feed, type FeedItem, type FeedOptions } from "./feed.ts"
-import { connectionOf, type ConnectOptions, type EndpointLike, isStream, send } from "./request.ts"
+import { type Connection, connectionOf, type ConnectOptions, endpointOf, send } from "./request.ts"
 import type { PlainClient } from "./types.ts"
 import { type FunctionOptions, type Host, type HostOptions, makeHost } from "./host.ts"
 import type { HostedHandler } from "./hostWork.ts"
@@ -27,19 +28,18 @@ const optionsOf = (name: string, schema: FunctionOptions | Readonly<Record<strin
   return { description: typeof description === "string" ? description : `The function ${name}.`, inputSchema: schema }
 }
 
-const groups = Object.entries(Api.groups as unknown as Record<string, { endpoints: Record<string, EndpointLike> }>)
+const methodsOf = (connection: Connection, lines: Readonly<Record<string, string>>) =>
+  Object.entries(lines).map(([name, line]) => {
+    const endpoint = endpointOf(line)
+    return [name, (...args: ReadonlyArray<unknown>) => send(connection, endpoint, args)]
+  })
 
 export const connect = (options: ConnectOptions): Stoa => {
   const connection = connectionOf(options)
-  const methods = groups.flatMap(([group, { endpoints }]) => {
-    // An endless answer is no promise: that endpoint is the feed.
-    const finite = Object.entries(endpoints).filter(([, endpoint]) => !isStream(endpoint, "StreamSse"))
-    const calls = finite.map(([name, endpoint]) => [
-      name,
-      (...args: ReadonlyArray<unknown>) => send(connection, endpoint, args),
-    ])
-    return calls.length === 0 ? [] : [[group, Object.fromEntries(calls)]]
-  })
+  const methods = Object.entries(endpoints).map(([group, lines]) => [
+    group,
+    Object.fromEntries(methodsOf(connection, lines)),
+  ])
   const client = Object.fromEntries(methods) as PlainClient<typeof Api>
   const api = {
     declare: (name: string, tools: ReadonlyArray<unknown>, shared: boolean) =>

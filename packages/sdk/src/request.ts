@@ -17,13 +17,16 @@ export interface ConnectOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** What the contract knows of an endpoint at run time. */
-export interface EndpointLike {
+/** An endpoint as a line of `endpoints.ts` has it. */
+interface Endpoint {
   readonly method: string
   readonly path: string
-  readonly payload: ReadonlyMap<string, unknown>
-  readonly query: unknown
-  readonly success: ReadonlySet<{ readonly _tag?: string }>
+  readonly takes: ReadonlyArray<string>
+}
+
+export const endpointOf = (line: string): Endpoint => {
+  const [method = "", path = "", ...takes] = line.split(" ")
+  return { method, path, takes }
 }
 
 export const connectionOf = ({ fetch, token, url }: ConnectOptions): Connection => {
@@ -43,9 +46,6 @@ const baseOf = (url: string): string => {
   throw new TypeError(`"${url}" is not the address of a house. Give one such as http://127.0.0.1:4040.`)
 }
 
-export const isStream = (endpoint: EndpointLike, tag: "StreamSse" | "StreamUint8Array"): boolean =>
-  [...endpoint.success].some((schema) => schema._tag === tag)
-
 /** Random, and made by what browsers give to every page: randomUUID is for secure ones only. */
 export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
@@ -58,7 +58,7 @@ interface Parts {
 }
 
 /** Arguments in order: one string a path parameter, the body if there is one, the query if there is one, options. */
-const partsOf = (endpoint: EndpointLike, args: ReadonlyArray<unknown>): Parts => {
+const partsOf = (endpoint: Endpoint, args: ReadonlyArray<unknown>): Parts => {
   const rest = [...args]
   const path = endpoint.path.replace(/:[A-Za-z]+/g, (name) => {
     const value = rest.shift()
@@ -67,15 +67,15 @@ const partsOf = (endpoint: EndpointLike, args: ReadonlyArray<unknown>): Parts =>
       throw new TypeError(`${endpoint.method} ${endpoint.path} needs its ${name.slice(1)}, a name or an id.`)
     return encodeURIComponent(value)
   })
-  const body = endpoint.payload.size > 0 ? rest.shift() : undefined
-  const query = endpoint.query === undefined ? {} : ((rest.shift() ?? {}) as Parts["query"])
+  const body = endpoint.takes.includes("body") ? rest.shift() : undefined
+  const query = endpoint.takes.includes("query") ? ((rest.shift() ?? {}) as Parts["query"]) : {}
   return { path, body, query, options: rest.shift() ?? {} }
 }
 
 export const headersOf = (connection: Connection): Record<string, string> =>
   connection.token === undefined ? {} : { authorization: `Bearer ${connection.token}` }
 
-export const send = async (connection: Connection, endpoint: EndpointLike, args: ReadonlyArray<unknown>) => {
+export const send = async (connection: Connection, endpoint: Endpoint, args: ReadonlyArray<unknown>) => {
   const { body, options, path, query } = partsOf(endpoint, args)
   const url = new URL(connection.url + path)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
@@ -89,7 +89,7 @@ export const send = async (connection: Connection, endpoint: EndpointLike, args:
   const asked = async () => {
     const response = await connection.fetch(url, init)
     if (!response.ok) throw await refusalOf(response)
-    return isStream(endpoint, "StreamUint8Array") ? response.body : answerOf(connection, response)
+    return endpoint.takes.includes("stream") ? response.body : answerOf(connection, response)
   }
   return twice(connection, options.signal, asked, endpoint.method === "DELETE")
 }

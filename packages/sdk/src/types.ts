@@ -1,4 +1,5 @@
 /** The contract's types in plain JSON, and the arguments of each method: derived, never written by hand. */
+import type { Api } from "@stoa/contract"
 import type { Brand, DateTime, Redacted } from "effect"
 import type { HttpApiSchema } from "effect/http-api"
 
@@ -70,3 +71,8 @@ type Methods<Group> = Group extends { readonly endpoints: infer Map }
 export type PlainClient<Api> = Api extends { readonly groups: infer Groups }
   ? { readonly [G in keyof Groups as keyof Methods<Groups[G]> extends never ? never : G]: Methods<Groups[G]> }
   : never
+
+/** The table of `endpoints.ts`: one that the contract has and the table has not does not compile. Run \`npm run docs\`. */
+export type Endpoints = {
+  readonly [G in keyof PlainClient<typeof Api>]: { readonly [M in keyof PlainClient<typeof Api>[G]]: string }
+}

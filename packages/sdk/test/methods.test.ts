@@ -33,6 +33,13 @@ const methodOf = (fetch: typeof globalThis.fetch, group: string, name: string) =
     name
   ]
 
+it("the table has what the contract has, and nothing more", () => {
+  const stoa = connect({ url }) as unknown as Record<string, object>
+  const { feed: _feed, host: _host, tool: _tool, ...methods } = stoa
+  const made = Object.entries(methods).flatMap(([group, names]) => Object.keys(names).map((name) => [group, name]))
+  expect(made).toEqual(finite.map(({ group, name }) => [group, name]))
+})
+
 describe("every endpoint of the contract", () => {
   it.each(finite)("$group $name", async ({ endpoint, group, name }) => {
     const house = fakeFetch(() => json({ fine: true }))
