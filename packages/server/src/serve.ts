@@ -2,7 +2,7 @@
 // edge: signals and process exit.
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import { Confidential } from "./access/secrets/Confidential.ts"
 import { Configuration } from "./Configuration.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
@@ -47,6 +47,8 @@ export interface EmbedOptions {
   readonly environment: Record<string, string | undefined>
   readonly ready: (url: string) => void
   readonly stop: AbortSignal
+  /** The clock that the whole house goes by; without it, the machine's. */
+  readonly clock?: Clock.Clock
 }
 
 const aborted = (signal: AbortSignal) =>
@@ -123,4 +125,8 @@ export const serve = (options: ServeOptions): Promise<number> =>
 
 /** Ends when it was stopped, and fails with why it could not start. */
 export const embed = (options: EmbedOptions): Promise<void> =>
-  Effect.runPromise(Effect.provide(whole(options), Settings.layer(options.environment)))
+  whole(options).pipe(
+    Effect.provide(Settings.layer(options.environment)),
+    options.clock === undefined ? (it) => it : Effect.provideService(Clock.Clock, options.clock),
+    Effect.runPromise,
+  )
