@@ -8,8 +8,9 @@ const FLOORS = [
   ["store"],
   ["access", "models", "migrations"],
   ["upstreams", "spaces", "memory", "decisions"],
-  ["calls", "sessions"],
+  ["calls", "sessions", "programs"],
   ["runs"],
+  ["team"],
   ["toolsets"],
   ["doors"],
 ]

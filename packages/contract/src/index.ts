@@ -1,6 +1,6 @@
 /** What crosses the wire, in one definition that is safe in a browser. */
 export { Api } from "./Api.ts"
-export { Agent, AgentChange, AgentLimits, type AgentModel, AgentThinker } from "./runs/Agent.ts"
+export { Agent, AgentChange, AgentLimits, type AgentModel, AgentThinker, ProgramName } from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/AllowList.ts"
 export { AuditEntry, AuditResult } from "./access/Audit.ts"
 export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./tools/Call.ts"

@@ -59,6 +59,8 @@ import { migrations } from "./Migrations.ts"
 import { Languages } from "./models/Languages.ts"
 import { ModelKeys } from "./models/ModelKeys.ts"
 import { Models } from "./models/Models.ts"
+import { Programs } from "./programs/Programs.ts"
+import { Workspaces } from "./programs/Workspaces.ts"
 import { Dispatch } from "./runs/working/Dispatch.ts"
 import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
@@ -247,6 +249,8 @@ const calls = (keys: Keys, file: string) =>
   Layer.mergeAll(Toolsets.layer, wakeReader).pipe(
     Layer.provideMerge(Layer.mergeAll(Triggers.layer, Dispatch.layer)),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer)),
+    Layer.provideMerge(Programs.layer),
+    Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
@@ -296,7 +300,10 @@ const upkeep = (keys: Keys) =>
       const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
       const { publicUrl } = yield* Settings
       const address = yield* Address
-      yield* address.tell(Option.getOrElse(publicUrl, () => server.url))
+      yield* address.tell(
+        Option.getOrElse(publicUrl, () => server.url),
+        server.url,
+      )
       const here = yield* address.known
       return Upkeep.of({
         version,

@@ -1,6 +1,7 @@
 /**
  * Every migration, in order. Listed by hand, because a bundle has no folder to read, and the order should be explicit.
  */
+import turns from "./access/migrations/0093_turns.ts"
 import sessions from "./access/migrations/0075_sessions.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
@@ -28,6 +29,7 @@ import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import replies from "./runs/migrations/0064_replies.ts"
+import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
@@ -78,4 +80,6 @@ export const migrations: Migrations = {
   "0064_replies": replies,
   "0065_sub_agents": subAgents,
   "0075_sessions": sessions,
+  "0093_turns": turns,
+  "0094_program_sessions": programSessions,
 }

@@ -46,6 +46,12 @@ const table = {
     "How many runs of agents are worked on at once; a run that waits takes none.",
     (env) => Config.Int(env).pipe(Config.withDefault(4)),
   ),
+  programs: setting(
+    "STOA_PROGRAMS",
+    "isolated",
+    "`isolated`: programs of agents run by bubblewrap, apart from the machine, and do not run without it. `unisolated`: they run as the house itself does, and every turn says so.",
+    (env) => Config.Literals(["isolated", "unisolated"], env).pipe(Config.withDefault("isolated" as const)),
+  ),
   callsDays: setting(
     "STOA_CALLS_DAYS",
     "90",

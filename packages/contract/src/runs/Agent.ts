@@ -27,16 +27,30 @@ export type AgentLimits = typeof AgentLimits.Type
 
 const Path = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096))
 
+/** The programs whose command lines the house knows; `command` is any other. */
+export const ProgramName = Schema.Literals(["claude", "codex", "cursor-agent", "gemini", "opencode", "command"])
+export type ProgramName = typeof ProgramName.Type
+
 /** A model is asked step by step; a program is started for each turn, on the machine of the house. */
 export const AgentThinker = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("model") }),
   Schema.Struct({
     kind: Schema.Literal("program"),
-    program: Schema.Literals(["claude", "codex", "command"]),
+    program: ProgramName,
     command: Schema.optionalKey(
       Schema.Array(Schema.String.check(Schema.isMaxLength(4096))).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
     ),
     workspace: Schema.optionalKey(Path),
+    /** More arguments for a program we know, such as its model. */
+    args: Schema.optionalKey(
+      Schema.Array(Schema.String.check(Schema.isMaxLength(4096))).check(Schema.isMaxLength(100)),
+    ),
+    /** More of its environment, such as where its keys are. */
+    env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(4096)))),
+    /** How long one turn may take. */
+    turnSeconds: Schema.optionalKey(Count(86_400)),
+    /** Whether it reaches the network; programs of vendors do not work without. */
+    network: Schema.optionalKey(Schema.Boolean),
   }).check(
     Schema.makeFilter(
       (it) =>

@@ -41,6 +41,7 @@ import { type Attempt, begin, type CallRequest, rowOf } from "./road/attempt.ts"
 import { makeExecute, measure } from "./road/execute.ts"
 import { noTraces } from "./road/Handler.ts"
 import type { Ending } from "./road/outcome.ts"
+import { makePlaces } from "./road/places.ts"
 import { makePrepare } from "./road/prepare.ts"
 import { makeRecord } from "./road/record.ts"
 import { refusedInput } from "./road/refusedInput.ts"
@@ -218,7 +219,11 @@ export class Calls extends Context.Service<
       // wall clock: the moment is stored with the call.
       const begun = () => ({ now: clock.currentTimeMillisUnsafe(), began: monotonicOf(clock) })
 
-      const callBy = Effect.fnUntraced(function* (request: CallRequest, caller: Caller["Service"], cause: Cause) {
+      const placeOf = makePlaces()
+
+      const callBy = Effect.fnUntraced(function* (given: CallRequest, caller: Caller["Service"], cause: Cause) {
+        // What a program does in its turn is its run's doing.
+        const request = given.run === undefined ? { ...given, ...placeOf(caller) } : given
         const space = (yield* spaceOf(request, caller)) ?? null
         const isOnce = request.key !== undefined || request.run !== undefined
         const digest = isOnce ? digestOf([request.tool, textOf(request.input), space ?? undefined]) : ""

@@ -39,6 +39,7 @@ export interface NewRun {
   readonly retryOf?: RunId
   readonly step?: number
   readonly config?: RunConfig
+  readonly thinker?: "model" | "program"
 }
 
 /** What a step has cost. */
@@ -80,7 +81,7 @@ export const makeRecord = Effect.gen(function* () {
       mailbox: wanted.parentCall === undefined ? wanted.agent : id,
       lane: laneOf(wanted.agent),
       width: wanted.limits.width ?? 1,
-      thinker: "model",
+      thinker: wanted.thinker ?? "model",
       profile: wanted.profile,
       state: "queued",
       stop: null,
@@ -232,7 +233,9 @@ export const makeRecord = Effect.gen(function* () {
     const queued = yield* Effect.orDie(
       sql<RunRow>`UPDATE runs SET state = ${to("ring")}, resumed = 1, ready_at = ${now}
         WHERE ${sql.in("id", waiting)} AND ${sql.in("state", from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
-          WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running')) RETURNING *`,
+          WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running'))
+          AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
+          RETURNING *`,
     )
     for (const row of queued) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
   })
@@ -253,7 +256,7 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  return { byId, enqueue, trigger, step, end, park, ring, stop, because, about, inSpace }
+  return { spendToday, byId, enqueue, trigger, step, end, park, ring, stop, because, about, inSpace }
 })
 
 export type Record = Effect.Success<typeof makeRecord>

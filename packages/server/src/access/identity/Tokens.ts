@@ -28,7 +28,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
-import { type Hand, makeOpenSession, type TokenRow } from "./session.ts"
+import { type Hand, makeOpenSession, type TokenRow, type Turn } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 const hashOf = (token: string): string => hash("sha256", token, "hex")
@@ -62,6 +62,14 @@ export class Tokens extends Context.Service<
       Unauthenticated,
       Transaction
     >
+    /** A token for the program of an agent, for one turn of a run. */
+    readonly openTurn: (
+      agent: PrincipalId,
+      turn: Turn,
+      expiresAt: DateTime.Utc,
+    ) => Effect.Effect<Redacted.Redacted, Missing, Transaction>
+    /** The turns of a run are over: nobody comes in by their tokens any more. */
+    readonly closeTurns: (run: string) => Effect.Effect<void, never, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
     /** Who made a token, if that was somebody else than its bearer, and after a moment. */
     readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
@@ -105,7 +113,7 @@ export class Tokens extends Context.Service<
         const issuedBy = (yield* currentCause).actor
         const { hand, handSince } = wanted.hand ?? { hand: issuedBy, handSince: row.createdAt }
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy, hand, handSince, parent: wanted.parent ?? null })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -127,6 +135,10 @@ export class Tokens extends Context.Service<
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
         const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
+        if (caller?.turn !== undefined)
+          return yield* new BadInput({
+            issues: [{ path: "principal", message: "a token of a turn ends with it, and makes no other" }],
+          })
         // Made from one's own token it came from whoever that came from.
         const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null
         const from = hand ?? (own === null ? undefined : yield* handOf(own))
@@ -169,6 +181,20 @@ export class Tokens extends Context.Service<
       })
 
       const openSession = makeOpenSession(sql, { insert, handOf, revoke })
+
+      const openTurn: Tokens["Service"]["openTurn"] = Effect.fn("Tokens.openTurn")(function* (agent, turn, expiresAt) {
+        const principal = yield* principals.get(agent)
+        const label = `turn ${turn.step} of ${turn.run}`
+        const made = { principal, label, context: "agent", expiresAt, createdAt: yield* DateTime.now, turn } as const
+        return Redacted.make((yield* insert(made)).token)
+      })
+
+      const closeTurns: Tokens["Service"]["closeTurns"] = Effect.fn("Tokens.closeTurns")(function* (run) {
+        const rows = yield* Effect.orDie(
+          sql<{ id: TokenId }>`SELECT id FROM tokens WHERE run = ${run} AND revoked_at IS NULL`,
+        )
+        yield* Effect.forEach(rows, ({ id }) => Effect.orDie(revoke(id)), { discard: true })
+      })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
@@ -221,6 +247,9 @@ export class Tokens extends Context.Service<
         readonly context: AccessContext
         readonly expiresAt: string | null
         readonly epoch: number
+        readonly turnRun: string | null
+        readonly turnStep: number | null
+        readonly turnRoot: string | null
       }
       // A token is looked up once; every request asks whether any right has changed since.
       const callers = new Map<
@@ -231,7 +260,8 @@ export class Tokens extends Context.Service<
 
       const lookUp = Effect.fnUntraced(function* (key: string) {
         const rows = yield* Effect.orDie(
-          sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, p.*,
+          sql<Found>`SELECT t.id AS token_id, t.context, t.expires_at, t.run AS turn_run, t.step AS turn_step,
+            t.root AS turn_root, p.*,
             (SELECT epoch FROM access_epoch) AS epoch
             FROM tokens t JOIN principals p ON p.id = t.principal
             WHERE t.hash = ${key} AND t.revoked_at IS NULL AND p.retired_at IS NULL`,
@@ -249,6 +279,7 @@ export class Tokens extends Context.Service<
           token: row.tokenId,
           expiresAt,
           epoch: row.epoch,
+          ...(row.turnRun === null ? {} : { run: row.turnRun, turn: { step: row.turnStep!, root: row.turnRoot! } }),
         }
         if (callers.size > 10_000) callers.clear()
         callers.set(key, { caller, answer: Effect.succeed(caller) })
@@ -344,6 +375,8 @@ export class Tokens extends Context.Service<
 
       return Tokens.of({
         openSession,
+        openTurn,
+        closeTurns,
         issue,
         rotate,
         revoke,

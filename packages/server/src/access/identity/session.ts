@@ -28,6 +28,14 @@ export interface TokenRow {
   readonly certificate?: boolean
   readonly parent?: TokenId
   readonly hand?: Hand
+  readonly turn?: Turn
+}
+
+/** The step of a run that a program works on. */
+export interface Turn {
+  readonly run: string
+  readonly step: number
+  readonly root: string
 }
 
 const sessionLife = { days: 30 }
@@ -45,7 +53,7 @@ export const makeOpenSession = (
   const { handOf, insert, revoke } = tokens
   return Effect.fn("Tokens.openSession")(function* (caller: Caller["Service"]) {
     const { context, expiresAt, principal, token } = caller
-    if (token === null) return yield* new Unauthenticated({ reason: "missing" })
+    if (token === null || caller.turn !== undefined) return yield* new Unauthenticated({ reason: "missing" })
     // Looked at again where it is written: one that is revoked meanwhile makes no session.
     const alive = (id: TokenId) =>
       Effect.map(

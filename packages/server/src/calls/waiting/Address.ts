@@ -6,16 +6,22 @@ export class Address extends Context.Service<
   {
     /** Readers run before the door is open: what they send out with an address in it waits for it. */
     readonly known: Effect.Effect<string>
-    readonly tell: (address: string) => Effect.Effect<void>
+    /** The address on this machine, for programs that the house starts. */
+    readonly here: Effect.Effect<string>
+    readonly tell: (address: string, here: string) => Effect.Effect<void>
   }
 >()("server/calls/waiting/Address") {
   static readonly layer = Layer.effect(
     Address,
-    Effect.map(Deferred.make<string>(), (known) =>
-      Address.of({
+    Effect.gen(function* () {
+      const known = yield* Deferred.make<string>()
+      const local = yield* Deferred.make<string>()
+      const put = (where: typeof known, address: string) => Deferred.succeed(where, address.replace(/\/$/, ""))
+      return Address.of({
         known: Deferred.await(known),
-        tell: (address) => Effect.asVoid(Deferred.succeed(known, address.replace(/\/$/, ""))),
-      }),
-    ),
+        here: Deferred.await(local),
+        tell: (address, here) => Effect.asVoid(Effect.andThen(put(known, address), put(local, here))),
+      })
+    }),
   )
 }

@@ -86,7 +86,7 @@ export class Children extends Context.Service<
         if (nesting > deepest)
           return yield* Effect.fail(`Agents may call agents ${deepest} deep, and this would be more`)
         if (agent.retiredAt !== null) return yield* Effect.fail(`${agent.name} has left the house`)
-        if (agent.models.length === 0 && child.config.models === undefined)
+        if (agent.thinker.kind === "model" && agent.models.length === 0 && child.config.models === undefined)
           return yield* Effect.fail(
             `${agent.name} has no model to think with (stoa agents set ${agent.name} --model MODEL)`,
           )
@@ -117,6 +117,7 @@ export class Children extends Context.Service<
           parentCall: call.id,
           root: parent?.root ?? id,
           nesting,
+          thinker: agent.thinker.kind,
           config: { ...child.config, ...(context === undefined ? {} : { context }) },
         })
         return id

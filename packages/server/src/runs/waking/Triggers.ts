@@ -80,6 +80,7 @@ export class Triggers extends Context.Service<
               summary: trigger.text,
               space: trigger.space,
               depth: trigger.depth,
+              thinker: agent.thinker.kind,
             })
             return run
           }),
@@ -126,6 +127,7 @@ export class Triggers extends Context.Service<
               message: row.triggerMessage,
               space: row.triggerSpace,
               depth: row.chainDepth,
+              thinker: agent.thinker.kind,
               retryOf: row.id,
               step: step === undefined ? 0 : step - 1,
             })

@@ -130,6 +130,7 @@ const layerWake = Layer.effect(
         space: message.space,
         depth,
         afterRun: after,
+        thinker: agent.thinker.kind,
       })
       return run === target ? null : target
     })
@@ -188,6 +189,7 @@ const layerWake = Layer.effect(
         kind: "plan",
         summary: text,
         depth: 0,
+        thinker: agent.thinker.kind,
         readyAt: Math.max(now, early),
       })
     })

@@ -117,7 +117,7 @@ export class Dispatch extends Context.Service<
       const stopEnded = journal.follow({
         name: "Runs that have ended",
         kinds: ["run.ended"],
-        wanted: () => working.size > 0,
+        wanted: () => true,
         hear: (events) =>
           Effect.sync(() => {
             for (const event of events)

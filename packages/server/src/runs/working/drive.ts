@@ -22,9 +22,11 @@ import type { Ended, Record } from "../record.ts"
 import { configOf, limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
+import { type Beside, makeTurn, nothingBeside, programOf } from "../turn/turn.ts"
 import { wireToolsOf } from "./wireTools.ts"
 
 interface Step extends TakenStep {
+  readonly state: StepRow["state"]
   readonly model: string | null
   readonly parts: ReadonlyArray<Part>
   readonly results: ReadonlyArray<Result>
@@ -35,6 +37,7 @@ interface Work {
   readonly triggers: ReadonlyArray<TriggerRow>
   readonly told: ReadonlyArray<ToldRow>
   readonly steps: ReadonlyArray<Step>
+  readonly calls: ReadonlyArray<CallRow>
 }
 
 /** What a model is told of how a call ended. */
@@ -53,6 +56,8 @@ const stepOf = (row: StepRow, calls: ReadonlyArray<CallRow>): Step => {
   const parts = partsOf(row)
   return {
     number: row.number,
+    state: row.state,
+    cut: row.state === "cut",
     model: row.model,
     parts,
     asked: parts.filter((part) => part.type === "call"),
@@ -78,6 +83,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const make = yield* makeMaking
   const show = yield* makeShow
   const answering = yield* makeAnswering
+  const turns = yield* makeTurn(record)
   const clock = yield* Clock.Clock
 
   const load = Effect.fnUntraced(function* (row: RunRow) {
@@ -91,6 +97,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       row,
       triggers,
       told,
+      calls,
       steps: steps.map((step) =>
         stepOf(
           step,
@@ -114,8 +121,24 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     return { tokens: rows[0]?.tokens ?? 0, costMicros: rows[0]?.costMicros ?? 0 }
   })
 
+  /** As its rows have it. A turn that was under way when its house died is over, and said to be cut. */
+  const loadWhole = Effect.fnUntraced(function* (row: RunRow) {
+    const work = yield* load(row)
+    const last = work.steps.at(-1)
+    if (last?.state !== "thinking") return work
+    yield* turns.cut(row, last.number)
+    return yield* load({ ...row, step: last.number })
+  })
+
+  /** Looked for once its steps ask for nothing more. */
+  const besideOf = (work: Work): Effect.Effect<Beside> => {
+    const last = work.steps.at(-1)
+    const isQuiet = last !== undefined && last.asked.length === 0
+    return isQuiet ? turns.beside(work) : Effect.succeed(nothingBeside)
+  }
+
   return Effect.fn("Run.drive")(function* (claimed: RunRow) {
-    let work = yield* load(claimed)
+    let work = yield* loadWhole(claimed)
     let since = monotonicOf(clock)
     /** Time that was worked since it was last written down. */
     const busy = (): number => {
@@ -131,7 +154,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     )
 
     /** True: the run goes on. */
-    const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"]) {
+    const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"], aside: Beside) {
       const { row } = work
       const limits = limitsOf(row)
       const hit = reached(limits, {
@@ -144,6 +167,16 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       })
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
       const agent = yield* Effect.orDie(agents.get(row.agent))
+      if (agent.thinker.kind === "program") {
+        const { say } = show(row, number, null, () => false)
+        const turn = yield* turns.take(work, agent, caller, number, aside, (text) => say({ kind: "text", text }), busy)
+        if (turn === false) return false
+        if (turn !== undefined) return yield* Effect.as(end(turn), false)
+        const now = yield* record.byId(row.id)
+        if (now === undefined || now.fence !== row.fence) return false
+        work = yield* load(now)
+        return true
+      }
       const config = configOf(row)
       const session = yield* answering.sessionOf(row, caller)
       const own = session === undefined ? undefined : yield* answering.modelOf(session, agent.name)
@@ -244,6 +277,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         return false
       work = {
         ...work,
+        calls: [],
         told,
         steps,
         row: {
@@ -282,7 +316,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
 
     for (;;) {
       if (leaving()) return "handBack" as const
-      const next = proceed(work.steps)
+      const aside = yield* besideOf(work)
+      const next = proceed(work.steps, { waits: aside.waits, news: aside.closed.length + aside.late.length })
       if (next.do === "park") {
         if (yield* record.park(work.row, next.on, work.row.rung, busy())) return "parked" as const
         // Rung since, or no longer ours.
@@ -292,7 +327,13 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         continue
       }
       if (next.do === "end") {
-        yield* end(next)
+        // A program's turn is its work, whether it called anything or not.
+        const isTurn = programOf(work.steps.at(-1)?.model ?? null) !== undefined
+        if (isTurn) {
+          const caller = yield* callerNow
+          if (Option.isSome(caller)) yield* turns.answer(work, caller.value)
+        }
+        yield* end(isTurn && next.stop === "no_tool_call" ? { ...next, stop: "end_turn" } : next)
         return "ended" as const
       }
       const caller = yield* callerNow
@@ -301,7 +342,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         return "ended" as const
       }
       if (next.do === "make") yield* makeCalls(next.step, next.places, caller.value)
-      else if (!(yield* thinkOnce(next.step, caller.value))) return "ended" as const
+      else if (!(yield* thinkOnce(next.step, caller.value, aside))) return "ended" as const
     }
   })
 })

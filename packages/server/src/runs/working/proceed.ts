@@ -17,7 +17,16 @@ export interface TakenStep {
   readonly asked: ReadonlyArray<CallPart>
   /** By place, beginning with 1; a place without a call was not made. */
   readonly calls: ReadonlyMap<number, MadeCall>
+  /** A program's turn that was cut off. */
+  readonly cut?: boolean
 }
+
+/** What hangs on the run and not on a step: what it waits for still, and what has come and was not told. */
+export interface Aside {
+  readonly waits: number
+  readonly news: number
+}
+const nothing: Aside = { waits: 0, news: 0 }
 
 export type Next =
   | { readonly do: "think"; readonly step: number }
@@ -41,14 +50,18 @@ const isInvalid = ({ asked, calls }: TakenStep): boolean =>
 export const quietEnd = (steps: ReadonlyArray<Pick<TakenStep, "asked">>): StopReason =>
   steps.some(({ asked }) => asked.length > 0) ? "end_turn" : "no_tool_call"
 
-export const proceed = (steps: ReadonlyArray<TakenStep>): Next => {
+export const proceed = (steps: ReadonlyArray<TakenStep>, aside: Aside = nothing): Next => {
   const last = steps.at(-1)
   if (last === undefined) return { do: "think", step: 1 }
+  // It goes on with a turn that says so.
+  if (last.cut === true) return { do: "think", step: last.number + 1 }
   const places = last.asked.map((_, at) => at + 1).filter((place) => !last.calls.has(place))
   if (places.length > 0) return { do: "make", step: last.number, places }
   const waits = [...last.calls.values()].filter(({ state }) => open.includes(state))
   if (waits.length > 0)
     return { do: "park", on: waits.every(({ onKind }) => onKind === "reply") ? "parkReply" : "parkTool" }
+  if (last.asked.length === 0 && aside.news > 0) return { do: "think", step: last.number + 1 }
+  if (last.asked.length === 0 && aside.waits > 0) return { do: "park", on: "parkReply" }
   if (last.asked.length === 0) return { do: "end", stop: quietEnd(steps), failure: null }
   const newest = steps.slice(-mostInvalid)
   if (newest.length === mostInvalid && newest.every(isInvalid))

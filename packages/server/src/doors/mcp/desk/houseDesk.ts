@@ -30,6 +30,8 @@ import { extrasAt } from "./serverTools.ts"
 const patienceMs = 50_000
 /** A client that knows tasks need not hold a connection for what takes longer. */
 const taskPatienceMs = 2000
+/** A program in its turn is not held: what takes longer, it is told in its next one. */
+const turnPatienceMs = 5000
 const mostKept = 2000
 /** No tool has a longer name; what is called so is not worth a row. */
 const longestName = 256
@@ -141,7 +143,7 @@ export const layerHouseDesk = Layer.effect(
       line: Line,
       unknown: () => Fault,
     ): Effect.Effect<Outcome, Fault> => {
-      const wait = use.mayBeTask ? taskPatienceMs : patienceMs
+      const wait = caller.turn !== undefined ? turnPatienceMs : use.mayBeTask ? taskPatienceMs : patienceMs
       const request: CallRequest = {
         tool,
         input: use.arguments,

@@ -1,0 +1,203 @@
+/**
+ * One turn of an agent that is a program: started with a small environment and an MCP configuration of its own, read while it
+ * speaks, and ended with everything it started. What fails, fails this turn and nothing else.
+ */
+// edge: the files of a turn
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { type Agent, placeholdersIn, type ProgramName } from "@stoa/contract"
+import { programEnvironment, Redactor } from "@stoa/tools"
+import { Context, Data, Effect, Layer, Redacted } from "effect"
+import { Confidential } from "../access/secrets/Confidential.ts"
+import { makeReveal } from "../access/secrets/Reveal.ts"
+import { Settings } from "../Settings.ts"
+import { Folder } from "../store/Folder.ts"
+import { boxArguments, findBubblewrap } from "./isolation.ts"
+import { runProcess } from "./process.ts"
+import { claude } from "./providers/claude.ts"
+import { codex } from "./providers/codex.ts"
+import { command } from "./providers/command.ts"
+import { cursorAgent, gemini, opencode } from "./providers/others.ts"
+import type { Heard, MCPEntry, ProgramThinker, Provider } from "./providers/Provider.ts"
+import { Workspaces } from "./Workspaces.ts"
+
+const providers: Record<ProgramName, Provider> = {
+  claude,
+  codex,
+  "cursor-agent": cursorAgent,
+  gemini,
+  opencode,
+  command,
+}
+
+/** How long a turn may take where its agent says nothing else. */
+const usualSeconds = 1800
+const graceMs = 2000
+/** What is kept of what a program said last. */
+const mostText = 256 * 1024
+
+/** The turn came to nothing, and why, in a sentence. What it said by then is kept. */
+export class TurnFailure extends Data.TaggedError("TurnFailure")<{
+  readonly message: string
+  readonly heard: Heard
+}> {}
+
+export interface TurnRequest {
+  readonly agent: Agent
+  readonly thinker: ProgramThinker
+  readonly run: string
+  readonly step: number
+  readonly text: string
+  readonly system: string
+  readonly session: string | null
+  /** Where our MCP server is, and who comes with which token. */
+  readonly url: string
+  readonly token: Redacted.Redacted
+}
+
+export interface TurnSaid extends Heard {
+  /** How it was kept apart from the machine: shown with every turn. */
+  readonly isolation: "bubblewrap" | "none"
+}
+
+export class Programs extends Context.Service<
+  Programs,
+  {
+    readonly turn: (request: TurnRequest, show: (text: string) => void) => Effect.Effect<TurnSaid, TurnFailure>
+    /** How programs are kept apart from this machine; undefined, where they may not run. */
+    readonly isolation: () => "bubblewrap" | "none" | undefined
+    readonly secondsOf: (thinker: ProgramThinker) => number
+  }
+>()("server/programs/Programs") {
+  static readonly layer = Layer.effect(
+    Programs,
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      const folder = yield* Folder
+      const reveal = yield* makeReveal
+      const confidential = yield* Confidential
+      const workspaces = yield* Workspaces
+      const turns = join(folder.path, "turns")
+      // What a house that was killed left there; its programs are gone with it.
+      rmSync(turns, { recursive: true, force: true })
+      let found: { readonly bwrap: string | undefined } | undefined
+      const bubblewrap = () => (found ??= { bwrap: findBubblewrap(undefined) }).bwrap
+      const isolation = () =>
+        settings.programs === "unisolated" ? "none" : bubblewrap() === undefined ? undefined : "bubblewrap"
+
+      const secondsOf = ({ turnSeconds = usualSeconds }: ProgramThinker) => turnSeconds
+
+      const filled = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, redactor: Redactor) {
+        const out: Record<string, string> = {}
+        for (const [name, text] of Object.entries(env)) {
+          const read = placeholdersIn(text)
+          if ("fault" in read) return yield* Effect.fail(`${name}: ${read.fault}`)
+          const parts = yield* Effect.forEach(read.parts, (part) =>
+            typeof part === "string" ? Effect.succeed(part) : reveal(part, redactor),
+          )
+          out[name] = parts.join("")
+        }
+        return out
+      })
+
+      const fail = (message: string, heard: Heard = { text: "" }) => new TurnFailure({ message, heard })
+
+      const turn: Programs["Service"]["turn"] = Effect.fn("Programs.turn")(function* (request, show) {
+        const { agent, thinker } = request
+        const kept = isolation()
+        if (kept === undefined)
+          return yield* fail(
+            "Programs of agents run apart from the machine, by bubblewrap, and this machine has none that works. Install it (Debian: apt install bubblewrap), or let them run as the house itself does: STOA_PROGRAMS=unisolated.",
+          )
+        const provider = providers[thinker.program]
+        const redactor = new Redactor()
+        const token = Redacted.value(request.token)
+        redactor.add(token)
+        confidential.add(token)
+        const place = join(turns, `${request.run}.${request.step}`)
+        const workspace = yield* Effect.mapError(workspaces.open(agent, thinker), (message) => fail(message))
+        const server: MCPEntry = { type: "http", url: request.url, headers: { Authorization: `Bearer ${token}` } }
+        const line = provider.line({
+          thinker,
+          text: request.text,
+          system: request.system,
+          session: request.session,
+          server,
+          folder: place,
+        })
+        const network = thinker.network ?? provider.network
+        const added = yield* Effect.mapError(filled(thinker.env ?? {}, redactor), (message) => fail(message))
+        const env = yield* programEnvironment({
+          ...added,
+          ...line.env,
+          STOA_URL: new URL(request.url).origin,
+          STOA_TOKEN: token,
+          STOA_AGENT: agent.name,
+          STOA_MCP_CONFIG: join(place, "mcp.json"),
+          STOA_INSTRUCTIONS: join(place, "instructions.md"),
+        })
+        const files = [
+          { in: "turn", path: "mcp.json", text: JSON.stringify({ mcpServers: { stoa: server } }) },
+          { in: "turn", path: "instructions.md", text: request.system },
+          ...line.files,
+        ]
+        const write = Effect.try({
+          try: () => {
+            for (const file of files) {
+              const path = join(file.in === "turn" ? place : workspace.path, file.path)
+              mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+              writeFileSync(path, file.text, { mode: 0o600 })
+            }
+            chmodSync(place, 0o700)
+          },
+          catch: (cause) => fail(`The files of its turn could not be written: ${String(cause)}`),
+        })
+        const [program, args] =
+          kept === "bubblewrap"
+            ? [
+                bubblewrap()!,
+                [
+                  ...boxArguments({ workspace: workspace.path, folder: place, binds: workspace.binds, network }),
+                  line.command,
+                  ...line.args,
+                ],
+              ]
+            : [line.command, line.args]
+        const reading = provider.read()
+        const cleaned = redactor.stream()
+        const seconds = secondsOf(thinker)
+        const ran = yield* write.pipe(
+          Effect.andThen(
+            runProcess({ command: program, args, env, cwd: workspace.path, graceMs }, line.stdin, seconds, (chunk) => {
+              const shown = reading.take(chunk)
+              if (shown !== "") show(cleaned.json({ text: shown }).text)
+            }),
+          ),
+          Effect.ensuring(Effect.sync(() => rmSync(place, { recursive: true, force: true }))),
+        )
+        const said = reading.end()
+        const heard = { ...said, text: redactor.text(said.text.slice(-mostText)) }
+        const name = thinker.program === "command" ? (thinker.command?.[0] ?? "the program") : thinker.program
+        switch (ran.end) {
+          case "late":
+            return yield* fail(`${name} did not end its turn within ${seconds} seconds, and was stopped.`, heard)
+          case "large":
+            return yield* fail(`${name} printed more than 8 MiB in one turn, and was stopped.`, heard)
+          case "exited": {
+            if (!ran.startable) return yield* fail(`There is no program ${name} that can be started here.`, heard)
+            const why = redactor.text(ran.stderr.slice(-1000))
+            if (said.error !== undefined) return yield* fail(`${name} failed: ${redactor.text(said.error)}`, heard)
+            if (ran.code !== 0)
+              return yield* fail(
+                `${name} ended with ${ran.code === null ? "a signal" : `exit code ${ran.code}`}${why === "" ? "." : `: ${why}`}`,
+                heard,
+              )
+            return { ...heard, isolation: kept }
+          }
+        }
+      })
+
+      return Programs.of({ turn, isolation, secondsOf })
+    }),
+  )
+}

@@ -1,0 +1,45 @@
+/** One process from its start to its end: its input at once, its output as it comes, within its time and its size. */
+// edge: streams of a process
+import { openProgram, type Program, type ProgramOptions } from "@stoa/tools"
+import { Effect } from "effect"
+
+/** Beyond this much output a program has gone astray. */
+const mostOutput = 8 * 1024 * 1024
+
+export type Ran =
+  | { readonly end: "exited"; readonly code: number | null; readonly stderr: string; readonly startable: boolean }
+  | { readonly end: "late" }
+  | { readonly end: "large" }
+
+const followed = (program: Program, stdin: string, take: (chunk: string) => void) =>
+  Effect.callback<Ran>((resume) => {
+    let size = 0
+    program.stdout.setEncoding("utf8")
+    program.stdout.on("data", (chunk: string) => {
+      size += chunk.length
+      if (size > mostOutput) resume(Effect.succeed({ end: "large" }))
+      else take(chunk)
+    })
+    void program.exited.then((code) =>
+      resume(
+        Effect.succeed({ end: "exited", code, stderr: program.stderr, startable: !program.unstartable } satisfies Ran),
+      ),
+    )
+    program.stdin.end(stdin)
+  })
+
+/** Returns when it and everything it started are gone. */
+export const runProcess = (
+  options: ProgramOptions,
+  stdin: string,
+  seconds: number,
+  take: (chunk: string) => void,
+): Effect.Effect<Ran> =>
+  Effect.scoped(
+    Effect.flatMap(openProgram(options), (program) =>
+      Effect.timeoutOrElse(followed(program, stdin, take), {
+        duration: `${seconds} seconds`,
+        orElse: () => Effect.succeed<Ran>({ end: "late" }),
+      }),
+    ),
+  )

@@ -1,0 +1,93 @@
+/** How one kind of program is started for a turn, and how what it prints is read. Pure: nothing here starts anything. */
+import type { AgentThinker } from "@stoa/contract"
+
+export type ProgramThinker = Extract<AgentThinker, { readonly kind: "program" }>
+
+/** What a turn is made of. */
+export interface Turn {
+  readonly thinker: ProgramThinker
+  /** Its mail. */
+  readonly text: string
+  /** What it is told of itself. */
+  readonly system: string
+  /** Its own session of earlier turns, where it keeps one. */
+  readonly session: string | null
+  /** Our MCP server, as this turn reaches it. */
+  readonly server: MCPEntry
+  /** A folder of this turn: what is put there is gone with it. */
+  readonly folder: string
+}
+
+/** An entry of an `mcpServers` file: by address, or a program that carries the messages there. */
+export type MCPEntry =
+  | { readonly type: "http"; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly command: string
+      readonly args: ReadonlyArray<string>
+      readonly env: Readonly<Record<string, string>>
+    }
+
+interface CommandLine {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly stdin: string
+  /** Files of this turn, by their paths in its folder, or in the workspace where the program looks nowhere else. */
+  readonly files: ReadonlyArray<{ readonly in: "turn" | "workspace"; readonly path: string; readonly text: string }>
+}
+
+/** What a turn came to. */
+export interface Heard {
+  readonly text: string
+  readonly session?: string
+  readonly usage?: { readonly in: number; readonly out: number; readonly cached: number }
+  readonly costMicros?: number
+  /** It says itself that it failed. */
+  readonly error?: string
+}
+
+export interface Reading {
+  /** Takes what it printed; gives what of it is to be shown at once. */
+  readonly take: (chunk: string) => string
+  readonly end: () => Heard
+}
+
+export interface Provider {
+  /** It works with a model of its vendor's, over the network. */
+  readonly network: boolean
+  readonly line: (turn: Turn) => CommandLine
+  readonly read: () => Reading
+}
+
+/** The system prompt stands before the first message of a session, where a program takes it nowhere else. */
+export const withSystem = ({ session, system, text }: Turn): string =>
+  session === null ? `${system}\n\n---\n\n${text}` : text
+
+/** Reads lines of JSON; what is none is left out, as a program's own chatter is. */
+export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => string, end: () => Heard): Reading => {
+  let rest = ""
+  const one = (line: string): string => {
+    if (!line.startsWith("{")) return ""
+    try {
+      return hear(JSON.parse(line) as Readonly<Record<string, unknown>>)
+    } catch {
+      return ""
+    }
+  }
+  return {
+    take: (chunk) => {
+      const lines = (rest + chunk).split("\n")
+      rest = lines.pop()!
+      return lines.map((line) => one(line.trim())).join("")
+    },
+    end: () => {
+      one(rest.trim())
+      return end()
+    },
+  }
+}
+
+export const record = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
+export const numberOf = (value: unknown): number => (typeof value === "number" && value >= 0 ? value : 0)

@@ -1,0 +1,65 @@
+/** Claude Code in print mode: lines of JSON, its own session resumed, our server alone. */
+import { linesOf, numberOf, type Provider, record, textOf } from "./Provider.ts"
+
+export const claude: Provider = {
+  network: true,
+  line: ({ folder, session, system, text, thinker }) => ({
+    command: "claude",
+    args: [
+      "-p",
+      "--output-format",
+      "stream-json",
+      "--verbose",
+      "--mcp-config",
+      `${folder}/mcp.json`,
+      "--strict-mcp-config",
+      // Our own tools are judged by the house.
+      "--allowedTools",
+      "mcp__stoa",
+      "--append-system-prompt",
+      system,
+      ...(session === null ? [] : ["--resume", session]),
+      ...(thinker.args ?? []),
+    ],
+    env: {},
+    stdin: text,
+    files: [],
+  }),
+  read: () => {
+    let [text, session, error, said] = ["", "", "", ""]
+    let usage = { in: 0, out: 0, cached: 0 }
+    let costMicros = 0
+    return linesOf(
+      (line) => {
+        session = textOf(line["session_id"]) || session
+        if (line["type"] === "assistant") {
+          const content = record(line["message"])["content"]
+          const words = (Array.isArray(content) ? content : [])
+            .map((part) => (record(part)["type"] === "text" ? textOf(record(part)["text"]) : ""))
+            .join("")
+          said += words
+          return words
+        }
+        if (line["type"] !== "result") return ""
+        text = textOf(line["result"])
+        if (line["is_error"] === true) error = text || textOf(line["subtype"]) || "it failed"
+        const used = record(line["usage"])
+        const cached = numberOf(used["cache_read_input_tokens"])
+        usage = {
+          in: numberOf(used["input_tokens"]) + cached + numberOf(used["cache_creation_input_tokens"]),
+          out: numberOf(used["output_tokens"]),
+          cached,
+        }
+        costMicros = Math.round(numberOf(line["total_cost_usd"]) * 1e6)
+        return ""
+      },
+      () => ({
+        text: (text || said).trim(),
+        usage,
+        costMicros,
+        ...(session === "" ? {} : { session }),
+        ...(error === "" ? {} : { error }),
+      }),
+    )
+  },
+}

@@ -1,0 +1,57 @@
+/** What a wait that hangs on a run has come to, in names: who has answered what, and who will not. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Closed } from "./mail.ts"
+
+export interface ClosedRow {
+  readonly id: string
+  readonly message: string
+  readonly state: string
+  readonly outcome: string | null
+  readonly told: number | null
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  silent: "It ended its turn without an answer.",
+  gone: "It failed, was stopped, or has left.",
+  awaited: "It has not answered in time.",
+}
+
+interface PartyRow {
+  readonly wait: string
+  readonly state: string
+  readonly name: string
+}
+interface ReplyRow {
+  readonly wait: string
+  readonly name: string
+  readonly text: string
+}
+
+export const closedOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rows: ReadonlyArray<ClosedRow>) {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const parties = yield* Effect.orDie(
+    sql<PartyRow>`SELECT w.wait, w.state, p.name FROM wait_parties w JOIN principals p ON p.id = w.principal
+      WHERE ${sql.in("w.wait", ids)} ORDER BY p.name`,
+  )
+  const replies = yield* Effect.orDie(
+    sql<ReplyRow>`SELECT r.wait, p.name, m.text FROM wait_replies r JOIN messages m ON m.id = r.message
+      JOIN principals p ON p.id = m.author WHERE ${sql.in("r.wait", ids)} ORDER BY m.created_at, m.seq`,
+  )
+  return rows.map((row): Closed => {
+    const said = replies.filter(({ wait }) => wait === row.id)
+    const missing = parties.filter((one) => one.wait === row.id && one.state !== "replied")
+    const released = row.state === "released" ? "The wait was ended by an operator." : undefined
+    return {
+      message: row.message,
+      state: row.state,
+      replies: said.map(({ name: from, text }) => ({ from, text })),
+      // Enough have answered: nobody is missing.
+      missing:
+        row.state === "resolved"
+          ? []
+          : missing.map(({ name, state }) => ({ name, why: released ?? reasons[state] ?? "It has not answered." })),
+    }
+  })
+})

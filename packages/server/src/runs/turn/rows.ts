@@ -1,0 +1,116 @@
+/** What is written of a program's turn. It cannot be repeated, so it is written before it begins, and again when it ended. */
+import type { PrincipalId } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Tokens } from "../../access/identity/Tokens.ts"
+import { Journal } from "../../store/journal/Journal.ts"
+import { from } from "../lifecycle.ts"
+import type { Record, Spent } from "../record.ts"
+import type { RunRow, StepRow, ToldRow } from "../rows.ts"
+
+export interface Beginning {
+  readonly row: RunRow
+  readonly number: number
+  readonly model: string
+  readonly told: ReadonlyArray<ToldRow>
+  /** Waits whose end it is told now. */
+  readonly waits: ReadonlyArray<string>
+  /** How long its token may live, whatever happens. */
+  readonly seconds: number
+}
+
+export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const tokens = yield* Tokens
+  const iso = Effect.map(DateTime.now, DateTime.formatIso)
+
+  const ours = (row: RunRow) =>
+    Effect.map(
+      Effect.orDie(sql`UPDATE runs SET step = step WHERE id = ${row.id} AND fence = ${row.fence}
+        AND ${sql.in("state", from("goOn"))} RETURNING id`),
+      (rows) => rows.length > 0,
+    )
+
+  /** The token it comes in with; nothing, where the run is no longer ours. */
+  const begin = ({ model, number, row, seconds, told, waits }: Beginning) =>
+    record.because(
+      row,
+      journal.transact(
+        Effect.gen(function* () {
+          if (!(yield* ours(row))) return undefined
+          if (told.length > 0)
+            yield* Effect.orDie(
+              sql`INSERT INTO run_messages ${sql.insert(told.map((one) => ({ ...one })) as never)} ON CONFLICT DO NOTHING`,
+            )
+          const step: StepRow = {
+            run: row.id,
+            number,
+            state: "thinking",
+            content: "[]",
+            finish: null,
+            model,
+            tokensIn: 0,
+            tokensOut: 0,
+            tokensCached: 0,
+            costMicros: 0,
+            beganAt: yield* iso,
+            saidAt: null,
+          }
+          yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...step })}`)
+          if (waits.length > 0) yield* Effect.orDie(sql`UPDATE waits SET told = ${number} WHERE ${sql.in("id", waits)}`)
+          yield* Effect.orDie(
+            sql`UPDATE triggers SET delivered_at = ${step.beganAt} WHERE run = ${row.id} AND delivered_at IS NULL`,
+          )
+          const until = DateTime.add(yield* DateTime.now, { seconds: seconds + 60 })
+          return yield* Effect.orDie(tokens.openTurn(row.agent, { run: row.id, step: number, root: row.root }, until))
+        }),
+      ),
+    )
+
+  const change = (
+    row: RunRow,
+    number: number,
+    state: "said" | "cut",
+    said: { readonly text: string; readonly finish: string },
+    spent: Spent & { readonly cached: number },
+    session: { readonly program: string; readonly id: string } | undefined,
+  ) =>
+    record.because(
+      row,
+      journal.transact(
+        Effect.gen(function* () {
+          yield* tokens.closeTurns(row.id)
+          const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${number},
+            attempts = ${state === "said" ? 0 : sql`attempts`},
+            tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
+            cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
+            WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("goOn"))} RETURNING id`)
+          const content = JSON.stringify(said.text === "" ? [] : [{ type: "text", text: said.text }])
+          yield* Effect.orDie(sql`UPDATE steps SET state = ${state}, content = ${content}, finish = ${said.finish},
+            tokens_in = ${spent.tokensIn}, tokens_out = ${spent.tokensOut}, tokens_cached = ${spent.cached},
+            cost_micros = ${spent.costMicros}, said_at = ${yield* iso}
+            WHERE run = ${row.id} AND number = ${number} AND state = 'thinking'`)
+          if (session !== undefined) {
+            const kept = { agent: row.agent, program: session.program, session: session.id, at: yield* iso }
+            yield* Effect.orDie(sql`INSERT INTO program_sessions ${sql.insert(kept)}
+              ON CONFLICT (agent, program) DO UPDATE SET session = excluded.session, at = excluded.at`)
+          }
+          yield* record.spendToday(row.agent, spent)
+          if (moved.length === 0) return false
+          yield* journal.append({ kind: "run.stepped", body: { ...record.about(row), step: number, calls: 0 } })
+          return true
+        }),
+      ),
+    )
+
+  const sessionOf = (agent: PrincipalId, program: string) =>
+    Effect.map(
+      Effect.orDie(
+        sql<{ session: string }>`SELECT session FROM program_sessions WHERE agent = ${agent} AND program = ${program}`,
+      ),
+      (rows) => rows[0]?.session ?? null,
+    )
+
+  return { begin, change, sessionOf }
+})

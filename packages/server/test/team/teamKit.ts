@@ -1,0 +1,107 @@
+/** What the suites of teams stand on: a house whose agents are stand-ins for command-line programs. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import { ask, Guest, house, type HouseOptions, roomy } from "../house.ts"
+import { fresh, someone } from "../spaces/spacesGuests.ts"
+
+const standIn = fileURLToPath(new URL("./standIn.mjs", import.meta.url))
+
+export const teamHouse = (options: HouseOptions) =>
+  house({ config: roomy, ...options, env: { STOA_PROGRAMS: "unisolated", ...options.env } })
+
+export interface Rule {
+  readonly when?: { readonly agent?: string; readonly text?: string }
+  readonly call?: ReadonlyArray<{ readonly tool: string; readonly input?: object }>
+  readonly say?: string
+  /** Says it before it calls anything. */
+  readonly first?: true
+  readonly list?: true
+  readonly hang?: true
+  readonly child?: true
+  readonly leak?: true
+  readonly print?: number
+  readonly fail?: string
+}
+
+const rulesFile = Effect.map(Guest, ({ configFile }) => join(dirname(configFile), "program.json"))
+
+/** What every stand-in of the house does from now on. */
+export const setProgram = Effect.fnUntraced(function* (rules: ReadonlyArray<Rule>) {
+  writeFileSync(yield* rulesFile, JSON.stringify({ rules }))
+})
+
+interface Entry {
+  readonly agent: string
+  readonly turn?: string
+  readonly env?: ReadonlyArray<string>
+  readonly cwd?: string
+  readonly pid?: number
+  readonly child?: number
+  readonly tools?: ReadonlyArray<string>
+  readonly tool?: string
+  readonly ms?: number
+  readonly fault?: string
+  readonly code?: number
+  readonly hangs?: true
+  readonly result?: {
+    readonly isError?: boolean
+    readonly structuredContent?: Readonly<Record<string, unknown>>
+    readonly content: ReadonlyArray<{ readonly text: string }>
+  }
+}
+
+/** What the stand-ins of an agent have seen and done. */
+export const logOf = Effect.fnUntraced(function* (agent: { readonly name: string }) {
+  const file = `${yield* rulesFile}.log`
+  if (!existsSync(file)) return []
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Entry)
+    .filter((entry) => entry.agent === agent.name)
+})
+
+export const turnsOf = (agent: { readonly name: string }) =>
+  Effect.map(logOf(agent), (log) => log.flatMap(({ turn }) => (turn === undefined ? [] : [turn])))
+
+/** What a tool gave an agent, in the order of its calls. */
+export const answersOf = (agent: { readonly name: string }, tool: string) =>
+  Effect.map(logOf(agent), (log) =>
+    log
+      .filter((entry) => entry.tool === tool)
+      .map(({ fault, result }) =>
+        fault === undefined ? (JSON.parse(result!.content[0]!.text) as Readonly<Record<string, unknown>>) : { fault },
+      ),
+  )
+
+const thinkerOf = Effect.map(rulesFile, (file) => ({
+  kind: "program" as const,
+  program: "command" as const,
+  command: [process.execPath, standIn, file],
+}))
+
+/** An agent whose program is the stand-in. */
+export const programmed = Effect.fnUntraced(function* (
+  more: {
+    readonly name?: string
+    readonly toolsets?: ReadonlyArray<"stoa" | "office" | "gateway" | "team">
+    readonly parent?: string
+    readonly thinker?: object
+    readonly limits?: object
+  } = {},
+) {
+  const { admin } = yield* Guest
+  const bot = yield* someone("agent", more.name ?? fresh("agent"))
+  yield* ask(() => admin.principals.change(bot.id, { toolsets: more.toolsets ?? ["stoa"] }))
+  const thinker = { ...(yield* thinkerOf), ...more.thinker }
+  yield* ask(() =>
+    admin.agents.change(bot.id, {
+      thinker,
+      ...(more.parent === undefined ? {} : { parent: more.parent }),
+      ...(more.limits === undefined ? {} : { limits: more.limits }),
+    }),
+  )
+  return bot
+})
