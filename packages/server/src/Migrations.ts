@@ -3,6 +3,7 @@
  */
 import turns from "./access/migrations/0093_turns.ts"
 import sessions from "./access/migrations/0075_sessions.ts"
+import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
 import access from "./access/migrations/0002_access.ts"
 import auditCalls from "./access/migrations/0018_audit_calls.ts"
 import loans from "./access/migrations/0016_loans.ts"
@@ -80,6 +81,7 @@ export const migrations: Migrations = {
   "0064_replies": replies,
   "0065_sub_agents": subAgents,
   "0075_sessions": sessions,
+  "0076_sessions_apart": sessionsApart,
   "0093_turns": turns,
   "0094_program_sessions": programSessions,
 }

@@ -5,7 +5,7 @@ export class Limit extends Schema.Class<Limit>("Limit")({
   /** A principal's name, `role:<role>`, or `*`. */
   principal: Schema.String,
   /**
-   * `http` for requests, `kilobytes` for what their bodies hold, `tools/<name>` for calls, `imports` for documents of tools; at once: `waits` for those that stay
+   * `http` for requests, `kilobytes` for what their bodies hold, `tools/<name>` for calls, `calls/refused` for refused calls that are recorded one by one, `imports` for documents of tools; at once: `waits` for those that stay
    * with a call, `waits/messages` for those that wait to be spoken to. `*` stands for any run of characters.
    */
   resource: Schema.String,

@@ -6,6 +6,7 @@ import { TooManyRequests, Unauthenticated } from "../Errors.ts"
 import { Principal } from "../access/Principal.ts"
 import { problem } from "../Problem.ts"
 import { Space } from "../spaces/Space.ts"
+import { SmallBody } from "./guards.ts"
 
 /** Asked without a token in a header: it is how a browser keeps one, where no script can read it. */
 export class SessionApi extends HttpApiGroup.make("session")
@@ -17,6 +18,7 @@ export class SessionApi extends HttpApiGroup.make("session")
     }),
     HttpApiEndpoint.delete("close", "/session", { success: HttpApiSchema.NoContent }),
   )
+  .middleware(SmallBody)
   .prefix("/api/v1") {}
 
 export class Start extends Schema.Class<Start>("Start")({

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BadInput, Missing } from "../Errors.ts"
+import { BadInput, Missing, WrongState } from "../Errors.ts"
 import { TokenId } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../access/Principal.ts"
@@ -23,7 +23,7 @@ export class TokensApi extends HttpApiGroup.make("tokens")
     HttpApiEndpoint.post("rotate", "/tokens/:id/rotate", {
       params: { id: TokenId },
       success: made(IssuedToken),
-      error: problem(Missing),
+      error: [problem(Missing), problem(WrongState)],
     }).middleware(Idempotency),
     HttpApiEndpoint.delete("revoke", "/tokens/:id", {
       params: { id: TokenId },

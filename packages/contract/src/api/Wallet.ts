@@ -3,6 +3,7 @@ import { BadInput, TooManyRequests, Unauthenticated } from "../Errors.ts"
 import { problem } from "../Problem.ts"
 import { IssuedToken } from "../access/Token.ts"
 import { NewWalletChallenge, WalletChallenge, WalletSignature } from "../access/Wallet.ts"
+import { SmallBody } from "./guards.ts"
 
 /** Asked without a token: it is how one gets one. */
 export class WalletApi extends HttpApiGroup.make("wallet")
@@ -18,4 +19,5 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       error: [problem(Unauthenticated), problem(TooManyRequests)],
     }),
   )
+  .middleware(SmallBody)
   .prefix("/api/v1") {}

@@ -36,6 +36,11 @@ export class Submitting extends HttpApiMiddleware.Service<Submitting, { provides
   { error: [problem(Unauthenticated), problem(TooManyRequests), problem(Forbidden)] },
 ) {}
 
+/** For what is asked without a credential: its body is small, and a larger one is not read. */
+export class SmallBody extends HttpApiMiddleware.Service<SmallBody>()("contract/api/SmallBody", {
+  error: problem(TooLarge),
+}) {}
+
 /** What could not be read becomes a BadInput that names the path. */
 export class Reading extends HttpApiMiddleware.Service<Reading>()("contract/api/Reading", {
   error: [problem(BadInput), problem(TooLarge), problem(DiskFull), problem(Internal)],

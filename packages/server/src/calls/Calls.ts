@@ -44,6 +44,7 @@ import type { Ending } from "./road/outcome.ts"
 import { makePlaces } from "./road/places.ts"
 import { makePrepare } from "./road/prepare.ts"
 import { makeRecord } from "./road/record.ts"
+import { makeRefusals } from "./road/refusals.ts"
 import { refusedInput } from "./road/refusedInput.ts"
 import { type CallRow, isWithHost } from "./road/rows.ts"
 import { makeEndings } from "./waiting/endings.ts"
@@ -115,6 +116,7 @@ export class Calls extends Context.Service<
       const { id: me } = yield* Holder
       const record = yield* makeRecord
       const prepare = yield* makePrepare
+      const recordRefusal = yield* makeRefusals
       const listeners = makeListeners(record)
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
@@ -150,11 +152,14 @@ export class Calls extends Context.Service<
         return yield* stay(row, request)
       })
 
-      /** Refused before anything ran: written down all the same. */
+      /** Refused before anything ran: recorded all the same. */
       const refuse = Effect.fnUntraced(function* (attempt: Attempt, refusal: Refused) {
-        const row = rowOf(attempt, refusedInput(attempt.input))
-        const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
-        yield* measure(yield* journal.transact(record.whole(row, ending, noTraces())))
+        const recorded = Effect.suspend(() => {
+          const row = rowOf(attempt, refusedInput(attempt.input))
+          const ending = { step: "refuse", error: Road.failureOf(refusal) } as const
+          return Effect.flatMap(journal.transact(record.whole(row, ending, noTraces())), measure)
+        })
+        yield* recordRefusal(attempt, recorded)
         return yield* Effect.fail(refusal)
       })
 

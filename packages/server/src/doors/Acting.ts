@@ -89,9 +89,13 @@ export class Acting extends Context.Service<
             return Option.isSome(anonymous)
               ? Effect.orDie(tokens.standIn(anonymous.value))
               : Effect.fail(new Unauthenticated({ reason: "missing" }))
-          const token = authorization === "" ? session : tokenIn(authorization)
-          if (token === undefined) return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
-          const known = tokens.authenticate(Redacted.make(token))
+          const token = authorization === "" ? undefined : tokenIn(authorization)
+          if (authorization !== "" && token === undefined)
+            return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
+          const known =
+            token === undefined
+              ? tokens.authenticateSession(Redacted.make(session!))
+              : tokens.authenticate(Redacted.make(token))
           return resolvedValue(known) !== undefined
             ? known
             : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))
@@ -106,6 +110,17 @@ export class Acting extends Context.Service<
             const limit = `${mostWaiting} that wait to begin`
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
           })
+
+        /** Somebody over a limit is answered a little later: it cannot ask as fast as it is refused. */
+        const heldBack = (id: string): Effect.Effect<void> =>
+          Effect.callback<void>((resume) => {
+            const answer = () => resume(Effect.void)
+            const leave = turns.hold(id, answer)
+            if (leave !== undefined) return Effect.sync(leave)
+            answer()
+          })
+        const isOver = (error: unknown): boolean =>
+          error instanceof TooManyRequests || inner(error) instanceof TooManyRequests
 
         const record = (error: unknown): Effect.Effect<void, never, Caller> => {
           const denied = error instanceof Forbidden ? error : inner(error)
@@ -122,14 +137,15 @@ export class Acting extends Context.Service<
           const { id, kind } = caller.principal
           const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
           const begun = (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
-            turns.begin(id, bytes) ? recorded(app) : Effect.andThen(turnOf(id, bytes), recorded(app))
+            turns.begin(id, bytes) ? app : Effect.andThen(turnOf(id, bytes), app)
           const counted = chain(limits.take(caller, "http"), () =>
             // Small ones are bounded by their number.
             bytes < kilobyte ? begun() : chain(limits.take(caller, "kilobytes", Math.ceil(bytes / kilobyte)), begun),
           )
+          const answered = Effect.tapError(counted, (error) => (isOver(error) ? heldBack(id) : record(error)))
           // Both at once: each addition may copy the whole.
           return Effect.updateContext(
-            counted,
+            answered,
             (around: Context.Context<Exclude<R, Caller>>) =>
               Context.add(Context.add(around, Correlation, cause), Caller, caller) as Context.Context<R | Caller>,
           )

@@ -119,4 +119,29 @@ describe("turns", () => {
       }),
     )
   })
+
+  it("a refusal is held back for a second; of very many, the rest is answered at once", () => {
+    const { now, turn, turns } = loop()
+    const told: Array<number> = []
+    for (let n = 0; n < 1024; n++) assert.isDefined(turns.hold("mallory", () => void told.push(now())))
+    assert.isUndefined(turns.hold("mallory", () => void told.push(now())))
+    assert.isDefined(turns.hold("victoria", () => void told.push(now())))
+    assert.deepStrictEqual(told, [])
+    while (turn()) continue
+    assert.strictEqual(told.length, 1025)
+    assert.isTrue(told.every((at) => at === 1000))
+  })
+
+  it("whoever hangs up while its refusal is held back frees its place, once", () => {
+    const { turn, turns } = loop()
+    const told: Array<string> = []
+    const leave = turns.hold("mallory", () => void told.push("gone"))!
+    for (let n = 1; n < 1024; n++) turns.hold("mallory", () => {})
+    leave()
+    leave()
+    assert.isDefined(turns.hold("mallory", () => void told.push("there")))
+    assert.isUndefined(turns.hold("mallory", () => void told.push("too many")))
+    while (turn()) continue
+    assert.deepStrictEqual(told, ["there"])
+  })
 })

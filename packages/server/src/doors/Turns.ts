@@ -3,6 +3,7 @@
  * begin only so many in one turn of the event loop, and the rest wait in a queue of their own: somebody who sends a thousand
  * waits behind itself, and whoever sends one waits behind a turn. The longer turns take, the fewer of each begin in one.
  * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
+ * A refusal of somebody over its limit is held back for a while, so that asking again at once costs the sender time.
  */
 // edge: turns are those of the event loop, and rests are real.
 
@@ -19,6 +20,11 @@ const mostInTurn = 64
 const largeBytes = 16 * 1024
 /** So many times as long as one holds the loop, others have it. */
 const restTimes = 4
+
+/** How long a refusal is held back: as long as the shortest `Retry-After`. */
+const holdMs = 1000
+/** Refusals of one principal that are held back; more are answered at once. */
+const mostHeld = 1024
 
 export interface TurnsClock {
   readonly now: () => number
@@ -44,6 +50,7 @@ export class Turns {
   readonly #large = new Map<string, Array<Waiting>>()
   /** How many of each have begun in this turn. */
   readonly #begun = new Map<string, number>()
+  readonly #held = new Map<string, number>()
   #share = 4
   #last = ""
   /** When somebody else than before asked last. */
@@ -90,6 +97,27 @@ export class Turns {
       // The queue of large ones stays while its rest lasts: it is what says so.
       if (!large && queue.length === 0 && queues.get(who) === queue) queues.delete(who)
     }
+  }
+
+  /** Told when a refusal may be sent; undefined: at once. What it returns is called once by who no longer waits. */
+  hold(who: string, go: () => void): (() => void) | undefined {
+    const held = this.#held.get(who) ?? 0
+    if (held >= mostHeld) return undefined
+    this.#held.set(who, held + 1)
+    let there = true
+    const leave = () => {
+      if (!there) return
+      there = false
+      const left = this.#held.get(who)! - 1
+      if (left === 0) this.#held.delete(who)
+      else this.#held.set(who, left)
+    }
+    this.#clock.after(holdMs, () => {
+      const wanted = there
+      leave()
+      if (wanted) go()
+    })
+    return leave
   }
 
   /** An empty queue is the rest of one that has begun. */

@@ -26,6 +26,7 @@ export interface Face {
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
   readonly everywhere?: true
+  readonly countedAs?: Traits["countedAs"]
   readonly tags?: ReadonlyArray<string>
   readonly wallets?: ReadonlyArray<string>
   /** It becomes one tool with those of its name in other toolsets; what its answer has that theirs may not. */
@@ -96,7 +97,8 @@ const failureOf = (error: { readonly message: string }, toolName: string, { prin
 
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
-  const { annotations, description, effects, everywhere, input, name, tags, timeoutMs, unites, wallets } = face
+  const { annotations, countedAs, description, effects, everywhere, input, name, tags, timeoutMs, unites, wallets } =
+    face
   const inputSchema = {
     type: "object",
     properties: input.properties,
@@ -127,6 +129,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
       effects,
       reviewed: true,
       ...(everywhere && { everywhere }),
+      ...(countedAs && { countedAs }),
       ...(tags && { tags }),
       ...(wallets && { wallets }),
     },

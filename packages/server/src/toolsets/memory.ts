@@ -133,6 +133,7 @@ export const stoaMemory = Effect.gen(function* () {
   return [
     tool({
       name: "remember",
+      countedAs: "calls/memory",
       description:
         "Keep something for later, beyond this conversation. With a key it replaces what was kept there; every version stays in its history.",
       effects: "store",
@@ -177,6 +178,7 @@ export const stoaMemory = Effect.gen(function* () {
     }),
     tool({
       name: "recall",
+      countedAs: "calls/memory",
       description:
         "What was remembered: by a question in plain words, the best answers first, or the newest. Yours, and what others share with you.",
       effects: "none",

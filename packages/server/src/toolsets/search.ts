@@ -18,6 +18,7 @@ export const stoaSearch = Effect.gen(function* () {
   return [
     tool({
       name: "search",
+      countedAs: "calls/memory",
       description:
         "Ask everything you may see here in plain words: messages of your spaces, and your own memory. The best answers first.",
       effects: "none",

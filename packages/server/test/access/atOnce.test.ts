@@ -1,6 +1,8 @@
 /** How many at once: places that one principal takes are not another's, and are free again when it leaves them. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { Guest, house } from "../house.ts"
 
 const atOnce = (resource: string, count: number) => ({ principal: "*", resource, count, seconds: 0 })
@@ -122,3 +124,65 @@ layer(house({ store: "sqlite", config: bytes }), { timeout: 60_000 })("bytes of 
       }),
     )
 })
+
+const few = {
+  limits: [{ principal: "*", resource: "calls/refused", count: 3, seconds: 60 }, config.limits[0]!],
+}
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store, config: few }), { timeout: 120_000 })(`refused calls on ${store}`, (it) => {
+    it.effect("a loop of refused calls leaves the first ones and a count, whatever the reason for the refusal", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const asked = <A>(question: () => Promise<A>) => Effect.promise(question)
+        yield* asked(() => admin.principals.add({ kind: "agent", name: "mallory", toolsets: ["stoa"] }))
+        yield* asked(() => admin.principals.add({ kind: "agent", name: "victoria", toolsets: ["stoa"] }))
+        yield* asked(() =>
+          admin.grants.add({ principal: "mallory", resource: "tools/react", actions: ["execute"], effect: "deny" }),
+        )
+        const tokenOf = (principal: string) =>
+          Effect.map(
+            asked(() => admin.tokens.add({ principal })),
+            ({ token }) => token,
+          )
+        const mallory = as(yield* tokenOf("mallory"))
+        const loop = [
+          () => mallory.tools.call("no_such_tool", { input: {} }),
+          () => mallory.tools.call("react", { input: { message: "msg_1", emoji: "x" } }),
+          () => mallory.tools.call("call_status", { input: { nonsense: true } }),
+        ]
+        const tags: Array<string> = []
+        for (let n = 0; n < 12; n++)
+          tags.push(
+            yield* asked(() =>
+              loop[n % 3]!().then(
+                () => "done",
+                (error: Error) => error.message,
+              ),
+            ),
+          )
+        // The answer is the same, recorded or not.
+        assert.deepStrictEqual(tags.slice(0, 3), tags.slice(9))
+        assert.notInclude(tags, "done")
+        const recorded = () =>
+          asked(() => admin.calls.list({ state: "refused" })).pipe(Effect.map(({ items }) => items))
+        assert.strictEqual((yield* recorded()).length, 3)
+        // Another's are its own.
+        const victoria = as(yield* tokenOf("victoria"))
+        yield* asked(() => victoria.tools.call("no_such_tool", { input: {} }).catch(() => "refused"))
+        assert.strictEqual((yield* recorded()).length, 4)
+        const sql = yield* SqlClient.SqlClient
+        const counted = Effect.map(
+          sql<{ body: string }>`SELECT body FROM journal WHERE kind = 'access.denied' ORDER BY cursor`,
+          (rows) => rows.map(({ body }) => JSON.parse(body) as { resource: string; rule: string }),
+        )
+        assert.deepStrictEqual(yield* counted, [])
+        yield* TestClock.adjust("1 minute")
+        let events = yield* counted
+        for (let n = 0; n < 1000 && events.length === 0; n++) events = yield* counted
+        assert.deepStrictEqual(
+          events.map(({ resource, rule }) => [resource, rule]),
+          [["tools/*", "9 more refused within a minute, not recorded one by one"]],
+        )
+      }).pipe(Effect.orDie),
+    )
+  })

@@ -35,7 +35,7 @@ const tokenFor = (maker: Someone, whom: Someone) =>
   Effect.gen(function* () {
     const made = yield* request(maker, "POST", "/tokens", { principal: whom.id })
     assert.strictEqual(made.status, 201, JSON.stringify(made.body))
-    return { token: (made.body as { token: string }).token }
+    return made.body as { readonly id: string; readonly token: string }
   })
 const asked = (who: Someone, tool: string, body: object = {}) =>
   Effect.map(callTool(who, tool, body), (answer) => {
@@ -180,24 +180,31 @@ for (const store of stores)
           const refused = yield* decide(forged, decision)
           assert.strictEqual(refused.status, 403)
           // Nor by what is made of that token: a browser's session, another token, the same one anew.
-          const { raw } = yield* Guest
+          const { raw, url } = yield* Guest
           const opened = yield* promised(() =>
             raw("/api/v1/session", {
               method: "POST",
               headers: { "content-type": "application/json" },
-              body: JSON.stringify(forged),
+              body: JSON.stringify({ token: forged.token }),
             }),
           )
-          const cookie = /stoa_session=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")![1]!
+          const cookie = /stoa_session=[^;]+/.exec(opened.headers.get("set-cookie") ?? "")![0]
           const again = yield* tokenFor(forged as Someone, ada)
-          const list = (yield* request(forged as Someone, "GET", `/tokens?principal=${ada.id}`)).body as {
-            items: ReadonlyArray<{ id: string; label: string | null; revokedAt: string | null }>
-          }
-          const session = list.items.find(({ label, revokedAt }) => label === "browser" && revokedAt === null)!
-          assert.strictEqual((yield* decide({ token: cookie }, decision)).status, 403)
-          const rotated = (yield* request({ token: cookie } as Someone, "POST", `/tokens/${session.id}/rotate`)).body
-          for (const token of [again.token, (rotated as { token: string }).token])
-            assert.strictEqual((yield* decide({ token }, decision)).status, 403)
+          const asPage = (path: string, body: object) =>
+            promised(() =>
+              raw(`/api/v1${path}`, {
+                method: "POST",
+                headers: { "content-type": "application/json", cookie, origin: url, "x-stoa-page": "1" },
+                body: JSON.stringify(body),
+              }),
+            )
+          const answered = yield* asPage(`/decisions/${decision}/answer`, { verdict: "approve" })
+          assert.strictEqual(answered.status, 403)
+          assert.strictEqual((yield* decide(again, decision)).status, 403)
+          const rotated = yield* asPage(`/tokens/${again.id}/rotate`, {})
+          assert.strictEqual(rotated.status, 201)
+          const anew = (yield* promised(() => rotated.json())) as { token: string }
+          assert.strictEqual((yield* decide(anew, decision)).status, 403)
           assert.match(told(refused).detail!, /never by whoever asked.*Whoever asked made this token for you since/)
           assert.strictEqual((yield* request(forged as Someone, "POST", `/decisions/${decision}/link`, {})).status, 403)
           assert.strictEqual((yield* decide(forged, decision, { verdict: "deny" })).status, 200)

@@ -1,6 +1,8 @@
 /** A browser's session: made from a token, sent by the house's own pages alone, and over when the token is. */
 import { assert, layer } from "@effect/vitest"
+import { Api, Authentication, Submitting } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { ask, Guest, house } from "../house.ts"
 
 interface Start {
@@ -11,6 +13,7 @@ interface Start {
   readonly cursor: number
 }
 
+const knows: ReadonlySet<string> = new Set([Authentication.key, Submitting.key])
 let number = 0
 /** A person with a token, and their browser. */
 const person = Effect.fnUntraced(function* (expiresAt?: DateTime.Utc) {
@@ -127,19 +130,8 @@ for (const store of ["sqlite", "postgres"] as const)
         )
 
         const revoked = yield* person()
-        // One that is opened from a session is no longer-lived than the token behind it.
-        const second = yield* revoked.open(revoked.cookie.split("=")[1]!)
-        assert.strictEqual(second.status, 204)
-        const other = second.headers.get("set-cookie")!.split(";")[0]!
-        // Nor is one that was made anew.
-        const { items: browsers } = yield* ask(() => admin.tokens.list({ principal: revoked.name }))
-        const mine = browsers.find(({ label }) => label === "browser")!
-        const rotated = yield* ask(() => admin.tokens.rotate(mine.id))
         yield* ask(() => admin.tokens.revoke(revoked.token.id))
-        const anew = { cookie: undefined, authorization: `Bearer ${rotated.token}` }
-        assert.strictEqual((yield* revoked.asPage("/me", "GET", undefined, anew)).status, 401)
         assert.strictEqual((yield* revoked.asPage("/me")).status, 401)
-        assert.strictEqual((yield* revoked.asPage("/me", "GET", undefined, { cookie: other })).status, 401)
 
         const soon = DateTime.add(yield* DateTime.now, { minutes: 5 })
         const short = yield* person(soon)
@@ -148,6 +140,66 @@ for (const store of ["sqlite", "postgres"] as const)
         const { items } = yield* ask(() => admin.tokens.list({ principal: short.name }))
         const browser = items.find(({ label }) => label === "browser")!
         assert.strictEqual(Date.parse(String(browser.expiresAt)), Date.parse(String(short.token.expiresAt)))
+      }),
+    )
+
+    it.effect(
+      "what the cookie holds is no bearer token, a bearer token is no cookie, and no token is made of one",
+      () =>
+        Effect.gen(function* () {
+          const { admin, raw } = yield* Guest
+          const { asPage, cookie, name, open, token } = yield* person()
+          const value = cookie.split("=")[1]!
+          const as = (authorization: string, path = "/me") =>
+            asPage(path, "GET", undefined, { cookie: undefined, authorization })
+          assert.strictEqual((yield* as(`Bearer ${token.token}`)).status, 200)
+          for (const scheme of ["Bearer", "bearer", "BEARER "])
+            assert.strictEqual((yield* as(`${scheme} ${value}`)).status, 401)
+          assert.strictEqual((yield* as(`Bearer ${value}`, "/events?after=0")).status, 401)
+          const listed = yield* ask(() =>
+            raw("/mcp", {
+              method: "POST",
+              headers: {
+                authorization: `Bearer ${value}`,
+                "content-type": "application/json",
+                accept: "application/json, text/event-stream",
+              },
+              body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+            }),
+          )
+          assert.strictEqual(listed.status, 401)
+          assert.strictEqual((yield* open(value)).status, 401)
+          assert.strictEqual(
+            (yield* asPage("/me", "GET", undefined, { cookie: `stoa_session=${token.token}` })).status,
+            401,
+          )
+          const { items } = yield* ask(() => admin.tokens.list({ principal: name }))
+          const browser = items.find(({ label }) => label === "browser")!
+          const rotated = yield* asPage(`/tokens/${browser.id}/rotate`, "POST", {})
+          assert.strictEqual(rotated.status, 409)
+          assert.include(yield* ask(() => rotated.text()), "Sign out and sign in again")
+          assert.strictEqual((yield* asPage("/me")).status, 200)
+        }),
+    )
+
+    it.effect("pages of other sites and of other ports are not the house, whatever the browser sends along", () =>
+      Effect.gen(function* () {
+        const { asPage } = yield* person()
+        const from = (site: string | undefined, method: string) =>
+          Effect.map(
+            asPage(
+              method === "GET" ? "/me" : "/spaces",
+              method,
+              method === "GET" ? undefined : { name: `from-${site}-${number}`, kind: "private" },
+              { "sec-fetch-site": site },
+            ),
+            ({ status }) => status,
+          )
+        const sites = [undefined, "same-origin", "none", "same-site", "cross-site", "nonsense"]
+        const reads = yield* Effect.forEach(sites, (site) => from(site, "GET"))
+        const writes = yield* Effect.forEach(sites, (site) => from(site, "POST"))
+        assert.deepStrictEqual(reads, [200, 200, 200, 401, 401, 401])
+        assert.deepStrictEqual(writes, [201, 201, 401, 401, 401, 401])
       }),
     )
 
@@ -180,3 +232,55 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
   })
+
+layer(house({ store: "sqlite", env: { STOA_PUBLIC_URL: "https://house.example" } }), {
+  excludeTestServices: true,
+  timeout: 60_000,
+})("sessions behind https", (it) => {
+  it.effect("the cookie's name keeps other hosts and plain connections from setting it, and no other name counts", () =>
+    Effect.gen(function* () {
+      const { asPage, cookie, set } = yield* person()
+      assert.match(set, /^__Host-stoa_session=stoa_[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+; Secure$/)
+      assert.strictEqual((yield* asPage("/me")).status, 200)
+      const plain = cookie.replace("__Host-", "")
+      assert.strictEqual((yield* asPage("/me", "GET", undefined, { cookie: plain })).status, 401)
+      const both = `${cookie}; stoa_session=of-another`
+      assert.strictEqual((yield* asPage("/me", "GET", undefined, { cookie: both })).status, 200)
+      const closed = yield* asPage("/session", "DELETE")
+      assert.match(closed.headers.get("set-cookie") ?? "", /^__Host-stoa_session=; .*Max-Age=0; Secure$/)
+      assert.strictEqual((yield* asPage("/me")).status, 401)
+    }),
+  )
+})
+
+/** Whatever the contract lets anybody send, before it knows who that is. */
+const strangersRoutes = Object.values(Api.groups).flatMap((group) =>
+  Object.values(group.endpoints as Record<string, HttpApiEndpoint.Top>)
+    .filter((one) => one.payload.size > 0 && ![...one.middlewares].some((guard) => knows.has(guard.key)))
+    .map(({ method, path }) => ({ method, path })),
+)
+layer(house({ store: "sqlite" }), { excludeTestServices: true, timeout: 60_000 })("bodies of strangers", (it) => {
+  it.effect("nobody knows who sends it: more than 16 kB are refused before they are read, announced or in parts", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Guest
+      assert.sameMembers(
+        strangersRoutes.map(({ path }) => path),
+        ["/api/v1/session", "/api/v1/wallet/challenge", "/api/v1/wallet/token"],
+      )
+      for (const { method, path } of strangersRoutes)
+        for (const authorization of [undefined, "Bearer stoa_nobody"]) {
+          const headers = { "content-type": "application/json", ...(authorization && { authorization }) }
+          const body = JSON.stringify({ token: "x".repeat(16 * 1024) })
+          const bodies: ReadonlyArray<RequestInit> = [
+            { body },
+            { body: new Blob([body]).stream(), duplex: "half" } as RequestInit,
+          ]
+          for (const init of bodies) {
+            const answer = yield* ask(() => raw(path, { method, headers, ...init }))
+            assert.strictEqual(answer.status, 413, `${method} ${path}`)
+            assert.include(yield* ask(() => answer.text()), "16384")
+          }
+        }
+    }),
+  )
+})

@@ -3,7 +3,7 @@
  * token was looked up (on Postgres the database, on SQLite this process, which is the only one), so that revoking works at
  * once, on every machine.
  */
-import { hash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import {
   type AccessContext,
   BadInput,
@@ -17,6 +17,7 @@ import {
   Token,
   type TokenId,
   Unauthenticated,
+  WrongState,
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,10 +29,9 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
-import { type Hand, makeOpenSession, type TokenRow, type Turn } from "./session.ts"
+import { type Hand, hashOf, hashOfSession, makeOpenSession, type TokenRow, type Turn } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
-const hashOf = (token: string): string => hash("sha256", token, "hex")
 const decode = Schema.decodeUnknownSync(Token)
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 const encodeIssued = Schema.encodeSync(IssuedToken)
@@ -51,7 +51,7 @@ export class Tokens extends Context.Service<
       id: TokenId,
       /** When the new one ends at the latest, whatever it is. */
       latest?: DateTime.Utc | null,
-    ) => Effect.Effect<IssuedToken, Missing, Transaction>
+    ) => Effect.Effect<IssuedToken, Missing | WrongState, Transaction>
     /** It, and what was made from it. */
     readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
     /** A token for the browser of whoever acts: no stronger than theirs, no longer, and ended with it. */
@@ -76,6 +76,8 @@ export class Tokens extends Context.Service<
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
     /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
+    /** Who is behind what a browser's cookie holds. */
+    readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
     /** Whether a token that was good when a stream began still is. */
     readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
     /** The same of a caller, also of one that came without a token. */
@@ -111,9 +113,10 @@ export class Tokens extends Context.Service<
         })
         const { token: _, ...row } = encodeIssued(token)
         const issuedBy = (yield* currentCause).actor
+        const kept = wanted.parent === undefined ? hashOf(secret) : hashOfSession(secret)
         const { hand, handSince } = wanted.hand ?? { hand: issuedBy, handSince: row.createdAt }
         yield* Effect.orDie(
-          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: hashOf(secret), issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
+          sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: kept, issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
         )
         yield* journal.append({
           kind: "token.issued",
@@ -199,7 +202,6 @@ export class Tokens extends Context.Service<
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
-        yield* revoke(id)
         const rows = yield* Effect.orDie(
           sql<{
             certificate: unknown
@@ -207,6 +209,11 @@ export class Tokens extends Context.Service<
           }>`SELECT certificate, parent FROM tokens WHERE id = ${id}`,
         )
         const { certificate, parent } = rows[0]!
+        if (parent !== null)
+          return yield* new WrongState({
+            detail: "This is a browser's session. Sign out and sign in again instead, or revoke it.",
+          })
+        yield* revoke(id)
         const renewable = decodeFlag(certificate)
         const hand = yield* handOf(id)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
@@ -219,7 +226,6 @@ export class Tokens extends Context.Service<
           expiresAt: latest === null || renewed === null ? renewed : DateTime.min(renewed, latest),
           createdAt: now,
           certificate: life !== null,
-          ...(parent === null ? {} : { parent }),
           ...(hand === undefined ? {} : { hand }),
         })
       })
@@ -287,8 +293,7 @@ export class Tokens extends Context.Service<
       })
 
       // Asked of every request: what is at hand is answered without a fiber.
-      const authenticate: Tokens["Service"]["authenticate"] = (token) => {
-        const key = hashOf(Redacted.value(token))
+      const callerAt = (key: string): Effect.Effect<Caller["Service"], Unauthenticated> => {
         const known = callers.get(key)
         if (known === undefined) return lookUp(key)
         const { answer } = known
@@ -309,6 +314,9 @@ export class Tokens extends Context.Service<
           return lookUp(key)
         })
       }
+      const authenticate: Tokens["Service"]["authenticate"] = (token) => callerAt(hashOf(Redacted.value(token)))
+      const authenticateSession: Tokens["Service"]["authenticateSession"] = (secret) =>
+        callerAt(hashOfSession(Redacted.value(secret)))
 
       const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
         const now = DateTime.formatIso(yield* DateTime.now)
@@ -384,6 +392,7 @@ export class Tokens extends Context.Service<
         madeSince,
         list,
         authenticate,
+        authenticateSession,
         isAlive,
         stillStands,
         standIn,

@@ -1,4 +1,8 @@
-/** A browser's session: a token of its own, made from another one and ended with it. */
+/**
+ * A browser's session: a credential of its own, made from a token and ended with it. What the cookie holds is no bearer
+ * token, and a bearer token is no cookie: the two are hashed differently.
+ */
+import { hash } from "node:crypto"
 import {
   type AccessContext,
   type Caller,
@@ -37,6 +41,10 @@ export interface Turn {
   readonly step: number
   readonly root: string
 }
+
+/** What is kept of a token's secret, and of a session's. */
+export const hashOf = (token: string): string => hash("sha256", token, "hex")
+export const hashOfSession = (secret: string): string => hashOf(`session ${secret}`)
 
 const sessionLife = { days: 30 }
 /** Browsers of one principal. */

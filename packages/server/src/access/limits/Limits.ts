@@ -13,11 +13,11 @@ import { Rules } from "../rights/Rules.ts"
 /** Never unlimited: generous for a person or an agent at work, short for a loop gone wild. */
 export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "http", count: 12_000, seconds: 60 }),
-  // These read and write one's own memory and nothing else: a long talk is written down and asked about in one go.
-  ...["recall", "remember", "search"].map(
-    (tool) => new Limit({ principal: "*", resource: `tools/${tool}`, count: 6000, seconds: 60 }),
-  ),
   new Limit({ principal: "*", resource: "tools/*", count: 600, seconds: 60 }),
+  // A long talk is written down and asked about in one go.
+  new Limit({ principal: "*", resource: "calls/memory", count: 6000, seconds: 60 }),
+  // Refused calls that are recorded one by one; the rest is counted.
+  new Limit({ principal: "*", resource: "calls/refused", count: 120, seconds: 60 }),
   // What one says in one conversation: two agents that answer each other for ever are slowed down.
   new Limit({ principal: "*", resource: "spaces/*", count: 12_000, seconds: 60 }),
   // What is sent is what is stored: a gigabyte an hour.
@@ -31,6 +31,8 @@ export const defaultLimits: ReadonlyArray<Limit> = [
   new Limit({ principal: "*", resource: "waits", count: 64, seconds: 0 }),
   new Limit({ principal: "*", resource: "waits/messages", count: 8, seconds: 0 }),
 ]
+
+const defaults: ReadonlySet<Limit> = new Set(defaultLimits)
 
 /** Guessing at tokens: per network, whoever it claims to be and whichever of its addresses it uses. */
 const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30, seconds: 60 })
@@ -49,8 +51,16 @@ export class Limits extends Context.Service<
   Limits,
   {
     readonly list: Effect.Effect<ReadonlyArray<Limit>>
-    /** Counts as it is asked, not when it is run: what is at hand is answered without a fiber. */
-    readonly take: (who: Limited, resource: string, amount?: number) => Effect.Effect<void, TooManyRequests>
+    /**
+     * Counts as it is asked, not when it is run: what is at hand is answered without a fiber. `usual`: whose default counts,
+     * where no rule of this house names the resource.
+     */
+    readonly take: (
+      who: Limited,
+      resource: string,
+      amount?: number,
+      usual?: string,
+    ) => Effect.Effect<void, TooManyRequests>
     /** How many of a thing a principal may have at a time: the `count` of the first limit that fits. */
     readonly most: (who: Limited, resource: string) => Effect.Effect<number>
     /** Takes one of the places that a principal has at once; what it gives back is called to leave it, once. */
@@ -101,18 +111,33 @@ export class Limits extends Context.Service<
 
       // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
       const found = new WeakMap<Limited, Map<string, Counted>>()
-      const findFor = (limits: ReadonlyArray<Limit>, who: Limited, resource: string, atOnce: boolean): Counted => {
+      const findFor = (
+        limits: ReadonlyArray<Limit>,
+        who: Limited,
+        resource: string,
+        atOnce: boolean,
+        usual = resource,
+      ): Counted => {
         const { principal } = who
         const limit = limits.find(
-          (one) => (one.seconds === 0) === atOnce && concerns(one.principal, principal) && fits(one.resource, resource),
+          (one) =>
+            (one.seconds === 0) === atOnce &&
+            concerns(one.principal, principal) &&
+            fits(one.resource, defaults.has(one) ? usual : resource),
         )
         const counted = { limit, key: `${principal.id} ${resource}` }
         const kept = found.get(who) ?? new Map<string, Counted>()
         if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
         return counted
       }
-      const countOf = (limits: ReadonlyArray<Limit>, who: Limited, resource: string, amount?: number) => {
-        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false)
+      const countOf = (
+        limits: ReadonlyArray<Limit>,
+        who: Limited,
+        resource: string,
+        amount?: number,
+        usual?: string,
+      ) => {
+        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false, usual)
         return limit === undefined ? Effect.void : count(key, limit, resource, amount)
       }
 
@@ -139,8 +164,8 @@ export class Limits extends Context.Service<
       const withLimits = <A, E>(who: Limited, go: (limits: ReadonlyArray<Limit>) => Effect.Effect<A, E>) =>
         known?.epoch === who.epoch ? go(known.limits) : Effect.flatMap(limitsAt(who.epoch), go)
 
-      const takeOne: Limits["Service"]["take"] = (who, resource, amount) =>
-        withLimits(who, (limits) => countOf(limits, who, resource, amount))
+      const takeOne: Limits["Service"]["take"] = (who, resource, amount, usual) =>
+        withLimits(who, (limits) => countOf(limits, who, resource, amount, usual))
       const hold: Limits["Service"]["hold"] = (who, resource) =>
         withLimits(who, (limits) => holdOf(limits, who, resource))
 

@@ -41,7 +41,11 @@ describe("limits", () => {
   })
 
   it("G-10 nothing is unlimited by default: requests, their bytes, tool calls and posts each have a rule for everybody", () => {
-    for (const resource of ["http", "kilobytes", "tools/*", "spaces/*"])
+    for (const resource of ["http", "kilobytes", "tools/*", "spaces/*", "calls/refused"])
       assert.isDefined(defaultLimits.find((limit) => limit.principal === "*" && limit.resource === resource))
+  })
+
+  it("no default names a tool: what a tool counts as is a trait of its own", () => {
+    for (const { resource } of defaultLimits) assert.notMatch(resource, /^tools\/[^*]/)
   })
 })

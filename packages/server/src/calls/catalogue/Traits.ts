@@ -21,6 +21,8 @@ export interface Traits {
   readonly speaks?: "mcp"
   /** Whoever has made calls may use it at every door, listed there or not: it tells and ends one's own calls. */
   readonly everywhere?: true
+  /** The default limit its calls count against, where it is not that of every tool. */
+  readonly countedAs?: "calls/memory"
   /** The upstream server it comes from. */
   readonly server?: string
   /** Whose tool it is, where it is not everybody's. */

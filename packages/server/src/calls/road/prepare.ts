@@ -62,7 +62,7 @@ export const makePrepare = Effect.gen(function* () {
     attempt.found = found
     const stop = pausedBy(stops, { principal: caller.principal, tool: definition.name, server: found.server })
     if (stop !== undefined) return yield* paused(attempt, stop, stops)
-    if (options.counted) yield* limits.take(caller, `tools/${definition.name}`)
+    if (options.counted) yield* limits.take(caller, `tools/${definition.name}`, 1, found.countedAs)
 
     const judgement: Judgement = yield* catalogue.judge(caller, definition.name)
     attempt.rule = judgement.rule

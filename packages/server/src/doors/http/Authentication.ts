@@ -4,18 +4,19 @@ import { Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Acting, headersOf, type Sender } from "../Acting.ts"
+import { Upkeep } from "../Upkeep.ts"
 import { noSession, sessionIn } from "./sessionCookie.ts"
 
 export const senderOf = (request: HttpServerRequest.HttpServerRequest): Sender => ({
   authorization: request.headers["authorization"],
-  session: sessionIn(request),
   address: Option.getOrUndefined(request.remoteAddress),
 })
 
 /** A session that is over goes out of the browser, so that it is not tried again and again. */
-const forgetSession = HttpEffect.appendPreResponseHandler((_, response) =>
-  Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", noSession)),
-)
+const forgetSession = (address: string) =>
+  HttpEffect.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", noSession(address))),
+  )
 
 /** How large its body is; one that comes in parts says so once it is there. */
 const bytesOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<number> =>
@@ -33,14 +34,15 @@ export const withRefusalHeaders = <A, E, R>(app: Effect.Effect<A, E, R>) =>
 
 /** Acts as whoever the request's token says. */
 export const actingAsBearer = Effect.map(
-  Acting,
-  (acting) =>
+  Effect.all([Acting, Upkeep]),
+  ([acting, upkeep]) =>
     <A, E, R>(app: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const sender = senderOf(request)
+        const address = upkeep.address()
+        const sender = { ...senderOf(request), session: sessionIn(request, address) }
         const caller = yield* Effect.tapErrorTag(acting.identify(sender), "Unauthenticated", () =>
-          sender.authorization === undefined && sender.session !== undefined ? forgetSession : Effect.void,
+          sender.authorization === undefined && sender.session !== undefined ? forgetSession(address) : Effect.void,
         )
         const { correlationId } = yield* currentCause
         return yield* acting.as(caller, correlationId, app, yield* bytesOf(request))

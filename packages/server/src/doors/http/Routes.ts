@@ -32,6 +32,7 @@ import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
 import { pages } from "./pages.ts"
+import { layerSmallBody } from "./SmallBody.ts"
 import { layerSubmitting } from "./Submitting.ts"
 
 const handlers = Layer.mergeAll(
@@ -81,4 +82,4 @@ export const routes = Layer.mergeAll(
   pages,
   decisionPage,
   elsewhere,
-).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency, layerSubmitting]))
+).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency, layerSubmitting, layerSmallBody]))

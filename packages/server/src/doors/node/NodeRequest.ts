@@ -31,6 +31,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   #headers: Headers.Headers | undefined
   #cookies: HttpServerRequest.HttpServerRequest["cookies"] | undefined
   #bytes: Effect.Effect<Buffer, never> | undefined
+  #largest = largestBody
   readonly #remote: Option.Option<string> | undefined
 
   constructor(
@@ -81,9 +82,13 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     )
   }
 
+  /** Takes less than usual, from now on. */
+  limitBody(bytes: number): void {
+    this.#largest = bytes
+  }
   get #body(): Effect.Effect<Buffer, never> {
     // A body can be read once; a second reader gets what the first one read.
-    return (this.#bytes ??= Effect.runSync(Effect.cached(readBody(this.source))))
+    return (this.#bytes ??= Effect.runSync(Effect.cached(readBody(this.source, this.#largest))))
   }
   get #plain(): Effect.Effect<string, HttpServerError.HttpServerError> {
     return Effect.flatMap(this.#body, (bytes) => {
@@ -145,22 +150,22 @@ const refused = (message: string) =>
   Effect.suspend(() => Effect.die(problemResponse(new BadInput({ issues: [{ path: "body", message }] }))))
 
 /** What is too large ends the request with its answer: no handler sees half a body. */
-const tooLarge = (size: number | null) =>
-  Effect.die(problemResponse(new TooLarge({ noun: "body", size, limit: largestBody })))
+const tooLarge = (size: number | null, limit: number) =>
+  Effect.die(problemResponse(new TooLarge({ noun: "body", size, limit })))
 
-const readBody = (source: IncomingMessage): Effect.Effect<Buffer, never> =>
+const readBody = (source: IncomingMessage, largest: number): Effect.Effect<Buffer, never> =>
   Effect.suspend(() => {
     const announced = Number(source.headers["content-length"] ?? 0)
-    if (announced > largestBody) return tooLarge(announced)
+    if (announced > largest) return tooLarge(announced, largest)
     return Effect.callback<Buffer, never>((resume) => {
       const chunks: Array<Buffer> = []
       let size = 0
       source.on("data", (chunk: Buffer) => {
         size += chunk.length
-        if (size <= largestBody) return void chunks.push(chunk)
+        if (size <= largest) return void chunks.push(chunk)
         source.pause()
         source.removeAllListeners("data")
-        resume(tooLarge(null))
+        resume(tooLarge(null, largest))
       })
       source.on("end", () => resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
       source.on("error", () => resume(Effect.interrupt))

@@ -12,7 +12,7 @@ import { Journal } from "../../../store/journal/Journal.ts"
 import { Acting } from "../../Acting.ts"
 import { Upkeep } from "../../Upkeep.ts"
 import { senderOf, withRefusalHeaders } from "../Authentication.ts"
-import { noSession, sessionCookie } from "../sessionCookie.ts"
+import { noSession, sessionCookie, sessionIn } from "../sessionCookie.ts"
 
 const withCookie = (cookie: string) =>
   HttpEffect.appendPreResponseHandler((_, response) =>
@@ -42,13 +42,13 @@ export const sessionHandlers = HttpApiBuilder.group(
         yield* withCookie(sessionCookie(Redacted.value(token), Math.floor(left / 1000), upkeep.address()))
       }),
       close: Effect.fnUntraced(function* ({ request }) {
-        const { session } = senderOf(request)
+        const session = sessionIn(request, upkeep.address())
         const caller =
           session === undefined
             ? undefined
-            : yield* Effect.orElseSucceed(tokens.authenticate(Redacted.make(session)), () => undefined)
+            : yield* Effect.orElseSucceed(tokens.authenticateSession(Redacted.make(session)), () => undefined)
         if (caller !== undefined && caller.token !== null) yield* transact(Effect.ignore(tokens.revoke(caller.token)))
-        yield* withCookie(noSession)
+        yield* withCookie(noSession(upkeep.address()))
       }),
     })
   }),

@@ -1,0 +1,14 @@
+/** Where anybody may ask, a body is as small as the question: a larger one is refused before it is read. */
+import { SmallBody } from "@stoa/contract"
+import { Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { NodeRequest } from "../node/NodeRequest.ts"
+
+const strangersBody = 16 * 1024
+
+export const layerSmallBody = Layer.succeed(SmallBody, (app) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    ;(request as NodeRequest).limitBody(strangersBody)
+    return app
+  }),
+)
