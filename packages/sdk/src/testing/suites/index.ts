@@ -1,0 +1,6 @@
+/** The suites that hold each seed's contract, for any test runner and any server that speaks the face. */
+export { type Engrams, engramsSuite } from "./engrams.ts"
+export { type Gateway, gatewaySuite } from "./gateway.ts"
+export { mcpParty } from "./mcp.ts"
+export { type Office, officeSuite } from "./office.ts"
+export { type ListedTool, type Outcome, type Party, type SuiteCase, SuiteFailure } from "./suite.ts"

@@ -1,0 +1,91 @@
+/** What a suite is: cases that anybody can run, with any test runner, against anything that speaks the face over MCP. */
+
+/** Somebody connected to the face under test. */
+export interface Party {
+  readonly tools: () => Promise<ReadonlyArray<ListedTool>>
+  readonly call: (tool: string, input?: object) => Promise<Outcome>
+}
+
+export interface ListedTool {
+  readonly name: string
+  readonly inputSchema: {
+    readonly properties?: Readonly<Record<string, unknown>>
+    readonly required?: ReadonlyArray<string>
+  }
+  readonly annotations?: Readonly<Record<string, unknown>>
+}
+
+export interface Outcome {
+  readonly isError: boolean
+  readonly text: string
+  /** The text as JSON, or as it is when it is none. */
+  readonly value: unknown
+}
+
+export interface SuiteCase {
+  /** The behaviours it holds, by their ids in the ledger. */
+  readonly ids: ReadonlyArray<string>
+  readonly title: string
+  readonly run: () => Promise<void>
+}
+
+type Body<World> = (world: World) => Promise<void>
+
+/** The cases of a suite; each gets a world of its own. */
+export const casesOf = <World>(
+  open: () => Promise<World>,
+  cases: ReadonlyArray<readonly [ids: string, title: string, body: Body<World>]>,
+): ReadonlyArray<SuiteCase> =>
+  cases.map(([ids, title, body]) => ({
+    ids: ids.split(" "),
+    title: `${ids} ${title}`,
+    run: async () => body(await open()),
+  }))
+
+export class SuiteFailure extends Error {
+  override readonly name = "SuiteFailure"
+}
+
+const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 1000) ?? String(value)
+
+export const holds = (so: boolean, what: string): void => {
+  if (!so) throw new SuiteFailure(what)
+}
+
+export const same = (found: unknown, wanted: unknown, what: string): void =>
+  holds(sorted(found) === sorted(wanted), `${what}: found ${shown(found)}, wanted ${shown(wanted)}`)
+
+/** As text in which the order of keys does not count. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  ) ?? "undefined"
+
+/** What a tool gives, when it must not fail. */
+export const done = async (
+  party: Party,
+  tool: string,
+  input: object = {},
+): Promise<Readonly<Record<string, unknown>>> => {
+  const { isError, text, value } = await party.call(tool, input)
+  holds(!isError, `${tool} failed: ${text}`)
+  holds(typeof value === "object" && value !== null, `${tool} gave no object: ${text}`)
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** Why a tool failed, when it must. */
+export const refused = async (party: Party, tool: string, input: object): Promise<string> => {
+  const { isError, text } = await party.call(tool, input)
+  holds(isError, `${tool}(${shown(input)}) should have failed and gave ${text}`)
+  return text
+}
+
+export const namesOf = async (party: Party): Promise<ReadonlyArray<string>> =>
+  (await party.tools()).map(({ name }) => name).toSorted()
+
+/** Each of these inputs is refused. */
+export const refusesAll = async (party: Party, tool: string, inputs: ReadonlyArray<object>): Promise<void> => {
+  for (const input of inputs) await refused(party, tool, input)
+}
