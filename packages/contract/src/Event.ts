@@ -148,6 +148,8 @@ export const kinds = {
     /** The run that said it. */
     run: Schema.optionalKey(RunId),
   }),
+  // A visible tool call waits, or goes on: its message says so.
+  "message.changed": kind("space", 365, { message: Message }),
   // A visible tool call has ended: its message now has the output or the error.
   "message.settled": kind("space", 365, { message: Message }),
   "message.edited": kind("space", 365, { message: Message }),
@@ -256,6 +258,14 @@ export const kinds = {
   "resource.read": kind("concerned", 90, { ...content, uri: Schema.String }),
   "prompt.got": kind("concerned", 90, { ...content, prompt: Schema.String }),
   "completion.got": kind("concerned", 7, { ...content, argument: Schema.String }),
+  // A program has introduced itself over MCP, as what it says it is.
+  "client.connected": kind("concerned", 30, {
+    principal: PrincipalId,
+    client: Schema.String,
+    version: Schema.String,
+    protocol: Schema.String,
+    tools: Schema.Int,
+  }),
   "host.declared": kind("admins", 365, { ...host, shared: Schema.Boolean, tools: Schema.Array(Schema.String) }),
   "host.removed": kind("admins", 365, host),
   "host.connected": kind("admins", 7, host),
@@ -330,8 +340,8 @@ export type NewEvent = {
 
 /** A sign of life that is shown and not kept: it has no cursor and is not replayed. */
 export const Delta = Schema.Struct({
-  /** Somebody is writing; a call's input, as much of it as has come; what a run's model says, and that it is asked again. */
-  kind: Schema.Literals(["typing", "call.input", "run.text", "run.reasoning", "run.restarted"]),
+  /** Somebody is writing; a call's input, as much of it as has come; a line of an MCP server's log, for admins; what a run's model says, and that it is asked again. */
+  kind: Schema.Literals(["typing", "call.input", "server.log", "run.text", "run.reasoning", "run.restarted"]),
   at: Moment,
   space: Schema.NullOr(Schema.String),
   actor: Schema.NullOr(PrincipalId),

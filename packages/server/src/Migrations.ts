@@ -19,6 +19,7 @@ import questions from "./calls/migrations/0011_questions.ts"
 import rightsChanges from "./decisions/migrations/0017_changes.ts"
 import decisions from "./decisions/migrations/0004_decisions.ts"
 import voters from "./decisions/migrations/0052_voters.ts"
+import reasons from "./decisions/migrations/0103_reasons.ts"
 import spaces from "./spaces/migrations/0003_spaces.ts"
 import activeSpaces from "./spaces/migrations/0009_active_spaces.ts"
 import spaceNames from "./spaces/migrations/0032_space_names.ts"
@@ -35,6 +36,7 @@ import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
+import pinnedAt from "./upstreams/migrations/0104_pinned_at.ts"
 import journal from "./store/migrations/0001_journal.ts"
 import holders from "./store/migrations/0020_holders.ts"
 import journalSpace from "./store/migrations/0012_journal_space.ts"
@@ -84,4 +86,6 @@ export const migrations: Migrations = {
   "0076_sessions_apart": sessionsApart,
   "0093_turns": turns,
   "0094_program_sessions": programSessions,
+  "0103_reasons": reasons,
+  "0104_pinned_at": pinnedAt,
 }

@@ -8,13 +8,24 @@ import { problem } from "../Problem.ts"
 
 const ref = { decision: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }
 
+const DecisionPage = Schema.Struct({
+  ...pageOfMany(Decision).fields,
+  /** How many wait for the caller, where that was asked for: a thousand at most. */
+  count: Schema.optionalKey(Schema.Int),
+})
+
 const NewLink = Schema.Struct({ principal: Schema.optionalKey(PrincipalRef) })
 
 export class DecisionsApi extends HttpApiGroup.make("decisions")
   .add(
     HttpApiEndpoint.get("list", "/decisions", {
-      query: { ...pageQuery, state: Schema.optionalKey(DecisionState) },
-      success: pageOfMany(Decision),
+      query: {
+        ...pageQuery,
+        state: Schema.optionalKey(DecisionState),
+        /** Only the open ones that wait for the caller, with how many there are. */
+        for: Schema.optionalKey(Schema.Literal("me")),
+      },
+      success: DecisionPage,
     }),
     HttpApiEndpoint.get("get", "/decisions/:decision", { params: ref, success: Decision, error: problem(Missing) }),
     HttpApiEndpoint.post("answer", "/decisions/:decision/answer", {

@@ -33,6 +33,12 @@ export class Decision extends Schema.Class<Decision>("Decision")({
   schema: Schema.optionalKey(JsonSchema),
   /** The component that asks; a client that does not know it builds a form from the schema (G-37). */
   customUI: Schema.optionalKey(Schema.String),
+  /** Why it is asked: the rule, `tool` where the tool itself wants it, or its risk. Absent where older houses asked. */
+  rule: Schema.optionalKey(Schema.String),
+  /** A page outside where the answer is given: opened by the person, never by a program. */
+  url: Schema.optionalKey(Schema.String),
+  /** What stands behind the tool: the MCP server it is of, and since when its definition has been this one. */
+  pinned: Schema.optionalKey(Schema.Struct({ server: Schema.String, since: Moment })),
   askedBy: PrincipalId,
   /** The same, as people know it. */
   asker: Schema.Struct({ name: Schema.String, kind: PrincipalKind }),

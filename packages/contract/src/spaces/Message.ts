@@ -1,6 +1,7 @@
 /** What was said in a space, and what was done there: text, and tool calls that keep their data as data. */
 import { Schema } from "effect"
-import { MessageId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { CallRun, CallState } from "../tools/Call.ts"
+import { DecisionId, MessageId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
 import { MemoryMatch } from "../memory/Memory.ts"
 import { PrincipalKind } from "../access/Principal.ts"
 import { Provenance } from "../access/Provenance.ts"
@@ -18,6 +19,15 @@ export const MessageCall = Schema.Struct({
   output: Schema.optionalKey(Schema.Json),
   error: Schema.optionalKey(Schema.Json),
   customUI: Schema.optionalKey(Schema.String),
+  /** Where it stands, for those who see it here and may not read the call itself; absent in messages of older houses. */
+  state: Schema.optionalKey(CallState),
+  /** The rule that let it through or refused it. */
+  rule: Schema.optionalKey(Schema.String),
+  /** Once it has ended. */
+  durationMs: Schema.optionalKey(Schema.Int),
+  run: Schema.optionalKey(CallRun),
+  /** The question it waits for, or waited for last. */
+  decision: Schema.optionalKey(DecisionId),
 })
 export type MessageCall = typeof MessageCall.Type
 

@@ -63,7 +63,7 @@ export class Decisions extends Context.Service<
   {
     readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
     readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
-    readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision>>
+    readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
     readonly answer: (
       id: string,
       by: Principal,
@@ -159,6 +159,10 @@ export class Decisions extends Context.Service<
             policy: wanted.policy,
             people: wanted.people ?? 1,
             run: wanted.run ?? null,
+            rule: wanted.rule ?? null,
+            url: wanted.url ?? null,
+            server: wanted.pinned?.server ?? null,
+            pinnedAt: wanted.pinned?.since ?? null,
             escalatesAt: escalatesAt === undefined ? null : DateTime.formatIso(escalatesAt),
             expiresAt: DateTime.formatIso(expiresAt),
             createdAt: DateTime.formatIso(now),

@@ -34,4 +34,10 @@ export interface NewDecision {
   /** The outermost run it is asked for, where a run asks: an approval may hold for all of it. */
   readonly run?: string
   readonly milliseconds: number
+  /** Why it is asked. */
+  readonly rule?: string
+  /** A page outside where the answer is given. */
+  readonly url?: string
+  /** The MCP server the tool is of, and since when its definition is this one. */
+  readonly pinned?: { readonly server: string; readonly since: string }
 }

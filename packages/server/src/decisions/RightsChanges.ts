@@ -150,6 +150,7 @@ export class RightsChanges extends Context.Service<
               fingerprint: null,
               policy: caller.epoch,
               space: null,
+              rule,
               milliseconds: approvalTime,
             })
             const row = {

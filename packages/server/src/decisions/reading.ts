@@ -8,7 +8,10 @@ import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
 import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
 
-export type DecisionQuery = PageQuery & { readonly state?: DecisionState }
+export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
+
+/** Nobody has so many before them that a higher count would tell more. */
+const mostCounted = 1000
 
 export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Success<typeof makeEligibility>) {
   const sql = yield* SqlClient.SqlClient
@@ -52,7 +55,32 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : yield* show(found)
   })
 
+  /** The open ones that wait for this person, oldest first; not those they have approved and a second one has not. */
+  const waitingFor = Effect.fnUntraced(function* ({ all, principal }: Reader, query: DecisionQuery) {
+    if (principal.kind !== "person") return { items: [], next: null, count: 0 }
+    const { after, limit } = pageFrom(query)
+    const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
+    const open = yield* Effect.orDie(
+      sql<DecisionRow>`SELECT * FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
+    )
+    const able = yield* eligibility.mayAnswer(open)
+    const approved = yield* rows.approvers(open.filter(({ people }) => people > 1).map(({ id }) => id))
+    const mine = open.filter(
+      ({ id }) =>
+        able.get(id)?.includes(principal.id) === true &&
+        approved.get(id)?.some((one) => one.principal === principal.id) !== true,
+    )
+    const page = pageOf(
+      mine.filter(({ id }) => id > after).slice(0, limit + 1),
+      limit,
+      (one) => one,
+      (one) => one.id,
+    )
+    return { items: yield* shown(page.items), next: page.next, count: mine.length }
+  })
+
   const list = Effect.fn("Decisions.list")(function* (reader: Reader, query: DecisionQuery) {
+    if (query.for === "me") return yield* waitingFor(reader, query)
     const { after, limit } = pageFrom(query)
     const where = [sql`id > ${after}`]
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)

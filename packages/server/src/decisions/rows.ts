@@ -27,6 +27,10 @@ export interface DecisionRow {
   readonly space: string | null
   /** The outermost run it is asked for. */
   readonly run: string | null
+  readonly rule: string | null
+  readonly url: string | null
+  readonly server: string | null
+  readonly pinnedAt: string | null
   readonly escalatesAt: string | null
   readonly escalatedAt: string | null
   readonly expiresAt: string
@@ -52,7 +56,21 @@ export const decisionFrom = (
     readonly approvals: ReadonlyArray<PrincipalId>
   },
 ): Decision => {
-  const { call, customUi, form, input, riskLevel, schema: answers, tool, value, ...rest } = row
+  const {
+    call,
+    customUi,
+    form,
+    input,
+    pinnedAt,
+    riskLevel,
+    rule,
+    schema: answers,
+    server,
+    tool,
+    url,
+    value,
+    ...rest
+  } = row
   const schema = answers ?? form
   const json = (text: string): unknown => JSON.parse(text)
   const asked =
@@ -68,6 +86,9 @@ export const decisionFrom = (
     ...asked,
     ...(schema === null ? {} : { schema: json(schema) }),
     ...(customUi === null ? {} : { customUI: customUi }),
+    ...(rule === null ? {} : { rule }),
+    ...(url === null ? {} : { url }),
+    ...(server === null || pinnedAt === null ? {} : { pinned: { server, since: pinnedAt } }),
     ...(value === null ? {} : { value: json(value) }),
     asker: about.asker,
     mayAnswer: about.mayAnswer.slice(0, mostNamed),

@@ -56,6 +56,8 @@ export class Messages extends Context.Service<
     ) => Effect.Effect<Message, Refused | TooLarge | TooManyRequests, Transaction>
     /** A call's message gets what became of it: the same message, not a second one (S1-78). */
     readonly settleCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
+    /** It waits, or goes on: the same message says so. */
+    readonly changeCall: (id: MessageId, call: MessageCall) => Effect.Effect<void, never, Transaction>
     /** Ascending by seq: the newest, or those just before or after a number. */
     readonly list: (
       space: Space,
@@ -206,20 +208,31 @@ export class Messages extends Context.Service<
         return posted
       })
 
-      const settleCall: Messages["Service"]["settleCall"] = Effect.fn("Messages.settleCall")(function* (id, call) {
+      const putCall = Effect.fnUntraced(function* (
+        kind: "message.changed" | "message.settled",
+        id: MessageId,
+        call: MessageCall,
+      ) {
         const rows = yield* Effect.orDie(
           sql`UPDATE messages SET call = ${JSON.stringify(call)} WHERE id = ${id} AND deleted_at IS NULL RETURNING id`,
         )
         if (rows.length === 0) return
         const message = (yield* byId(id))!
         yield* journal.append({
-          kind: "message.settled",
+          kind,
           space: message.space,
           actor: message.author.id,
           provenance: message.provenance,
           body: { message },
         })
       })
+
+      const settleCall: Messages["Service"]["settleCall"] = Effect.fn("Messages.settleCall")((id, call) =>
+        putCall("message.settled", id, call),
+      )
+      const changeCall: Messages["Service"]["changeCall"] = Effect.fn("Messages.changeCall")((id, call) =>
+        putCall("message.changed", id, call),
+      )
 
       const list: Messages["Service"]["list"] = Effect.fn("Messages.list")(function* (space, viewer, query) {
         yield* quietly(spaces.require("see", space, viewer))
@@ -368,6 +381,7 @@ export class Messages extends Context.Service<
       return Messages.of({
         post,
         settleCall,
+        changeCall,
         list,
         get,
         history,

@@ -105,7 +105,9 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   }, Effect.orDie)
 
   const pins = Effect.gen(function* () {
-    const rows = yield* sql<Pin & { readonly server: string }>`SELECT server, tool, state, digest, held_digest
+    const rows = yield* sql<
+      Pin & { readonly server: string }
+    >`SELECT server, tool, state, digest, held_digest, pinned_at
       FROM mcp_tools`
     const byServer = new Map<string, Map<string, Pin>>()
     for (const { server, ...pin } of rows) {
@@ -116,14 +118,19 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   }).pipe(Effect.orDie)
 
   const write = Effect.fnUntraced(function* (server: string, { definition, digest, kind, tool }: Step) {
+    const now = DateTime.formatIso(yield* DateTime.now)
     const at = { definition, digest, state: "active", heldDefinition: null, heldDigest: null }
     const mine = sql`WHERE server = ${server} AND tool = ${tool}`
     if (kind === "hold" || kind === "again")
       yield* sql`UPDATE mcp_tools SET ${sql.update({ state: "held", heldDefinition: definition, heldDigest: digest })} ${mine}`
     else if (kind === "pin") {
-      const row = { server, tool, ...at, firstSeenAt: DateTime.formatIso(yield* DateTime.now) }
+      const row = { server, tool, ...at, firstSeenAt: now, pinnedAt: now }
       yield* sql`INSERT INTO mcp_tools ${sql.insert(row)} ON CONFLICT (server, tool) DO NOTHING`
-    } else yield* sql`UPDATE mcp_tools SET ${sql.update(at)} ${mine}`
+    } else {
+      // What it says again is what it said all the time.
+      const since = kind === "accept" ? { pinnedAt: now } : {}
+      yield* sql`UPDATE mcp_tools SET ${sql.update({ ...at, ...since })} ${mine}`
+    }
   }, Effect.orDie)
 
   const tools = Effect.fnUntraced(function* (server: string) {
@@ -135,7 +142,8 @@ export const makeRows = (sql: SqlClient.SqlClient, secrets: Secrets["Service"]) 
   /** What is held becomes what is accepted; says its digest, or nothing where that is not what is held. */
   const accept = Effect.fnUntraced(function* (server: string, tool: string, seen: string) {
     const rows = yield* sql<{ digest: string }>`UPDATE mcp_tools SET state = 'active', definition = held_definition,
-      digest = held_digest, held_definition = NULL, held_digest = NULL
+      digest = held_digest, held_definition = NULL, held_digest = NULL,
+      pinned_at = ${DateTime.formatIso(yield* DateTime.now)}
       WHERE server = ${server} AND tool = ${tool} AND state = 'held' AND held_digest = ${seen} RETURNING digest`
     return rows[0]?.digest
   }, Effect.orDie)

@@ -19,6 +19,7 @@ export const accepting = { action: "accept", resource: "findings/audit" } as con
 /** Nothing for the auditor: said in spaces to those who are there, or a step of what is audited when it has ended. */
 const passedOver = [
   "message.created",
+  "message.changed",
   "message.settled",
   "message.edited",
   "message.pinned",
@@ -29,6 +30,7 @@ const passedOver = [
   "call.waiting",
   "decision.asked",
   "timer.fired",
+  "client.connected",
   "run.queued",
   "run.started",
   "run.stepped",
@@ -111,6 +113,7 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("delete", `messages/${event.body.message}`)
     // What people say to each other is in the space, for those who are in it, and not in the auditor's book.
     case "message.created":
+    case "message.changed":
     case "message.settled":
     case "message.edited":
     case "message.pinned":
@@ -200,6 +203,8 @@ export const auditOf = (event: Event): Audited | undefined => {
     // Servers come and go by themselves.
     case "server.connected":
     case "server.disconnected":
+      return undefined
+    case "client.connected":
       return undefined
     case "host.declared":
       return done("declare", `hosts/${event.body.name}`)

@@ -25,6 +25,8 @@ export interface Traits {
   readonly countedAs?: "calls/memory"
   /** The upstream server it comes from. */
   readonly server?: string
+  /** Since when it has been pinned as it is. */
+  readonly pinnedAt?: string
   /** Whose tool it is, where it is not everybody's. */
   readonly owner?: PrincipalId
   /** Digest of what the tool does beyond its definition: an approval of it is an approval of that. */

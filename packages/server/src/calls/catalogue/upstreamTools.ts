@@ -25,7 +25,7 @@ export const makeUpstreamTools = (upstreams: Upstreams["Service"], catalogue: Ta
         known.delete(key)
         yield* catalogue.withdraw(tool.definition.name, owner)
       }
-    for (const [key, { behind, owner: whose, server, tool }] of now) {
+    for (const [key, { behind, owner: whose, pinnedAt, server, tool }] of now) {
       if (known.get(key)?.tool === tool) continue
       const owner = whose ?? undefined
       known.set(key, { tool, owner })
@@ -33,6 +33,7 @@ export const makeUpstreamTools = (upstreams: Upstreams["Service"], catalogue: Ta
         effects: "outside",
         speaks: "mcp",
         server,
+        pinnedAt,
         reviewed: false,
         // The same words from another program or address are another tool.
         behind,

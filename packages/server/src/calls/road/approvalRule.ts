@@ -1,5 +1,5 @@
 /** Who must approve a call, and until when: as the tool says, unless a policy that asks says otherwise. */
-import type { ApprovalRule, Caller, PrincipalId, Role } from "@stoa/contract"
+import type { ApprovalRule, Caller, Judgement, PrincipalId, Role } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { type ApprovalFor, Rules } from "../../access/rights/Rules.ts"
@@ -51,5 +51,11 @@ export const makeApprovalRule = Effect.gen(function* () {
     return { ...named, escalation: { milliseconds: escalation.afterSeconds * 1000, to: [...people, ...roles] } }
   })
 
-  return { of, asked }
+  /** Why somebody is asked: the rule that wants it, the tool, or its risk. */
+  const whyAsked = (found: Listed, { verdict, rule }: Judgement): string => {
+    const { requiresApproval, riskLevel } = found.tool.definition
+    return verdict === "ask" ? rule : requiresApproval ? "tool" : `risk:${riskLevel}`
+  }
+
+  return { of, asked, whyAsked }
 })

@@ -8,6 +8,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { InputRequired } from "../../upstreams/InputRequired.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Catalogue } from "../catalogue/Catalogue.ts"
 import type { Listed } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
@@ -27,18 +28,20 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   const approvals = yield* Approvals
   const journal = yield* Journal
   const approval = yield* makeApprovalRule
+  const catalogue = yield* Catalogue
   const timers = yield* Timers
   const questions = yield* makeQuestions
   const { hangUp } = yield* Upstreams
 
   /** What an approval or a form is asked with. */
-  const about = ({ caller, id, input, root, space, startedAt }: Attempt, { tool }: Listed) => ({
+  const about = ({ caller, id, input, root, space, startedAt }: Attempt, { pinnedAt, server, tool }: Listed) => ({
     ...(root === undefined ? {} : { run: root }),
     askedBy: caller.principal,
     askedAt: DateTime.makeUnsafe(startedAt),
     call: { id, tool: tool.definition.name, input: input as Schema.Json, riskLevel: tool.definition.riskLevel },
     fingerprint: tool.fingerprint,
     policy: caller.epoch,
+    ...(server === undefined || pinnedAt === undefined ? {} : { pinned: { server, since: pinnedAt } }),
     space,
   })
 
@@ -57,6 +60,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
       ...(yield* approval.asked(rule)),
       digest,
       kind: "approval",
+      rule: approval.whyAsked(found, yield* catalogue.judge(caller, definition.name)),
       question: `${quoted(caller.principal.name)} wants to run ${quoted(definition.name)} (${definition.riskLevel} risk).`,
       ...(definition.inputSchema === undefined ? {} : { schema: definition.inputSchema }),
       ...(rule.people === undefined ? {} : { people: rule.people }),

@@ -2,22 +2,37 @@
  * A visible call in its space (S1-13, S1-62): one message that shares table, numbers and stream with what is said there,
  * posted when the call begins and filled when it ends; a `result-only` call is posted when it has ended (S1-15).
  */
-import type { MessageCall, MessageId, RunId, SpaceId, Visibility } from "@stoa/contract"
+import type { DecisionId, MessageCall, MessageId, RunId, SpaceId, Visibility } from "@stoa/contract"
 import { Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Grants } from "../../access/rights/Grants.ts"
 import { Messages } from "../../spaces/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
-import { type CallRow, errorFrom } from "./rows.ts"
+import { runOf } from "./attempt.ts"
+import { type CallRow, errorFrom, tookMs } from "./rows.ts"
 
-type Posted = Pick<CallRow, "id" | "tool" | "principal" | "space" | "input" | "customUi" | "run">
+type Posted = Omit<CallRow, "message">
 
-const callOf = ({ customUi, id, input, tool }: Posted): MessageCall => ({
-  id,
-  tool,
-  input: JSON.parse(input) as Schema.Json,
-  ...(customUi === null ? {} : { customUI: customUi }),
-})
+/** The question it waits for, or waited for last: a call asked by its client alone waits for itself. */
+const decisionOf = ({ onId, onKind }: Posted): Partial<MessageCall> =>
+  (onKind === "decision" || onKind === "client") && onId?.startsWith("dcs_") === true
+    ? { decision: onId as DecisionId }
+    : {}
+
+const callOf = (row: Posted): MessageCall => {
+  const run = runOf(row)
+  return {
+    id: row.id,
+    tool: row.tool,
+    input: JSON.parse(row.input) as Schema.Json,
+    ...(row.customUi === null ? {} : { customUI: row.customUi }),
+    state: row.state,
+    ...(row.rule === null ? {} : { rule: row.rule }),
+    ...(run === null ? {} : { run }),
+    ...decisionOf(row),
+    ...(row.settledAt === null ? {} : { durationMs: tookMs(row.createdAt, row.settledAt) }),
+  }
+}
 
 const endOf = (row: Pick<CallRow, "error" | "output" | "outputFile" | "outputSize">): Partial<MessageCall> => {
   if (row.error !== null) return { error: errorFrom(row.error) }
@@ -58,6 +73,10 @@ export const makeCallMessage = Effect.gen(function* () {
     /** The call begins: its message, or nothing where nobody is to see it yet. */
     begin: (row: Posted, visibility: Visibility) =>
       row.space !== null && visibility === "visible" ? orNone(post(row, callOf(row)), row) : Effect.succeed(null),
+
+    /** The call waits, or goes on. */
+    change: (row: CallRow) =>
+      row.message === null ? Effect.void : messages.changeCall(row.message as MessageId, callOf(row)),
 
     /** The call has ended: one message, filled or posted now. */
     end: Effect.fnUntraced(function* (row: CallRow) {

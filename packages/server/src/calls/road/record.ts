@@ -14,7 +14,7 @@ import { makeCallMessage } from "./callMessage.ts"
 import type { Traces } from "./Handler.ts"
 import { first, from, to } from "./lifecycle.ts"
 import { brief, type Columns, type Ending, outcomeOf } from "./outcome.ts"
-import { type CallRow, type NewRow, unsettled } from "./rows.ts"
+import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
 
 /** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
 export class Taken {
@@ -48,9 +48,6 @@ export const settledEvent = (row: About & Pick<CallRow, "rule" | "space">, colum
       space: row.space as SpaceId | null,
     },
   }) as const
-
-const tookMs = (row: Pick<CallRow, "createdAt">, { settledAt }: Columns): number =>
-  Math.max(0, Date.parse(settledAt) - Date.parse(row.createdAt))
 
 export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -106,11 +103,11 @@ export const makeRecord = Effect.gen(function* () {
     const columns = yield* columnsOf(ending, row.tool, traces)
     // What was refused never began, and is nobody's to see.
     const shown: NewRow = ending.step === "refuse" ? { ...row, visibility: "hidden" } : row
-    const posted = yield* message.begin(shown, shown.visibility)
+    const posted = yield* message.begin({ ...shown, ...unsettled, state: first("start") }, shown.visibility)
     const made: CallRow = { ...shown, ...unsettled, ...columns, message: posted }
     yield* insert(made)
     yield* journal.append(receivedEvent(row))
-    yield* journal.append(settledEvent(row, columns, tookMs(row, columns)))
+    yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
     yield* message.end(made)
     return made
   })
@@ -126,14 +123,17 @@ export const makeRecord = Effect.gen(function* () {
     const row = yield* change(id, ending.step, { ...columns, ...by, owner: null }, mine)
     if (row === undefined) return undefined
     if (known.onKind === "callback" || known.onKind === "run") yield* timers.cancelKey(id)
-    yield* journal.append(settledEvent(row, columns, tookMs(row, columns)))
+    yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
     yield* message.end(row)
     return row
   })
 
   /** From waiting to running, in this process; nothing, where somebody else was first. */
-  const start = (id: string, owner: string, input?: string) =>
-    change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
+  const start = Effect.fnUntraced(function* (id: string, owner: string, input?: string) {
+    const row = yield* change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
+    if (row !== undefined) yield* message.change(row)
+    return row
+  })
 
   /** On from a process that is gone. */
   const takeOver = (id: string, owner: string, gone: string | null) =>
@@ -143,7 +143,9 @@ export const makeRecord = Effect.gen(function* () {
   const park = Effect.fnUntraced(function* (id: string, on: WaitsOn, owner: string) {
     const columns = { owner: null, onKind: on.kind, onId: on.id }
     const row = yield* change(id, "wait", columns, sql`owner = ${owner}`)
-    if (row !== undefined) yield* journal.append(waitingEvent(row, on))
+    if (row === undefined) return undefined
+    yield* journal.append(waitingEvent(row, on))
+    yield* message.change(row)
     return row
   })
 

@@ -62,6 +62,9 @@ export const unsettled = {
 export const isWithHost = ({ id, onId, onKind, state }: CallRow): boolean =>
   state === "waiting" && onKind === "callback" && onId !== id
 
+/** How long it took, in milliseconds. */
+export const tookMs = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
+
 const decode = Schema.decodeUnknownSync(Call)
 
 export const callFrom = (row: CallRow): Call => {

@@ -63,11 +63,15 @@ const wordsOf = ({ params }: Questions[string]): string => {
 /** One question to people, whatever number of forms the server sent: one form, or one with a part for each. */
 export const formOf = (
   questions: Questions,
-): { readonly question: string; readonly schema: JsonSchema } | undefined => {
+): { readonly question: string; readonly schema: JsonSchema; readonly url?: string } | undefined => {
   const all = forms(questions)
   if (all.length === 0) return undefined
   const question = all.map(([, one]) => wordsOf(one)).join("\n")
-  if (all.length === 1) return { question, schema: schemaOf(all[0]![1]) }
+  if (all.length === 1) {
+    const { params } = all[0]![1]
+    const url = params["mode"] === "url" && typeof params["url"] === "string" ? { url: params["url"] } : {}
+    return { question, schema: schemaOf(all[0]![1]), ...url }
+  }
   const properties = Object.fromEntries(all.map(([key, one]) => [key, schemaOf(one)]))
   return { question, schema: { type: "object", properties, required: all.map(([key]) => key) } }
 }

@@ -16,6 +16,8 @@ export interface UpstreamTool {
   readonly tool: Tool<MCPCall>
   /** Which server, and which program or address: what was approved of one is not approved of another of its name. */
   readonly behind: string
+  /** Since when it has been pinned as it is. */
+  readonly pinnedAt: string
   /** Nobody has looked at its schema: it is checked under a deadline. */
   readonly reviewed: false
 }

@@ -71,6 +71,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       owner,
       behind: digestOf([id, spec === undefined ? "" : placeOf(spec)]),
       reviewed: false,
+      pinnedAt: entry.pins.get(tool.name)!.pinnedAt,
       tool: toolOf(name, tool, {
         timeoutMs: silenceMsOf(spec),
         connection: () => {

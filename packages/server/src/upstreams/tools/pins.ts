@@ -10,6 +10,8 @@ export interface Pin {
   readonly state: "active" | "held"
   readonly digest: string
   readonly heldDigest: string | null
+  /** Since when it has had this digest. */
+  readonly pinnedAt: string
 }
 
 /** What a model or a judge reads. The rest (`_meta`, icons) may differ from listing to listing and says nothing. */
