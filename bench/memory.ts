@@ -9,6 +9,7 @@ import type { PrincipalId } from "@stoa/contract"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../packages/server/src/access/identity/Principals.ts"
+import { Meanings } from "../packages/server/src/memory/meaning/Meanings.ts"
 import { Memories } from "../packages/server/src/memory/Memories.ts"
 import { questions, recallBySort, records } from "../packages/server/src/memory/testing/questions.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
@@ -41,13 +42,15 @@ const salad = (n: number): string => {
   return Array.from({ length: 14 }, () => words[Math.floor(next() ** 3 * words.length)]!).join(" ")
 }
 
+const wordsAlone = Layer.succeed(Meanings, { of: () => Effect.succeed(undefined) })
+
 const opened = (store: ReturnType<typeof Store.layerSqlite>) => {
   const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") }))
   const ground = Journal.layer.pipe(Layer.provideMerge(migrated.pipe(Layer.provideMerge(store))))
   const floor = Layer.mergeAll(Timers.layer, SearchIndex.layer, Principals.layer("none")).pipe(
     Layer.provideMerge(ground),
   )
-  return ManagedRuntime.make(Memories.layer.pipe(Layer.provideMerge(floor)))
+  return ManagedRuntime.make(Memories.layer.pipe(Layer.provide(wordsAlone), Layer.provideMerge(floor)))
 }
 
 /** So many times, one after the other. */

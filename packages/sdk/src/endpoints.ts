@@ -126,6 +126,7 @@ export const endpoints: Endpoints = {
     list: "GET /api/v1/memory query",
     put: "POST /api/v1/memory body",
     export: "GET /api/v1/memory/export query",
+    embedding: "GET /api/v1/memory/embedding",
     import: "POST /api/v1/memory/import body",
     erase: "POST /api/v1/memory/erase body",
     get: "GET /api/v1/memory/:id",

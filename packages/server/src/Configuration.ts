@@ -21,6 +21,7 @@ import {
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as jsonc from "jsonc-parser"
 import { withHint } from "./configurationHints.ts"
+import { modelFaults } from "./configurationModels.ts"
 import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists, unknownNames } from "./access/rights/AllowLists.ts"
 import { type PrincipalChanges, nameKey, Principals } from "./access/identity/Principals.ts"
@@ -102,15 +103,6 @@ const faults = (declared: Declared): ReadonlyArray<Issue> => {
   }
   return [...issues, ...serverFaults(declared), ...modelFaults(declared)]
 }
-
-/** An agent thinks with models that the file declares beside it. */
-const modelFaults = (declared: Declared): ReadonlyArray<Issue> =>
-  (declared.agents ?? []).flatMap(({ model = [] }, place) =>
-    [model]
-      .flat()
-      .filter((name) => !Object.hasOwn(declared.models ?? {}, name))
-      .map((name) => ({ path: `agents.${place}.model`, message: `there is no model "${name}" under models` })),
-  )
 
 const listsOf = (declared: Declared) =>
   Object.entries(declared.allowLists ?? {}).flatMap(([set, lists]) =>

@@ -125,6 +125,24 @@ const timers = Effect.gen(function* () {
   return ok("timers", `${rows[0]!.n} set`)
 })
 
+// Asked of the tables too, as the timers are: how far all records of the house have come.
+const embedding = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(
+    sql<{ model: string; problem: string | null }>`SELECT model, problem FROM memory_embedding`,
+  )
+  if (rows[0] === undefined) return ok("embedding", "no record has been embedded: search goes by words")
+  const { model, problem } = rows[0]
+  const counts = yield* Effect.orDie(sql<{ records: number; embedded: number }>`SELECT
+    (SELECT count(*) FROM memory_records WHERE deleted_at IS NULL) AS records,
+    (SELECT count(*) FROM search_vectors WHERE part = 0 AND model = ${model}) AS embedded`)
+  const { embedded, records } = counts[0]!
+  const far = `${embedded} of ${records} records by ${model.trim()}`
+  return problem === null
+    ? ok("embedding", far)
+    : warn("embedding", `${far}; it waits: ${problem} Search goes by words until it answers`)
+})
+
 const secrets = Effect.gen(function* () {
   const shut = yield* (yield* Secrets).unreadable
   return shut.length === 0
@@ -162,7 +180,7 @@ const rules = Effect.gen(function* () {
     : warn("rules", `${ofNobody.join("; ")}. Correct the name in the configuration file, or add that principal`)
 })
 
-const rooms = Effect.all([audit, clock, readers, timers, secrets, allowLists, rules])
+const rooms = Effect.all([audit, clock, readers, timers, embedding, secrets, allowLists, rules])
 
 /** What an operator vouches for is in the journal, and so in the audit. */
 export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Acceptable) {

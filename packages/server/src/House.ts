@@ -56,6 +56,7 @@ import { MCPDoor } from "./doors/mcp/MCPDoor.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { migrations } from "./Migrations.ts"
+import { Embeddings } from "./models/Embeddings.ts"
 import { Languages } from "./models/Languages.ts"
 import { ModelKeys } from "./models/ModelKeys.ts"
 import { Models } from "./models/Models.ts"
@@ -73,6 +74,8 @@ import { ChatSessions } from "./sessions/ChatSessions.ts"
 import { ChosenModels } from "./sessions/ChosenModels.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
+import { Embedding } from "./memory/meaning/Embedding.ts"
+import { Meanings } from "./memory/meaning/Meanings.ts"
 import { Engrams } from "./memory/Engrams.ts"
 import { Memories } from "./memory/Memories.ts"
 import { Portability } from "./memory/Portability.ts"
@@ -227,9 +230,12 @@ const rooms = (keys: Keys, file: string) =>
     Layer.provideMerge(
       Layer.mergeAll(DeclaredSpaces.layer, Messages.layer, ServerContents.layer, Plans.layer, Portability.layer),
     ),
+    Layer.provideMerge(Embedding.layer),
     Layer.provideMerge(
       Layer.mergeAll(Spaces.layer(file), ActiveSpaces.layer, Upstreams.layer(file), Memories.layer, Engrams.layer),
     ),
+    Layer.provideMerge(Layer.provideMerge(Meanings.layer, Embeddings.layer)),
+    Layer.provideMerge(Layer.provide(Languages.layer, modelKeys)),
     Layer.provideMerge(access(keys, file)),
   )
 
@@ -257,7 +263,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Tools.layer(file)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
-    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer, Layer.provide(Languages.layer, modelKeys))),
+    Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer)),
     Layer.provideMerge(rooms(keys, file)),
   )
 

@@ -43,6 +43,8 @@ import journalSpace from "./store/migrations/0012_journal_space.ts"
 import search from "./store/migrations/0030_search.ts"
 import retention from "./store/migrations/0041_retention.ts"
 import eventVersion from "./store/migrations/0042_event_version.ts"
+import searchVectors from "./store/migrations/0080_search_vectors.ts"
+import embedding from "./memory/migrations/0081_embedding.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
@@ -84,6 +86,8 @@ export const migrations: Migrations = {
   "0065_sub_agents": subAgents,
   "0075_sessions": sessions,
   "0076_sessions_apart": sessionsApart,
+  "0080_search_vectors": searchVectors,
+  "0081_embedding": embedding,
   "0093_turns": turns,
   "0094_program_sessions": programSessions,
   "0103_reasons": reasons,

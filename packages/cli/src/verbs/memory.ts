@@ -1,5 +1,13 @@
 /** What lasts: your records, their versions, and who else may read them. */
-import { batchesOf, jsonLinesOf, memoryFilesOf, type MemoryLineJson, MemoryNamespace, mostLines } from "@stoa/contract"
+import {
+  batchesOf,
+  jsonLinesOf,
+  memoryFilesOf,
+  type MemoryLineJson,
+  type MemoryMatch,
+  MemoryNamespace,
+  mostLines,
+} from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../Failure.ts"
@@ -60,15 +68,13 @@ const search = Command.make(
       }),
     )
     const { json } = yield* root
-    const why = ({
-      label,
-      near,
-      words,
-    }: {
-      label: ReadonlyArray<string>
-      near: ReadonlyArray<string>
-      words: ReadonlyArray<string>
-    }) => [...new Set([...words, ...label]), ...near.map((word) => `(${word})`)]
+    const why = ({ label, near, vector, words }: MemoryMatch) => [
+      ...new Set([...words, ...label]),
+      ...near.map((word) => `(${word})`),
+      ...(vector?.place == null ? [] : [`meaning #${vector.place}`]),
+    ]
+    const problem = items.find(({ match }) => match?.vector?.problem !== undefined)?.match?.vector?.problem
+    if (problem !== undefined) yield* talk(problem)
     yield* list(json ? items : items.map((one) => ({ ...one, why: one.match === undefined ? [] : why(one.match) })), [
       "id",
       "key",
@@ -300,6 +306,23 @@ const erase = Command.make(
   }),
 ).pipe(Command.withDescription("Erase all you remember here, for good; export it first"))
 
+const embedding = Command.make(
+  "embedding",
+  {},
+  Effect.fn(function* () {
+    const found = yield* ask((stoa) => stoa.memory.embedding())
+    const { embedded, model, problem, records, refused, state } = found
+    const far = `${embedded} of your ${records} records are embedded by ${model}`
+    yield* show(
+      found,
+      state === "off"
+        ? 'off: search goes by words. An operator declares a model with "purpose": "embedding" to search by meaning too'
+        : `${state}: ${far}${refused === 0 ? "" : `, ${refused} were refused`}`,
+    )
+    if (problem !== undefined) yield* talk(`${problem} Search goes by words until it answers.`)
+  }),
+).pipe(Command.withDescription("How far search by meaning has come in your records"))
+
 export const memory = Command.make("memory").pipe(
   Command.withDescription("What outlives a conversation"),
   Command.withSubcommands([
@@ -317,5 +340,6 @@ export const memory = Command.make("memory").pipe(
     exportVerb,
     importVerb,
     erase,
+    embedding,
   ]),
 )

@@ -4,6 +4,7 @@ import { BadInput, Forbidden, Missing, StaleVersion, TooLarge, WrongState } from
 import { MemoryId } from "../Ids.ts"
 import {
   MemoryChange,
+  MemoryEmbedding,
   MemoryKind,
   MemoryNamespace,
   MemoryRecord,
@@ -54,6 +55,7 @@ export class MemoryApi extends HttpApiGroup.make("memory")
       error: [...writing, problem(BadInput)],
     }).middleware(Idempotency),
     HttpApiEndpoint.get("export", "/memory/export", { query: pageQuery, success: pageOfMany(MemoryLine) }),
+    HttpApiEndpoint.get("embedding", "/memory/embedding", { success: MemoryEmbedding }),
     HttpApiEndpoint.post("import", "/memory/import", {
       payload: Schema.Struct({ lines: Schema.Array(MemoryLine).check(Schema.isMaxLength(mostLines)) }),
       success: MemoryImported,

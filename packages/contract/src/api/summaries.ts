@@ -53,6 +53,7 @@ const summaries: Record<string, string> = {
   "memory.list": "Your memory, and what others made public or shared with you; with q the best answers first",
   "memory.put": "Write a record by its key: it is made, or gets its next version",
   "memory.export": "Every version of every record of yours, as lines that can be brought in again",
+  "memory.embedding": "How far your records are embedded, with which model, and what holds it up",
   "memory.import": "Bring lines into your own memory: all of them or none",
   "memory.erase": "Erase everything you own here, with its history, for good",
   "memory.diff": "What changed between two versions of a record",

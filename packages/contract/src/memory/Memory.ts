@@ -50,6 +50,10 @@ export const MemoryMatch = Schema.Struct({
   near: Schema.Array(Schema.String),
   label: Schema.Array(Schema.String),
   fixed: Schema.Record(Schema.String, Schema.String),
+  /** With an embedding model: its place among the nearest in meaning, if it is there; or why only words were asked. */
+  vector: Schema.optionalKey(
+    Schema.Struct({ place: Schema.NullOr(Schema.Int), problem: Schema.optionalKey(Schema.String) }),
+  ),
   /** Of a long text, the part where the words stand. */
   passage: Schema.optionalKey(Schema.String),
 })
@@ -121,4 +125,18 @@ export class MemoryShare extends Schema.Class<MemoryShare>("MemoryShare")({
   principal: PrincipalId,
   right: MemoryRight,
   createdAt: Moment,
+}) {}
+
+/** How far the house has come in embedding the caller's records; until then search goes by words. */
+export class MemoryEmbedding extends Schema.Class<MemoryEmbedding>("MemoryEmbedding")({
+  /** `off`: no embedding model is declared. `failing`: the model gives no answer, and it is tried again. */
+  state: Schema.Literals(["off", "working", "ready", "failing"]),
+  /** As the configuration file calls it. */
+  model: Schema.NullOr(Schema.String),
+  /** The caller's own records, and how many of them have vectors of this model. */
+  records: Schema.Int,
+  embedded: Schema.Int,
+  /** Those the model refused: they are found by their words. */
+  refused: Schema.Int,
+  problem: Schema.optionalKey(Schema.String),
 }) {}

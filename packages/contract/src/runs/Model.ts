@@ -5,6 +5,9 @@ import { placeholdersIn } from "../tools/Placeholder.ts"
 export const ModelProvider = Schema.Literals(["anthropic", "openai", "google", "openai-compatible", "scripted"])
 export type ModelProvider = typeof ModelProvider.Type
 
+/** What a model is for: to think (the usual), or to embed. */
+const ModelPurpose = Schema.Literals(["thinking", "embedding"])
+
 /** How agents and people call it. */
 export const ModelName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}$/, {
@@ -28,9 +31,13 @@ export type ModelPrice = typeof ModelPrice.Type
 /** One entry of the section `models`. */
 export const DeclaredModel = Schema.Struct({
   provider: ModelProvider,
+  /** `embedding`: it tells how near texts are in meaning, for search in memory, and nobody thinks with it. */
+  purpose: Schema.optionalKey(ModelPurpose),
+  /** With `embedding`: how many numbers it gives for a text; absent: as many as it likes. */
+  dimensions: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 }))),
   /** The provider's own name for it. */
   model: Schema.optionalKey(Text(200)),
-  /** What precedes `/messages` or `/chat/completions`. It may be local: `egress` binds tools, not models. */
+  /** What precedes `/messages`, `/chat/completions` or `/embeddings`. It may be local: `egress` binds tools, not models. */
   baseUrl: Schema.optionalKey(
     Text(2000).check(
       Schema.isPattern(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, {
@@ -59,6 +66,10 @@ export const DeclaredModel = Schema.Struct({
 }).check(
   Schema.makeFilter((it) => {
     const fault = (path: string, issue: string) => ({ path: [path], issue })
+    if (it.purpose === "embedding" && (it.provider === "scripted" || it.provider === "anthropic"))
+      return fault("provider", "one that embeds: openai, google or openai-compatible")
+    if (it.dimensions !== undefined && it.purpose !== "embedding")
+      return fault("dimensions", 'only with the purpose "embedding"')
     if (it.provider === "scripted")
       return it.rules !== undefined || fault("rules", "a file of rules, which a scripted model needs")
     if (it.rules !== undefined) return fault("rules", "only with the provider scripted")
@@ -72,6 +83,7 @@ export type DeclaredModel = typeof DeclaredModel.Type
 export class Model extends Schema.Class<Model>("Model")({
   name: Schema.String,
   provider: ModelProvider,
+  purpose: ModelPurpose,
   /** The provider's own name for it. */
   model: Schema.NullOr(Schema.String),
   keywords: Schema.Array(Schema.String),

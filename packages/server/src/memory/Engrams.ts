@@ -7,6 +7,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
 import { publicScope, scopeOf } from "./indexing.ts"
+import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 import { ownKinds, slotOf } from "./rules.ts"
 
@@ -45,6 +46,7 @@ export class Engrams extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const index = yield* SearchIndex
+      const meanings = yield* Meanings
       const there = Effect.map(
         DateTime.now,
         (now) =>
@@ -91,7 +93,8 @@ export class Engrams extends Context.Service<
         const where = sql.and([yield* filters(query), seen, whose])
         const scopes = owner === reader ? [scopeOf(reader)] : [scopeOf(reader), publicScope]
         const kinds = type === undefined ? [] : [`kind:${type}`]
-        const { found } = yield* index.find(scopes, question, ["namespace:engrams", ...kinds])
+        const asked = { meaning: yield* meanings.of(question) }
+        const { found } = yield* index.find(scopes, question, ["namespace:engrams", ...kinds], asked)
         const rows: Array<RecordRow> = []
         // The index says where to look; whether it may be seen is asked of the rows themselves.
         for (let at = 0; at < found.length && rows.length < offset + limit; at += rowsAtOnce) {

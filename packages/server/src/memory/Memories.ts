@@ -35,6 +35,7 @@ import { diffOf } from "./diff.ts"
 import { type By, makeFinding, type MemoryQuery } from "./finding.ts"
 import { hasEnded } from "./expiry.ts"
 import { scopeOf } from "./indexing.ts"
+import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./rows.ts"
 import { mayUse, type MemoryAct, slotOf } from "./rules.ts"
 import { makeRetaining } from "./retaining.ts"
@@ -116,7 +117,7 @@ export class Memories extends Context.Service<
       const journal = yield* Journal
       const index = yield* SearchIndex
       const now = Effect.map(DateTime.now, DateTime.formatIso)
-      const { among, containing, list } = makeFinding(sql, index)
+      const { among, containing, list } = makeFinding(sql, index, yield* Meanings)
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
       const { drop, indexed, sharesOf, store, told } = yield* makeStoring
 

@@ -15,6 +15,7 @@ import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { holdsPhrases, matchOf } from "../store/search/Match.ts"
 import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { publicScope, scopeOf } from "./indexing.ts"
+import type { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 
 /** Who acts, and in which call or message. */
@@ -46,7 +47,7 @@ const mostContaining = 50
 const mostLooked = 100_000
 const rowsAtOnce = 500
 
-export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"]) => {
+export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"], meanings: Meanings["Service"]) => {
   const now = Effect.map(DateTime.now, DateTime.formatIso)
 
   const visible = Effect.fnUntraced(function* (by: By, query: MemoryQuery, whose: "any" | "own" | "lent" = "any") {
@@ -103,7 +104,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     const filters = filtersOf(query)
     const digest = digestOf(q, ...filters)
     let at = yield* placeOfCursor(cursor, digest)
-    const answered = yield* index.find(scopes, q, filters)
+    const answered = yield* index.find(scopes, q, filters, { meaning: yield* meanings.of(q) })
     const hits = answered.found
     const items: Array<MemoryRecord> = []
     while (at < hits.length && items.length < limit) {

@@ -5,8 +5,10 @@ import { SqlClient } from "effect/sql"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
+import { Vectors } from "../store/search/Vectors.ts"
 import { endKey, setEnd } from "./expiry.ts"
 import { indexRecord, readingOf } from "./indexing.ts"
+import { digestOf, textsOf } from "./meaning/texts.ts"
 import { type RecordRow, recordFrom } from "./rows.ts"
 
 export const makeStoring = Effect.gen(function* () {
@@ -14,6 +16,7 @@ export const makeStoring = Effect.gen(function* () {
   const journal = yield* Journal
   const index = yield* SearchIndex
   const timers = yield* Timers
+  const vectors = yield* Vectors
 
   const sharesOf = (id: MemoryId) =>
     Effect.orDie(
@@ -64,6 +67,8 @@ export const makeStoring = Effect.gen(function* () {
     for (const tag of tagsOf(row)) yield* sql`INSERT INTO memory_tags (record, tag) VALUES (${id}, ${tag})`
     // One that comes back deleted, as it was, is not found.
     if (row.deletedAt === null) yield* indexed(row, isNew)
+    // What it meant goes with what it said; the new text gets its vectors in the background.
+    if (!isNew) yield* vectors.forget(id, digestOf(textsOf(recordFrom(row))))
     yield* setEnd(timers, row)
     yield* journal.append({ kind: "memory.written", body: { ...(yield* told(row)), version } })
     return recordFrom(row)

@@ -30,12 +30,16 @@ const variables = {
   google: "GOOGLE_GENERATIVE_AI_API_KEY",
 } as const
 
+const purposeOf = ({ purpose = "thinking" }: DeclaredModel) => purpose
+
 export class Languages extends Context.Service<
   Languages,
   {
     readonly list: Effect.Effect<ReadonlyArray<Model>>
     /** How to reach one, or in a sentence why not and who can change that. */
     readonly access: (name: string) => Effect.Effect<Access, string>
+    /** The one that embeds, if the file declares one; or in a sentence why it cannot be asked. */
+    readonly embedding: Effect.Effect<Option.Option<Access>, string>
     /** One question to a model, shown as its answer comes. */
     readonly ask: (
       access: Access,
@@ -100,6 +104,7 @@ export class Languages extends Context.Service<
             Model.make({
               name,
               provider: declared.provider,
+              purpose: purposeOf(declared),
               model: declared.model ?? null,
               keywords: declared.keywords ?? [],
               price: declared.price ?? null,
@@ -116,8 +121,16 @@ export class Languages extends Context.Service<
           return yield* Effect.fail(
             `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one (stoa agents set NAME --model MODEL).`,
           )
-        return yield* reach(name, decode(rows[0]).declared)
+        const { declared } = decode(rows[0])
+        if (purposeOf(declared) === "embedding")
+          return yield* Effect.fail(`The model "${name}" embeds texts and cannot think. Name another one of "models".`)
+        return yield* reach(name, declared)
       })
+
+      const embedding: Languages["Service"]["embedding"] = Effect.gen(function* () {
+        const one = (yield* all).find(({ declared }) => purposeOf(declared) === "embedding")
+        return one === undefined ? Option.none() : Option.some(yield* reach(one.name, one.declared))
+      }).pipe(Effect.withSpan("Languages.embedding"))
 
       const declare: Languages["Service"]["declare"] = Effect.fn("Languages.declare")(function* (models, folder) {
         const before = new Map((yield* all).map((one) => [one.name, one.declared]))
@@ -155,7 +168,7 @@ export class Languages extends Context.Service<
         return yield* askModel(reached.name, model, options, redactor, show)
       })
 
-      return Languages.of({ list, access, ask, declare })
+      return Languages.of({ list, access, embedding, ask, declare })
     }),
   )
 }

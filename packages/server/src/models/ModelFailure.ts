@@ -7,4 +7,6 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   readonly again: boolean
   /** Not before that, where it has said so. */
   readonly afterMs: number | undefined
+  /** What it answered over HTTP, where it did. */
+  readonly status?: number | undefined
 }> {}

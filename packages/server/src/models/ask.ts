@@ -144,7 +144,7 @@ const waitOf = (error: unknown): number | undefined => {
   return Number.isFinite(milliseconds) && milliseconds >= 0 ? milliseconds : undefined
 }
 
-const failureOf = (name: string, error: unknown, redactor: Redactor): ModelFailure => {
+export const failureOf = (name: string, error: unknown, redactor: Redactor): ModelFailure => {
   const { isRetryable, message, statusCode } = (error ?? {}) as {
     readonly message?: string
     readonly statusCode?: number
@@ -158,7 +158,12 @@ const failureOf = (name: string, error: unknown, redactor: Redactor): ModelFailu
   const hint = statusCode === 401 || statusCode === 403 ? " Its key is not taken: an operator checks it." : ""
   // Without a status the connection broke, or what came could not be read.
   const again = isRetryable ?? (statusCode === undefined || statusCode === 429 || statusCode >= 500)
-  return new ModelFailure({ message: `The model ${name} ${answered}: ${line}.${hint}`, again, afterMs: waitOf(error) })
+  return new ModelFailure({
+    message: `The model ${name} ${answered}: ${line}.${hint}`,
+    again,
+    afterMs: waitOf(error),
+    status: statusCode,
+  })
 }
 
 /** Interrupting it ends the request. */

@@ -36,7 +36,7 @@ export class ChosenModels extends Context.Service<
       })
 
       const choose: ChosenModels["Service"]["choose"] = Effect.fn("ChosenModels.choose")(function* (by, agent, query) {
-        const models = yield* languages.list
+        const models = (yield* languages.list).filter(({ purpose }) => purpose === "thinking")
         const found = chooseModel(query, models)
         if (found === undefined)
           return yield* new WrongState({

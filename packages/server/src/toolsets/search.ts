@@ -1,6 +1,7 @@
 /** One question over what was said in the spaces a caller sees, and what it remembers: one ranking, both rooms' rights. */
 import { Caller } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
+import { Meanings } from "../memory/meaning/Meanings.ts"
 import { Memories } from "../memory/Memories.ts"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
@@ -13,6 +14,7 @@ export const stoaSearch = Effect.gen(function* () {
   const talk = yield* makeTalk
   const memories = yield* Memories
   const index = yield* SearchIndex
+  const meanings = yield* Meanings
   const tool = <A>(face: FaceTool<A>) => offered("stoa", face)
 
   return [
@@ -36,7 +38,7 @@ export const stoaSearch = Effect.gen(function* () {
         const viewer = yield* talk.viewer
         const by = (yield* Caller).principal
         const scopes = [...memories.scopes(by), ...(yield* talk.messages.scopes(viewer))]
-        const answered = yield* index.find(scopes, input.query)
+        const answered = yield* index.find(scopes, input.query, [], { meaning: yield* meanings.of(input.query) })
         const ids = answered.found.slice(0, most).map(({ ref }) => ref)
         const records = yield* memories.among(by, answered, ids)
         const messages = yield* talk.messages.among(viewer, answered, ids)

@@ -150,6 +150,7 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "memory.list": nothing,
   "memory.put": async () => ({ body: { kind: "note", content: "tried" } }),
   "memory.export": nothing,
+  "memory.embedding": nothing,
   "memory.import": async () => ({ body: { lines: [{ kind: "note", content: "tried" }] } }),
   "memory.erase": async () => ({ body: { confirm: "nobody is called so" } }),
   "memory.diff": async (world) => ({ params: { id: await record(world) } }),

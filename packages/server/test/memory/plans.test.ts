@@ -4,6 +4,7 @@ import type { PrincipalId } from "@stoa/contract"
 import { DateTime, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Principals } from "../../src/access/identity/Principals.ts"
+import { Meanings } from "../../src/memory/meaning/Meanings.ts"
 import { Memories } from "../../src/memory/Memories.ts"
 import { layerPlans, type PlanDefinition, Plans } from "../../src/memory/Plans.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -31,6 +32,7 @@ for (const [name, place] of places)
       const layers = layerPlans.pipe(
         Layer.provideMerge(Plans.layer),
         Layer.provideMerge(Memories.layer),
+        Layer.provide(Layer.succeed(Meanings, { of: () => Effect.succeed(undefined) })),
         Layer.provideMerge(Layer.mergeAll(Principals.layer("none"), SearchIndex.layer, Timers.layer)),
         Layer.provideMerge(floor),
       )

@@ -66,7 +66,7 @@ for (const [name, store] of stores)
         for (const [at, { gone, ...entry }] of steps.entries()) {
           yield* inTransaction(gone && at % 3 === 0 ? index.remove(entry.ref, entry.scope) : index.put(entry))
           for (const { budget, question } of asked.slice(at * 2, at * 2 + 2)) {
-            const { fixed, found } = yield* index.find(["memory:ann", "memory:bob"], question, [], budget)
+            const { fixed, found } = yield* index.find(["memory:ann", "memory:bob"], question, [], { budget })
             out.push([question, budget, fixed, found])
           }
         }

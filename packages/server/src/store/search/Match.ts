@@ -27,7 +27,11 @@ const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<st
   return `${from > 0 ? "… " : ""}${text.slice(from, end).trim()}${end < text.length ? " …" : ""}`
 }
 
-export const matchOf = ({ label, near, score, words }: Found, answered: Answered, text: string): MemoryMatch => {
+export const matchOf = (
+  { label, near, nearest, score, words }: Found,
+  answered: Answered,
+  text: string,
+): MemoryMatch => {
   const read = wordsIn(text.slice(0, mostRead))
   const written = new Map(read.toReversed().flatMap(({ terms, word }) => terms.map((term) => [term, word])))
   // As it was asked; a word that was put right, as it stands there.
@@ -41,6 +45,7 @@ export const matchOf = ({ label, near, score, words }: Found, answered: Answered
     near: near.map(shown),
     label: label.map(shown),
     fixed,
+    ...(answered.meaning === undefined ? {} : { vector: { place: nearest ?? null, ...answered.meaning } }),
     ...(text.length <= short ? {} : { passage: densest(text, read, new Set(words)) }),
   }
 }

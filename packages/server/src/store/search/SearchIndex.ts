@@ -19,7 +19,9 @@ import {
   type Question,
   questionOf,
 } from "./question.ts"
+import { mergedOrder } from "./nearness.ts"
 import { type Asked, type Row, score, type Scored } from "./score.ts"
+import { type Meaning, Vectors } from "./Vectors.ts"
 
 export interface Found {
   readonly ref: string
@@ -27,6 +29,8 @@ export interface Found {
   readonly words: ReadonlyArray<string>
   readonly near: ReadonlyArray<string>
   readonly label: ReadonlyArray<string>
+  /** Where it stands among the nearest in meaning, if that was asked and it is there. */
+  readonly nearest?: number
 }
 
 export interface Answered {
@@ -38,6 +42,16 @@ export interface Answered {
   readonly asked: ReadonlyMap<string, string>
   /** What stood in quotes; whoever has the texts checks it word for word. */
   readonly phrases: ReadonlyArray<ReadonlyArray<string>>
+  /** Whether its meaning was asked too, and if not, why. Absent: there is no model for it. */
+  readonly meaning?: { readonly problem?: string }
+}
+
+/** What a search may ask beside words. */
+export interface FindOptions {
+  /** The question as a vector; or why there is none. */
+  readonly meaning?: Meaning | { readonly problem: string } | undefined
+  /** Rows that are read and scored: fewer in tests. */
+  readonly budget?: number
 }
 
 /** Rows that are read and scored for one question. */
@@ -73,8 +87,7 @@ export class SearchIndex extends Context.Service<
       scopes: ReadonlyArray<string>,
       question: string,
       filters?: ReadonlyArray<string>,
-      /** Rows that are read and scored: fewer in tests. */
-      budget?: number,
+      options?: FindOptions,
     ) => Effect.Effect<Answered>
   }
 >()("server/store/search/SearchIndex") {
@@ -83,7 +96,11 @@ export class SearchIndex extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const { put, remove } = makeKeeping(sql)
+      const vectors = yield* Vectors
+      const keeping = makeKeeping(sql)
+      const { put } = keeping
+      const remove: SearchIndex["Service"]["remove"] = (ref, scope) =>
+        scope === undefined ? Effect.andThen(keeping.remove(ref), vectors.forget(ref)) : keeping.remove(ref, scope)
 
       /** Those that have something, the largest first if they are too many for one question. */
       const scopesNamed = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
@@ -199,21 +216,16 @@ export class SearchIndex extends Context.Service<
         return yield* rowsAt([...seqs])
       })
 
-      const find: SearchIndex["Service"]["find"] = Effect.fn("SearchIndex.find")(function* (
-        names: ReadonlyArray<string>,
-        text: string,
-        filters: ReadonlyArray<string> = [],
-        budget = usualBudget,
-      ) {
-        const question = questionOf(text, filters)
-        const none = { found: [], fixed: {}, asked: question.words, phrases: question.phrases }
-        const scopes = yield* scopesNamed(names)
-        if (scopes.length === 0 || question.terms.length === 0) return none
-        const { asked, fixed } = yield* asking(
-          scopes.map(({ id }) => id),
-          question,
-        )
-        if (asked.length === 0) return none
+      /** By words alone: the texts best first, and the rows that were looked at. */
+      const byWords = Effect.fnUntraced(function* (scopes: ReadonlyArray<Scope>, question: Question, budget: number) {
+        const { asked, fixed } =
+          question.terms.length === 0
+            ? { asked: [], fixed: {} }
+            : yield* asking(
+                scopes.map(({ id }) => id),
+                question,
+              )
+        if (asked.length === 0) return { found: new Map<string, Found>(), fixed, seqs: [] }
         const sizes = {
           rows: scopes.reduce((sum, { entries }) => sum + entries, 0),
           len: scopes.reduce((sum, { len }) => sum + len, 0),
@@ -221,7 +233,7 @@ export class SearchIndex extends Context.Service<
         const rows = yield* candidates(scopes, asked, question, budget)
         const best = score(rows, asked, sizes).slice(0, heard)
         const near = yield* neighboursOf(best, new Set(rows.map(({ seq }) => seq)))
-        const wanted = filters.map(filterToken)
+        const wanted = question.filters.map(filterToken)
         const fits = ({ row }: Scored): boolean => {
           const tokens = ` ${(row as StoredRow).tokens} `
           return wanted.every((token) => tokens.includes(` ${token} `))
@@ -230,10 +242,34 @@ export class SearchIndex extends Context.Service<
         const found = new Map<string, Found>()
         for (const { label, near: lent, row, score: points, words } of ranked)
           if (!found.has(row.ref)) found.set(row.ref, { ref: row.ref, score: points, words, near: lent, label })
-        return { found: [...found.values()], fixed, asked: question.words, phrases: question.phrases }
+        return { found, fixed, seqs: rows.map(({ seq }) => seq) }
+      })
+
+      const find: SearchIndex["Service"]["find"] = Effect.fn("SearchIndex.find")(function* (
+        names: ReadonlyArray<string>,
+        text: string,
+        filters: ReadonlyArray<string> = [],
+        { budget = usualBudget, meaning }: FindOptions = {},
+      ) {
+        const question = questionOf(text, filters)
+        const said = meaning === undefined ? {} : { meaning: "problem" in meaning ? meaning : {} }
+        const told = { asked: question.words, phrases: question.phrases, ...said }
+        const scopes = yield* scopesNamed(names)
+        if (scopes.length === 0) return { found: [], fixed: {}, ...told }
+        const { fixed, found, seqs } = yield* byWords(scopes, question, budget)
+        if (meaning === undefined || "problem" in meaning) return { found: [...found.values()], fixed, ...told }
+        const ids = scopes.map(({ id }) => id)
+        const near = (yield* vectors.nearest(ids, meaning, filters, seqs)).map(({ row }) => row.ref)
+        const places = new Map(near.map((ref, at) => [ref, at + 1]))
+        const hits = mergedOrder([...found.keys()], near).map((ref): Found => {
+          const hit = found.get(ref) ?? { ref, score: 0, words: [], near: [], label: [] }
+          const place = places.get(ref)
+          return place === undefined ? hit : { ...hit, nearest: place }
+        })
+        return { found: hits, fixed, ...told }
       }, Effect.orDie)
 
       return SearchIndex.of({ put, remove, find })
     }),
-  )
+  ).pipe(Layer.provideMerge(Vectors.layer))
 }

@@ -43,6 +43,9 @@ const passages = (terms: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<str
         terms.slice(at * passage, (at + 1) * passage),
       )
 
+/** How many rows a text has. */
+export const passagesIn = (text: string): number => passages(termsOf(speakerOf(text).rest)).length
+
 /** Without the token of its scope, whose number only the database knows. */
 export const partsOf = (entry: Entry): ReadonlyArray<Part> => {
   const { name, rest } = speakerOf(entry.text)

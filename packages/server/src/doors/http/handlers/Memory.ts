@@ -2,6 +2,7 @@ import { Api, BadInput, Caller, type MemoryRecord } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../access/identity/Principals.ts"
+import { Embedding } from "../../../memory/meaning/Embedding.ts"
 import { Portability } from "../../../memory/Portability.ts"
 import { Memories } from "../../../memory/Memories.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
@@ -13,6 +14,7 @@ export const memoryHandlers = HttpApiBuilder.group(
     const memories = yield* Memories
     const principals = yield* Principals
     const portability = yield* Portability
+    const embedding = yield* Embedding
     const { transact } = yield* Journal
     const me = Effect.map(Caller, ({ principal }) => principal)
     const idOf = (ref: string) => Effect.map(principals.get(ref), ({ id }) => id)
@@ -29,6 +31,7 @@ export const memoryHandlers = HttpApiBuilder.group(
           Effect.map(transact(memories.put(by, by.id, payload)), ({ record }): MemoryRecord => record),
         ),
       export: ({ query }) => Effect.flatMap(me, (by) => portability.export(by, query)),
+      embedding: () => Effect.flatMap(me, ({ id }) => embedding.progress(id)),
       import: ({ payload: { lines } }) => Effect.flatMap(me, (by) => transact(portability.import(by, lines))),
       erase: Effect.fnUntraced(function* ({ payload: { confirm, dryRun } }) {
         const { id, name } = yield* me

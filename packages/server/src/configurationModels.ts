@@ -1,0 +1,20 @@
+/** What is wrong with the models of a configuration file, and no schema sees. Pure. */
+import type { Configuration as Declared, Issue } from "@stoa/contract"
+
+/** An agent thinks with models that the file declares beside it; one model embeds, or none. */
+export const modelFaults = ({ agents = [], models = {} }: Declared): ReadonlyArray<Issue> => {
+  const embedding = Object.keys(models).filter((name) => models[name]!.purpose === "embedding")
+  return [
+    ...agents.flatMap(({ model = [] }, place) =>
+      [model].flat().flatMap((name) => {
+        const path = `agents.${place}.model`
+        if (!Object.hasOwn(models, name)) return [{ path, message: `there is no model "${name}" under models` }]
+        return embedding.includes(name) ? [{ path, message: `the model "${name}" embeds and cannot think` }] : []
+      }),
+    ),
+    ...embedding.slice(1).map((name) => ({
+      path: `models.${name}.purpose`,
+      message: `"${embedding[0]}" embeds already, and one model does`,
+    })),
+  ]
+}

@@ -1,0 +1,73 @@
+/**
+ * What a question means, as a vector of the embedding model. A model that does not answer soon holds nobody up: words alone
+ * answer then, and the answer says so.
+ */
+import { Context, Duration, Effect, Layer, Option } from "effect"
+import { Embeddings } from "../../models/Embeddings.ts"
+import { monotonicMillis } from "../../store/Monotonic.ts"
+import type { Meaning } from "../../store/search/Vectors.ts"
+
+/** So long a question waits for the model. */
+const patience = Duration.seconds(2)
+/** After a failure it is left alone for so long: nobody waits for it again and again. */
+const rest = Duration.seconds(10)
+/** Questions that are remembered: the next page of an answer asks the same again. */
+const mostKept = 200
+
+export class Meanings extends Context.Service<
+  Meanings,
+  {
+    /** Undefined: there is no model for it. */
+    readonly of: (question: string) => Effect.Effect<Meaning | { readonly problem: string } | undefined>
+  }
+>()("server/memory/meaning/Meanings") {
+  static readonly layer = Layer.effect(
+    Meanings,
+    Effect.gen(function* () {
+      const embeddings = yield* Embeddings
+      const kept = new Map<string, Meaning>()
+      let failed: { readonly model: string; readonly problem: string; readonly until: number } | undefined
+
+      const keep = (key: string, meaning: Meaning): void => {
+        kept.delete(key)
+        kept.set(key, meaning)
+        if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
+      }
+
+      const ask = Effect.fnUntraced(function* (question: string) {
+        const embedder = Option.getOrUndefined(yield* embeddings.current)
+        if (embedder === undefined) return undefined
+        const { id: model } = embedder
+        const key = `${model} ${question}`
+        const known = kept.get(key)
+        if (known !== undefined) return known
+        const now = yield* monotonicMillis
+        if (failed?.model === model && now < failed.until) return { problem: failed.problem }
+        const asked = embedder.embed([question]).pipe(
+          Effect.mapError(({ message }) => message),
+          Effect.timeoutOrElse({
+            duration: patience,
+            orElse: () => Effect.fail(`The model ${embedder.name} gave no answer within ${Duration.format(patience)}.`),
+          }),
+        )
+        const answer = yield* Effect.result(asked)
+        if (answer._tag === "Failure") {
+          const problem = `${answer.failure} Only words were searched.`
+          failed = { model, problem, until: (yield* monotonicMillis) + Duration.toMillis(rest) }
+          return { problem }
+        }
+        const meaning = { model, vector: answer.success[0]! }
+        keep(key, meaning)
+        return meaning
+      })
+
+      const of: Meanings["Service"]["of"] = Effect.fn("Meanings.of")(function* (question) {
+        return yield* Effect.catch(ask(question.slice(0, 2000)), (problem) =>
+          Effect.succeed({ problem: `${problem} Only words were searched.` }),
+        )
+      })
+
+      return Meanings.of({ of })
+    }),
+  )
+}

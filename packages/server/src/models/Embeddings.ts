@@ -1,0 +1,80 @@
+/**
+ * Texts as vectors, by the model that the configuration file declares with the purpose `embedding`, through the AI SDK.
+ * `id` names what the vectors are comparable with: vectors of two ids are never compared.
+ */
+// edge: the AI SDK is made of promises.
+import { Redactor } from "@stoa/tools"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import type { Access } from "./Access.ts"
+import { failureOf } from "./ask.ts"
+import { Languages } from "./Languages.ts"
+import { ModelFailure } from "./ModelFailure.ts"
+import { embeddingModel } from "./providers.ts"
+
+export interface Embedder {
+  readonly id: string
+  /** As the configuration file calls it. */
+  readonly name: string
+  /** One vector a text, in their order. Nothing is tried again here. */
+  readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, ModelFailure>
+}
+
+/** Texts that are sent at once. */
+const atOnce = 96
+
+const idOf = ({ declared }: Access): string =>
+  [declared.provider, declared.model ?? "", declared.dimensions ?? ""].join(" ")
+
+const isVector = (vector: ReadonlyArray<number>): boolean =>
+  vector.length > 0 && vector.every(Number.isFinite) && vector.some((one) => one !== 0)
+
+const embedSome = async (access: Access, texts: ReadonlyArray<string>, abortSignal: AbortSignal) => {
+  const { embedMany } = await import("ai")
+  const model = await embeddingModel(access)
+  const { dimensions } = access.declared
+  const { embeddings } = await embedMany({
+    model,
+    values: [...texts],
+    maxRetries: 0,
+    maxParallelCalls: 1,
+    abortSignal,
+    ...(dimensions === undefined ? {} : { dimensions }),
+  })
+  if (embeddings.length !== texts.length || !embeddings.every(isVector))
+    throw Object.assign(new Error("it did not give one vector for each text"), { isRetryable: false })
+  return embeddings
+}
+
+export class Embeddings extends Context.Service<
+  Embeddings,
+  {
+    /** The one there is, if there is one; or in a sentence why it cannot be asked. */
+    readonly current: Effect.Effect<Option.Option<Embedder>, string>
+  }
+>()("server/models/Embeddings") {
+  static readonly layer = Layer.effect(
+    Embeddings,
+    Effect.gen(function* () {
+      const languages = yield* Languages
+      const embedderOf = (access: Access): Embedder => {
+        const redactor = new Redactor(access.key === undefined ? [] : [Redacted.value(access.key)])
+        const some = (texts: ReadonlyArray<string>) =>
+          Effect.tryPromise({
+            try: (signal) => embedSome(access, texts, signal),
+            catch: (error) => failureOf(access.name, error, redactor),
+          })
+        return {
+          id: idOf(access),
+          name: access.name,
+          embed: Effect.fn("Embeddings.embed")(function* (texts) {
+            const vectors: Array<ReadonlyArray<number>> = []
+            for (let from = 0; from < texts.length; from += atOnce)
+              vectors.push(...(yield* some(texts.slice(from, from + atOnce))))
+            return vectors
+          }),
+        }
+      }
+      return Embeddings.of({ current: Effect.map(languages.embedding, Option.map(embedderOf)) })
+    }),
+  )
+}
