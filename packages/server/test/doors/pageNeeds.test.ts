@@ -35,8 +35,7 @@ const tool = Effect.fnUntraced(function* (over: { readonly name?: string; readon
 const heard = (stoa: Stoa, after: number, wanted: (kind: string, body: Record<string, unknown>) => boolean) =>
   ask(async () => {
     for await (const item of stoa.feed({ after }))
-      if (item.type === "event" && wanted(item.event.kind, item.event.body))
-        return item.event.body
+      if (item.type === "event" && wanted(item.event.kind, item.event.body)) return item.event.body
     throw new Error("the feed ended")
   })
 const cursorOf = (stoa: Stoa) => ask(async () => (await stoa.page.start()).cursor)
