@@ -8,6 +8,7 @@ import { Configuration } from "./Configuration.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
 import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog, shownLine } from "./Log.ts"
+import { pageBuild } from "./pageBuild.ts"
 import { Settings } from "./Settings.ts"
 import { Folder } from "./store/Folder.ts"
 import { isOfFullDisk } from "./store/database/FullDisk.ts"
@@ -62,6 +63,8 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
   const settings = yield* Settings
   const folder = yield* Folder
   const keys = yield* keysOf
+  // Beside everything else: a first start is as long as its longest part.
+  if (!("ready" in options)) yield* Effect.forkScoped(pageBuild)
   const program = Effect.gen(function* () {
     const { url } = yield* NodeServer
     yield* reloadOnHangup

@@ -28,6 +28,7 @@ import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
 import { toolsHandlers } from "./handlers/Tools.ts"
 import { walletHandlers } from "./handlers/Wallet.ts"
+import { builtPage } from "./builtPage.ts"
 import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
@@ -73,6 +74,10 @@ const elsewhere = HttpRouter.add(
   "/*",
   Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
     const { method, target } = request as NodeRequest
+    // A person who opens an address of the page gets the page, which knows its own ways; programs get a problem.
+    const isPerson = method === "GET" && (request.headers["accept"] ?? "").includes("text/html")
+    if (isPerson && !/^\/(?:api|mcp|assets|d|docs)(?:\/|$)/.test(target.path))
+      return builtPage("index", request.cookies)
     return problemResponse(new NoRoute({ method, path: target.path }))
   }),
 )

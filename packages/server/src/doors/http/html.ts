@@ -1,6 +1,6 @@
 /**
- * Every page the house serves: nothing inline, nothing from other sites, no frames, and no scripts except its own
- * files.
+ * Every page the house serves: nothing inline, nothing from other sites, no frames around it, and no scripts except its
+ * own files.
  */
 import { HttpServerResponse } from "effect/http"
 
@@ -8,8 +8,11 @@ const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
-  "img-src 'self' data:",
+  "font-src 'self'",
+  "frame-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -22,6 +25,7 @@ export const htmlPage = (text: string): HttpServerResponse.HttpServerResponse =>
     HttpServerResponse.setHeaders({
       "content-security-policy": policy,
       "cache-control": "no-store",
+      "cross-origin-opener-policy": "same-origin",
       "referrer-policy": "no-referrer",
     }),
   )

@@ -3,8 +3,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { configurationSchema, NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { problemResponse } from "../Problems.ts"
+import { builtAsset, builtPage } from "./builtPage.ts"
 import { htmlPage } from "./html.ts"
 
 /** In a checkout the pages lie where they are written; a published package carries them. */
@@ -18,7 +19,7 @@ const file = (folder: URL, name: string): string => readFileSync(new URL(name, f
 const front = HttpRouter.add(
   "GET",
   "/",
-  Effect.sync(() => htmlPage(file(web, "index.html"))),
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => builtPage("index", cookies)),
 )
 const docs = HttpRouter.add(
   "GET",
@@ -34,6 +35,9 @@ const assets = HttpRouter.add(
   "/assets/:file",
   Effect.gen(function* () {
     const name = (yield* HttpRouter.params)["file"] ?? ""
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    const built = builtAsset(name, headers["accept-encoding"] ?? "")
+    if (built !== undefined) return built
     const type = types[/^[A-Za-z]+\.(js|css)$/.exec(name)?.[1] ?? ""]
     const found = type === undefined ? undefined : yield* Effect.option(Effect.try(() => file(web, name)))
     return found?._tag === "Some"

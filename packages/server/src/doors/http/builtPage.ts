@@ -1,0 +1,74 @@
+/**
+ * The page as it was built: `dist/current` of packages/web names the newest build, and a published package carries one.
+ * Its parts are named by their content and never change, so a browser asks for each once; they lie compressed on disk.
+ */
+// edge: built pages are files, read when they are asked for.
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { HttpServerResponse } from "effect/http"
+import { htmlPage } from "./html.ts"
+
+const carried = new URL("../../../pages/app/", import.meta.url)
+const builds = new URL("../../../../web/dist/", import.meta.url)
+
+const textOf = (file: URL): string | undefined => (existsSync(file) ? readFileSync(file, "utf8") : undefined)
+
+const isBuild = (name: string) => /^[0-9a-f]{16}$/.test(name)
+
+/** The newest first: a page that is open may still ask for parts of the build before. */
+const folders = (): ReadonlyArray<URL> => {
+  if (existsSync(carried)) return [carried]
+  const current = textOf(new URL("current", builds))?.trim()
+  if (current === undefined || !isBuild(current)) return []
+  const others = readdirSync(builds).filter((name) => isBuild(name) && name !== current)
+  return [current, ...others].map((name) => new URL(`${name}/`, builds))
+}
+
+const types: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+}
+
+const encodings = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+] as const
+
+/** A part of the page by its name, in the smallest form the browser takes. */
+export const builtAsset = (name: string, accepts: string): HttpServerResponse.HttpServerResponse | undefined => {
+  const type = types[/^[\w-]+\.(js|css|svg)$/.exec(name)?.[1] ?? ""]
+  const folder = type === undefined ? undefined : folders().find((one) => existsSync(new URL(`assets/${name}`, one)))
+  if (type === undefined || folder === undefined) return undefined
+  const taken = accepts.split(",").map((one) => one.trim().split(";")[0])
+  const packed = encodings.find(
+    ([encoding, ending]) => taken.includes(encoding) && existsSync(new URL(`assets/${name}${ending}`, folder)),
+  )
+  const bytes = readFileSync(new URL(`assets/${name}${packed?.[1] ?? ""}`, folder))
+  return HttpServerResponse.uint8Array(bytes, { contentType: type }).pipe(
+    HttpServerResponse.setHeaders({
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "accept-encoding",
+      ...(packed === undefined ? {} : { "content-encoding": packed[0] }),
+    }),
+  )
+}
+
+/** Until the page is there: it needs no script to ask again. */
+const beingBuilt = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="1"><meta name="color-scheme" content="light dark">
+<title>Stoa</title><link rel="stylesheet" href="/assets/decision.css"></head>
+<body><main><h1>Stoa</h1><p>The page is being built, a few seconds. The API answers already.</p></main></body></html>`
+
+/** One of the documents of the page. The theme a person has chosen is in it from the beginning, so that nothing flashes. */
+export const builtPage = (
+  document: "index" | "link",
+  cookies: Readonly<Record<string, string>>,
+): HttpServerResponse.HttpServerResponse => {
+  const text = folders()
+    .map((folder) => textOf(new URL(`${document}.html`, folder)))
+    .find((one) => one !== undefined)
+  if (text === undefined) return htmlPage(beingBuilt)
+  const theme = /^(?:light|dark)$/.exec(cookies["stoa_theme"] ?? "")?.[0]
+  return htmlPage(theme === undefined ? text : text.replace("<html ", `<html data-theme="${theme}" `))
+}

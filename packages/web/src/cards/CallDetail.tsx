@@ -1,0 +1,52 @@
+/** A call, opened: input and result side by side, and what let it through. */
+import type { MessageCall } from "../feed/types.ts"
+import { Copy } from "../parts/Copy.tsx"
+import { JsonView } from "../parts/JsonView.tsx"
+import { span } from "../parts/time.logic.ts"
+import { errorWords } from "./call.logic.ts"
+import { words } from "./words/en.ts"
+
+interface Told {
+  readonly rule?: string | null
+  readonly durationMs?: number | null
+}
+
+export const CallDetail = ({ call }: { readonly call: MessageCall }) => {
+  const { durationMs, rule } = call as MessageCall & Told
+  return (
+    <div className="call-in">
+      <div>
+        <div className="label line">
+          {words.input}
+          <Copy text={JSON.stringify(call.input, null, 2)} label={words.copyInput} />
+        </div>
+        <JsonView value={call.input} label={words.input} />
+      </div>
+      <div>
+        <div className="label line">
+          {call.error === undefined ? words.result : words.error}
+          {call.output === undefined ? null : (
+            <Copy text={JSON.stringify(call.output, null, 2)} label={words.copyResult} />
+          )}
+        </div>
+        {call.error !== undefined ? (
+          <p className="note" data-tone="bad">
+            {errorWords(call)}
+          </p>
+        ) : call.output === undefined ? (
+          <p className="faint small">{words.running}</p>
+        ) : (
+          <JsonView value={call.output} label={words.result} />
+        )}
+      </div>
+      <p className="call-foot">
+        {rule ? (
+          <span>
+            {words.allowedBy} <code>{rule}</code>
+          </span>
+        ) : null}
+        {durationMs == null ? null : <span>{span(durationMs)}</span>}
+      </p>
+    </div>
+  )
+}

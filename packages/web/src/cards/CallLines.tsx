@@ -1,0 +1,66 @@
+/** Calls of one author in a row share a frame; many fold into one line. */
+import { lazy, memo, Suspense, useState } from "react"
+import { useStart } from "../feed/start.ts"
+import { inputs } from "../feed/signs.ts"
+import { useStore } from "../feed/store.ts"
+import type { Message, MessageCall } from "../feed/types.ts"
+import { Icon } from "../parts/Icon.tsx"
+import { endOf, gistOfInput } from "./call.logic.ts"
+import { words } from "./words/en.ts"
+
+const CallDetail = lazy(() => import("./CallDetail.tsx").then(({ CallDetail }) => ({ default: CallDetail })))
+
+const unfolded = 5
+
+/** As much of the input as has been written. */
+const Streaming = ({ id }: { readonly id: string }) => {
+  const written = useStore(inputs).get(id)
+  return written === undefined ? null : <span className="gist">{written}</span>
+}
+
+export const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
+  const { decisions } = useStart()
+  const [open, set] = useState(false)
+  const end = endOf(
+    call,
+    decisions.some((one) => one.call?.id === call.id),
+  )
+  const gist = gistOfInput(call.input)
+  return (
+    <details className="call" open={open} onToggle={(event) => set(event.currentTarget.open)}>
+      <summary>
+        <Icon name="chevron-right" small />
+        <span className="tool">{call.tool}</span>
+        {gist === "" && end.icon === undefined ? <Streaming id={call.id} /> : <span className="gist">{gist}</span>}
+        <span className="end" data-tone={end.tone}>
+          {end.icon === undefined ? <span className="ring" /> : <Icon name={end.icon} small />}
+          {end.words}
+        </span>
+      </summary>
+      {open ? (
+        <Suspense fallback={<div className="call-in" />}>
+          <CallDetail call={call} />
+        </Suspense>
+      ) : null}
+    </details>
+  )
+})
+
+export const CallLines = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
+  const calls = messages.flatMap(({ call }) => (call === null ? [] : [call]))
+  const [all, show] = useState(false)
+  const folded = calls.length > unfolded && !all
+  const failed = calls.filter(({ error }) => error !== undefined).length
+  return (
+    <div className="calls">
+      {folded ? (
+        <button type="button" className="call fold" onClick={() => show(true)}>
+          <Icon name="chevron-right" small />
+          {words.calls(calls.length, failed)}
+        </button>
+      ) : (
+        calls.map((call) => <CallLine key={call.id} call={call} />)
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,4 @@
+export const words = {
+  title: "Decisions",
+  nothing: "Nothing waits for you.",
+} as const

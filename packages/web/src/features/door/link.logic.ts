@@ -1,0 +1,24 @@
+/** What a sign-in link asks for, given who is signed in here already. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export const tokenIn = (hash: string): string | undefined => {
+  const given = /^#token=(.+)$/.exec(hash)?.[1]
+  return given === undefined ? undefined : decoded(given)
+}
+
+/**
+ * `enter`: nobody is signed in, or the same one. `choose`: it would replace another sign-in, so a person has to choose: a
+ * link from a stranger must not make somebody work in the stranger's name without noticing.
+ */
+export const linkAsks = (present: string | undefined, offered: string): "enter" | "choose" =>
+  present === undefined || present === offered ? "enter" : "choose"
+
+/** Where to go afterwards: only to a page of this house. */
+export const safeNext = (next: string | undefined): string =>
+  next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith("/door") ? next : "/"

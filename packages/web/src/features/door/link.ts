@@ -1,0 +1,19 @@
+/** The token of a sign-in link: taken out of the address at once, so that it is in no history, bookmark or picture of it. */
+import { tokenIn } from "./link.logic.ts"
+
+let offered: string | undefined
+
+export const takeLink = (): boolean => {
+  const token = tokenIn(location.hash)
+  if (token === undefined) return false
+  offered = token
+  history.replaceState(null, "", location.pathname + location.search)
+  return true
+}
+
+/** Given once: whoever asks takes it. */
+export const offeredToken = (): string | undefined => {
+  const token = offered
+  offered = undefined
+  return token
+}

@@ -1,0 +1,15 @@
+export const words = {
+  title: "Sign in",
+  how: "On the machine where this house runs, ask for a sign-in link and open it here:",
+  command: "npx stoa login",
+  paste: "Or paste a token",
+  token: "Token",
+  hint: "It goes to the house once. This browser keeps a session that no script can read.",
+  enter: "Sign in",
+  entering: "Signing in …",
+  otherTitle: "Somebody else's link",
+  other: (here: string, there: string) => `You are signed in as ${here}. The link you opened is for ${there}.`,
+  stay: (name: string) => `Stay ${name}`,
+  become: (name: string) => `Sign in as ${name}`,
+  wrong: "The house does not know this token. It may have been revoked, or have run out. Ask for a new link.",
+} as const

@@ -1,0 +1,82 @@
+/** Who one is here, how the page looks, and the way out. */
+import { tellSignedOut } from "../../feed/Feed.ts"
+import { house } from "../../feed/house.ts"
+import { forget, useStart } from "../../feed/start.ts"
+import { useStore } from "../../feed/store.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { Face } from "../../parts/Face.tsx"
+import { choose, settings, type Theme } from "../../parts/settings.ts"
+import { words } from "./words/en.ts"
+
+const themes: ReadonlyArray<readonly [Theme, string]> = [
+  ["system", words.system],
+  ["light", words.light],
+  ["dark", words.dark],
+]
+
+const leave = async () => {
+  await house.session.close()
+  tellSignedOut()
+  forget()
+}
+
+export const MeScreen = () => {
+  const { me } = useStart()
+  const chosen = useStore(settings)
+  return (
+    <>
+      <Bar title={words.me} up="/house" />
+      <div className="scroll grow">
+        <div className="page narrow stack wide-gap">
+          <section className="line">
+            <Face name={me.name} kind={me.kind} size="l" />
+            <div>
+              <p className="strong">{me.name}</p>
+              <p className="faint small">{me.roles.join(", ") || words.none}</p>
+            </div>
+            <button type="button" className="button push" onClick={() => void leave()}>
+              {words.signOut}
+            </button>
+          </section>
+          <fieldset className="stack">
+            <legend className="label">{words.theme}</legend>
+            {themes.map(([theme, name]) => (
+              <label key={theme} className="line">
+                <input type="radio" name="theme" checked={chosen.theme === theme} onChange={() => choose({ theme })} />
+                {name}
+              </label>
+            ))}
+          </fieldset>
+          <fieldset className="stack">
+            <legend className="label">{words.keys}</legend>
+            <label className="line">
+              <input
+                type="checkbox"
+                checked={chosen.letters}
+                onChange={(event) => choose({ letters: event.target.checked })}
+              />
+              {words.letters}
+            </label>
+            <label className="line">
+              <input
+                type="checkbox"
+                checked={chosen.enterSends}
+                onChange={(event) => choose({ enterSends: event.target.checked })}
+              />
+              {words.enterSends}
+            </label>
+          </fieldset>
+          <dl className="kv">
+            <dt>{words.kind}</dt>
+            <dd>{me.kind}</dd>
+            <dt>{words.id}</dt>
+            <dd className="mono">{me.id}</dd>
+          </dl>
+          <p>
+            <a href="/docs">{words.docs}</a>
+          </p>
+        </div>
+      </div>
+    </>
+  )
+}

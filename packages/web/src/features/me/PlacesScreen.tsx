@@ -1,0 +1,24 @@
+/** A phone's way to everything that is not a space or a decision. */
+import { Link } from "@tanstack/react-router"
+import { useStart } from "../../feed/start.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { placesFor } from "../../frame/places.ts"
+import { Icon } from "../../parts/Icon.tsx"
+import { words } from "./words/en.ts"
+
+export const PlacesScreen = () => {
+  const { me } = useStart()
+  return (
+    <>
+      <Bar title={words.house} />
+      <nav className="scroll grow nav places" aria-label={words.house}>
+        {placesFor(me).map(({ icon, name, to }) => (
+          <Link key={to} to={to}>
+            <Icon name={icon} />
+            <span>{name}</span>
+          </Link>
+        ))}
+      </nav>
+    </>
+  )
+}

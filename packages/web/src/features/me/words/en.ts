@@ -1,0 +1,17 @@
+export const words = {
+  me: "You",
+  house: "House",
+  theme: "Theme",
+  system: "As the system",
+  light: "Day",
+  dark: "Night",
+  keys: "Keys",
+  letters: "Keys that are a single letter",
+  enterSends: "Enter sends, Shift Enter breaks the line",
+  signOut: "Sign out",
+  roles: "Roles",
+  kind: "Kind",
+  id: "Id",
+  none: "none",
+  docs: "API documentation",
+} as const

@@ -1,0 +1,56 @@
+/** A row under a face, or without one where the author goes on; and what every row is told. */
+import type { ReactNode } from "react"
+import type { Message, Space } from "../../feed/types.ts"
+import { Face } from "../../parts/Face.tsx"
+import { clockOf } from "../../parts/time.logic.ts"
+import { ClockTime } from "../../parts/Time.tsx"
+import type { Row } from "./timeline.logic.ts"
+import { words } from "./words/en.ts"
+
+export interface RowContext {
+  readonly space: Space
+  readonly me: { readonly id: string; readonly name: string; readonly kind: string }
+  /** Those a mention may mean. */
+  readonly names: ReadonlyArray<string>
+  readonly canWrite: boolean
+  readonly openThread: (message: Message) => void
+  /** How a decision is drawn; the screen gives it, so that rows know nothing of decisions. */
+  readonly decision: (row: Extract<Row, { readonly kind: "decision" }>) => ReactNode
+}
+
+const kindTag = (kind: string): ReactNode =>
+  kind === "person" ? null : <span className="tag">{kind === "agent" ? words.agent : words.service}</span>
+
+export const Article = ({
+  author,
+  at,
+  children,
+  head,
+  id,
+}: {
+  readonly author: { readonly name: string; readonly kind: string }
+  readonly at: string
+  readonly head: boolean
+  readonly children: ReactNode
+  readonly id?: string
+}) => (
+  <article
+    className={head ? "msg" : "msg on"}
+    tabIndex={-1}
+    data-row=""
+    data-message={id}
+    aria-label={words.said(author.name, author.kind, clockOf(at))}
+  >
+    {head ? (
+      <>
+        <Face name={author.name} kind={author.kind} />
+        <header>
+          <b>{author.name}</b>
+          {kindTag(author.kind)}
+          <ClockTime at={at} />
+        </header>
+      </>
+    ) : null}
+    {children}
+  </article>
+)

@@ -1,0 +1,190 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
+import { now } from "../../feed/clock.ts"
+import { house } from "../../feed/house.ts"
+import { usePeople, useStart } from "../../feed/start.ts"
+import { useStore } from "../../feed/store.ts"
+import type { Space } from "../../feed/types.ts"
+import { EmojiList } from "../../parts/EmojiList.tsx"
+import { Face } from "../../parts/Face.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { settings } from "../../parts/settings.ts"
+import { fitting, mentionAt, mentioned, type Mentionable } from "./mention.logic.ts"
+import { words } from "./words/en.ts"
+
+export interface ComposerProps {
+  readonly space: Space
+  readonly placeholder: string
+  readonly submitLabel: string
+  readonly onSubmit: (text: string) => Promise<void> | void
+  readonly initial?: string
+  /** Where what is typed is kept until it is sent. */
+  readonly draft?: string
+  readonly onCancel?: () => void
+  readonly onUp?: () => void
+  readonly extra?: ReactNode
+}
+
+const typingEvery = 3000
+
+const useMentionable = (space: Space): ReadonlyArray<Mentionable> => {
+  const people = usePeople()
+  const { me } = useStart()
+  const here = space.members.filter(({ id }) => id !== me.id)
+  const others = people.filter((one) => one.retiredAt === null && !space.members.some(({ id }) => id === one.id))
+  return [
+    ...here.map(({ kind, name }) => ({ name, kind, isHere: true })),
+    ...others.map(({ kind, name }) => ({ name, kind, isHere: false })),
+  ]
+}
+
+export const Composer = (props: ComposerProps) => {
+  const { draft, extra, initial, onCancel, onSubmit, onUp, placeholder, space, submitLabel } = props
+  const kept = draft === undefined ? undefined : `stoa.draft.${draft}`
+  const [text, write] = useState(() => initial ?? (kept === undefined ? "" : (sessionStorage.getItem(kept) ?? "")))
+  const [caret, setCaret] = useState(0)
+  const [at, point] = useState(0)
+  const [shut, shutList] = useState(false)
+  const [emoji, showEmoji] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const typedAt = useRef(0)
+  const all = useMentionable(space)
+  const { enterSends } = useStore(settings)
+  const list = useId()
+  const asked = shut ? undefined : mentionAt(text, caret)
+  const found = asked === undefined ? [] : fitting(all, asked.part)
+  // A name that is written out needs no list: Enter sends.
+  const offered = found.some(({ name }) => name.toLowerCase() === asked?.part.toLowerCase()) ? [] : found
+
+  const keep = (value: string) => {
+    write(value)
+    if (kept !== undefined) {
+      if (value === "") sessionStorage.removeItem(kept)
+      else sessionStorage.setItem(kept, value)
+    }
+  }
+  const put = (value: string, place: number) => {
+    keep(value)
+    setCaret(place)
+    requestAnimationFrame(() => {
+      field.current?.focus()
+      field.current?.setSelectionRange(place, place)
+    })
+  }
+  const insert = (piece: string) => put(text.slice(0, caret) + piece + text.slice(caret), caret + piece.length)
+  const mention = (name: string) => {
+    if (asked === undefined) return
+    const next = mentioned(text, asked.from, caret, name)
+    put(next.text, next.caret)
+    point(0)
+  }
+  const submit = () => {
+    if (text.trim() === "") return
+    const said = text
+    if (onCancel === undefined) keep("")
+    void onSubmit(said)
+    if (onCancel === undefined) field.current?.focus()
+  }
+  const type = (value: string, place: number) => {
+    keep(value)
+    setCaret(place)
+    shutList(false)
+    if (onCancel !== undefined || value === "" || now() - typedAt.current < typingEvery) return
+    typedAt.current = now()
+    void house.spaces.typing(space.id).catch(() => undefined)
+  }
+  const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.nativeEvent.isComposing) return
+    if (offered.length > 0 && ["ArrowDown", "ArrowUp", "Enter", "Tab", "Escape"].includes(event.key)) {
+      event.preventDefault()
+      if (event.key === "Escape") shutList(true)
+      else if (event.key === "Enter" || event.key === "Tab") mention(offered[Math.min(at, offered.length - 1)]!.name)
+      else point((old) => (old + (event.key === "ArrowDown" ? 1 : -1) + offered.length) % offered.length)
+      return
+    }
+    if (event.key === "Enter" && (enterSends ? !event.shiftKey : event.ctrlKey || event.metaKey)) {
+      event.preventDefault()
+      submit()
+    } else if (event.key === "Escape") {
+      if (onCancel === undefined) field.current?.blur()
+      else onCancel()
+    } else if (event.key === "ArrowUp" && text === "" && onUp !== undefined) {
+      event.preventDefault()
+      onUp()
+    }
+  }
+  return (
+    <div className="composer">
+      {offered.length === 0 ? null : (
+        <ul className="menu above" id={list} role="listbox" aria-label={words.mentionList}>
+          {offered.map(({ isHere, kind, name }, place) => (
+            <li
+              key={name}
+              id={`${list}-${place}`}
+              role="option"
+              aria-selected={place === at}
+              onPointerDown={(event) => {
+                event.preventDefault()
+                mention(name)
+              }}
+            >
+              <Face name={name} kind={kind} size="s" />
+              <span className="cut">{name}</span>
+              {isHere ? null : <span className="faint small push">{words.notHere}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        ref={field}
+        className="text"
+        rows={1}
+        dir="auto"
+        aria-label={placeholder}
+        placeholder={placeholder}
+        value={text}
+        // Whoever opened it to edit goes on in it.
+        // oxlint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus={onCancel !== undefined}
+        aria-autocomplete="list"
+        aria-controls={offered.length === 0 ? undefined : list}
+        aria-activedescendant={offered.length === 0 ? undefined : `${list}-${at}`}
+        onChange={(event) => type(event.target.value, event.target.selectionStart)}
+        onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+        onKeyDown={onKey}
+      />
+      <div className="line">
+        <button type="button" className="button plain icon" aria-label={words.mention} onClick={() => insert("@")}>
+          <Icon name="at-sign" small />
+        </button>
+        <button
+          type="button"
+          className="button plain icon"
+          aria-label={words.emoji}
+          aria-expanded={emoji}
+          onClick={() => showEmoji((old) => !old)}
+        >
+          <Icon name="smile" small />
+        </button>
+        {extra}
+        <span className="push" />
+        {onCancel === undefined ? null : (
+          <button type="button" className="button plain" onClick={onCancel}>
+            {words.cancel}
+          </button>
+        )}
+        <button type="button" className="button" onClick={submit} disabled={text.trim() === ""}>
+          <Icon name="arrow-up" small />
+          {submitLabel}
+        </button>
+      </div>
+      {emoji ? (
+        <EmojiList
+          choose={(sign) => {
+            showEmoji(false)
+            if (sign !== undefined) insert(sign)
+          }}
+        />
+      ) : null}
+    </div>
+  )
+}

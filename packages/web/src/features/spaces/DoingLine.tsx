@@ -1,0 +1,26 @@
+/** Who does what now. */
+import { doings } from "../../feed/signs.ts"
+import { useStore } from "../../feed/store.ts"
+import type { Space } from "../../feed/types.ts"
+import { Face } from "../../parts/Face.tsx"
+import { useNow } from "../../parts/Time.tsx"
+import { words } from "./words/en.ts"
+
+export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: string }) => {
+  const now = useNow(1000)
+  const list = (useStore(doings).get(space.id) ?? []).filter(({ until, who }) => until > now && who !== me)
+  const [first] = list
+  const member = space.members.find(({ id }) => id === first?.who)
+  return (
+    <p className="doing" role="status">
+      {first === undefined || member === undefined ? null : (
+        <>
+          <Face name={member.name} kind={member.kind} size="s" />
+          <span className="cut">
+            {first.what === "writes" ? words.writes(member.name) : words.isWorking(member.name)}
+          </span>
+        </>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,155 @@
+import { useState } from "react"
+import { cache, keys } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import { type Loaded, reacted, withChanged } from "../../feed/messages.logic.ts"
+import type { Message } from "../../feed/types.ts"
+import { EmojiList } from "../../parts/EmojiList.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { Text } from "../../parts/Text.tsx"
+import { Composer } from "./Composer.tsx"
+import { Article, type RowContext } from "./Article.tsx"
+import { words } from "./words/en.ts"
+
+export interface MessageViewProps {
+  readonly message: Message
+  readonly head: boolean
+  readonly replies: number
+  readonly context: RowContext
+}
+
+/** Shown at once and taken back if the house refuses: undoing it is cheap. */
+const react = async (message: Message, emoji: string, me: string, on: boolean) => {
+  const key = keys.messages(message.space)
+  const set = (is: boolean) =>
+    cache.setQueryData<Loaded>(key, (old) => old && withChanged(old, message.id, (one) => reacted(one, emoji, me, is)))
+  set(on)
+  await (on ? house.messages.react(message.id, emoji) : house.messages.unreact(message.id, emoji)).catch(() => set(!on))
+}
+
+const Reactions = ({ me, message }: { readonly message: Message; readonly me: string }) =>
+  message.reactions.length === 0 ? null : (
+    <div className="reacts">
+      {message.reactions.map(({ by, emoji }) => {
+        const mine = by.includes(me)
+        return (
+          <button
+            key={emoji}
+            type="button"
+            aria-pressed={mine}
+            aria-label={words.reaction(emoji, by.length, mine)}
+            onClick={() => void react(message, emoji, me, !mine)}
+          >
+            {emoji} {by.length}
+          </button>
+        )
+      })}
+    </div>
+  )
+
+type Mode = "read" | "edit" | "react" | "remove"
+
+const Tools = ({
+  context,
+  message,
+  set,
+}: {
+  readonly message: Message
+  readonly context: RowContext
+  readonly set: (mode: Mode) => void
+}) => {
+  const mine = message.author.id === context.me.id
+  const owns = mine || context.space.members.some(({ id, role }) => id === context.me.id && role === "owner")
+  const tool = (act: string, icon: string, label: string, run: () => void) => (
+    <button type="button" className="button plain icon" data-act={act} aria-label={label} title={label} onClick={run}>
+      <Icon name={icon} small />
+    </button>
+  )
+  return (
+    <div className="hover-tools" role="group" aria-label={words.tools}>
+      {tool("react", "smile", words.react, () => set("react"))}
+      {tool("reply", "message-square", words.reply, () => context.openThread(message))}
+      {tool("pin", "pin", message.pinned ? words.unpin : words.pin, () => {
+        void (message.pinned ? house.messages.unpin(message.id) : house.messages.pin(message.id)).catch(() => undefined)
+      })}
+      {tool("copy", "copy", words.copy, () => void navigator.clipboard.writeText(message.text))}
+      {mine ? tool("edit", "pencil", words.edit, () => set("edit")) : null}
+      {owns ? tool("remove", "x", words.remove, () => set("remove")) : null}
+    </div>
+  )
+}
+
+export const MessageView = ({ context, head, message, replies }: MessageViewProps) => {
+  const [mode, set] = useState<Mode>("read")
+  const { me, names } = context
+  if (message.deletedAt !== null)
+    return (
+      <Article author={message.author} at={message.createdAt} head={head} id={message.id}>
+        <p className="say faint">{words.deleted}</p>
+      </Article>
+    )
+  return (
+    <Article author={message.author} at={message.createdAt} head={head} id={message.id}>
+      {mode === "edit" ? (
+        <Composer
+          space={context.space}
+          initial={message.text}
+          submitLabel={words.save}
+          placeholder={words.edit}
+          onCancel={() => set("read")}
+          onSubmit={async (text) => {
+            await house.messages.edit(message.id, { text })
+            set("read")
+          }}
+        />
+      ) : (
+        <Text text={message.text} names={names} me={me.name} />
+      )}
+      {message.editedAt === null ? null : <span className="faint small edited">{words.edited}</span>}
+      {message.pinned ? (
+        <span className="faint small edited">
+          <Icon name="pin" small /> {words.pinned}
+        </span>
+      ) : null}
+      <Reactions message={message} me={me.id} />
+      {replies === 0 ? null : (
+        <span className="thread-link">
+          <Icon name="message-square" small />
+          <button type="button" className="as-link" onClick={() => context.openThread(message)}>
+            {words.replies(replies)}
+          </button>
+        </span>
+      )}
+      {mode === "react" ? (
+        <EmojiList
+          choose={(emoji) => {
+            set("read")
+            if (emoji !== undefined) void react(message, emoji, me.id, true)
+          }}
+        />
+      ) : null}
+      {mode === "remove" ? (
+        <p className="note line wrap" data-tone="bad" role="alertdialog" aria-label={words.removeSure}>
+          <span>{words.removeSure}</span>
+          <button
+            type="button"
+            className="button tiny no"
+            // What was asked for in a place is asked there.
+            ref={(button) => button?.focus()}
+            onClick={() =>
+              void house.messages.remove(message.id).then(
+                () => set("read"),
+                () => set("read"),
+              )
+            }
+          >
+            {words.remove}
+          </button>
+          <button type="button" className="button tiny plain" onClick={() => set("read")}>
+            {words.cancel}
+          </button>
+        </p>
+      ) : null}
+      {context.canWrite && mode === "read" ? <Tools message={message} context={context} set={set} /> : null}
+    </Article>
+  )
+}

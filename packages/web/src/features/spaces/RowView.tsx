@@ -1,0 +1,70 @@
+import { memo } from "react"
+import { CallLines } from "../../cards/CallLines.tsx"
+import { now } from "../../feed/clock.ts"
+import { Text } from "../../parts/Text.tsx"
+import { dayOf } from "../../parts/time.logic.ts"
+import { Article, type RowContext } from "./Article.tsx"
+import { MessageView } from "./MessageView.tsx"
+import { giveUp, postAgain } from "./outbox.ts"
+import type { Row } from "./timeline.logic.ts"
+import { words } from "./words/en.ts"
+
+const Waiting = ({
+  context,
+  row,
+}: {
+  readonly row: Extract<Row, { readonly kind: "pending" }>
+  readonly context: RowContext
+}) => {
+  const { pending } = row
+  const { me, names, space } = context
+  return (
+    <Article author={me} at={pending.at} head={row.head}>
+      <div className="unsent">
+        <Text text={pending.text} names={names} me={me.name} />
+      </div>
+      {pending.error === undefined ? (
+        <span className="vh">{words.sending}</span>
+      ) : (
+        <p className="small line wrap unsent-note" role="alert">
+          <span className="bad">
+            {words.notSent} {pending.error.message}
+          </span>
+          <button type="button" className="button tiny" onClick={() => void postAgain(space.id, pending)}>
+            {words.tryAgain}
+          </button>
+          <button type="button" className="button tiny plain" onClick={() => giveUp(space.id, pending.key)}>
+            {words.drop}
+          </button>
+        </p>
+      )}
+    </Article>
+  )
+}
+
+export const RowView = memo(({ context, row }: { readonly row: Row; readonly context: RowContext }) => {
+  switch (row.kind) {
+    case "day":
+      return <div className="day">{dayOf(row.at, now(), words)}</div>
+    case "new":
+      return <div className="day new">{words.newLine}</div>
+    case "message":
+      return <MessageView message={row.message} head={row.head} replies={row.replies} context={context} />
+    case "calls":
+      return (
+        <Article author={row.messages[0]!.author} at={row.messages[0]!.createdAt} head={row.head}>
+          <CallLines messages={row.messages} />
+        </Article>
+      )
+    case "decision": {
+      const author = row.message?.author ?? { name: row.decision.asker.name, kind: row.decision.asker.kind }
+      return (
+        <Article author={author} at={row.message?.createdAt ?? row.decision.createdAt} head={row.head}>
+          {context.decision(row)}
+        </Article>
+      )
+    }
+    case "pending":
+      return <Waiting row={row} context={context} />
+  }
+})

@@ -1,0 +1,221 @@
+/** A space: talk, see what is done, decide in place. */
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { house } from "../../feed/house.ts"
+import { useStart } from "../../feed/start.ts"
+import { useStore } from "../../feed/store.ts"
+import type { Message, Space } from "../../feed/types.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { rememberSpace } from "../../frame/lastSpace.ts"
+import { spaceIcon } from "../../frame/side.logic.ts"
+import { Face } from "../../parts/Face.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { words as common } from "../../words/en.ts"
+import { Composer } from "./Composer.tsx"
+import { DoingLine } from "./DoingLine.tsx"
+import { outbox, post } from "./outbox.ts"
+import type { RowContext } from "./Article.tsx"
+import { Timeline } from "./Timeline.tsx"
+import { rowsOf } from "./timeline.logic.ts"
+import { useMessages } from "./useMessages.ts"
+import { words } from "./words/en.ts"
+
+const SpacePanel = lazy(() => import("./SpacePanel.tsx").then(({ SpacePanel }) => ({ default: SpacePanel })))
+const ThreadPanel = lazy(() => import("./ThreadPanel.tsx").then(({ ThreadPanel }) => ({ default: ThreadPanel })))
+const SearchPanel = lazy(() => import("./SearchPanel.tsx").then(({ SearchPanel }) => ({ default: SearchPanel })))
+
+/** The space of the address, also after one was put out of it: what was seen stays. */
+const useSpace = (ref: string): { readonly space: Space | undefined; readonly isGone: boolean } => {
+  const { spaces } = useStart()
+  const found = spaces.find(({ id, name }) => name === ref || id === ref)
+  const [seen, see] = useState(found)
+  if (found !== undefined && found !== seen) see(found)
+  const kept = seen?.name === ref || seen?.id === ref ? seen : undefined
+  return { space: found ?? kept, isGone: found === undefined }
+}
+
+export const SpaceScreen = () => {
+  const { message, space: ref } = useParams({ strict: false }) as { readonly space: string; readonly message?: string }
+  const { isGone, space } = useSpace(ref)
+  if (space === undefined)
+    return (
+      <>
+        <Bar title={ref} up="/spaces" />
+        <EmptyPane>{common.nothingHere}</EmptyPane>
+      </>
+    )
+  return <OpenSpace key={space.id} space={space} isGone={isGone} thread={message} />
+}
+
+interface OpenSpaceProps {
+  readonly space: Space
+  readonly isGone: boolean
+  readonly thread: string | undefined
+}
+
+const titleOf = (space: Space, me: string): string =>
+  space.kind === "dm" ? (space.members.find(({ id }) => id !== me)?.name ?? space.name) : space.name
+
+const OpenSpace = ({ isGone, space, thread }: OpenSpaceProps) => {
+  const { decisions, me } = useStart()
+  const navigate = useNavigate()
+  const { at, q } = useSearch({ strict: false }) as { readonly at?: number; readonly q?: string }
+  const { data, error, isPending, jumpTo, more, refetch } = useMessages(space.id)
+  const pending = useStore(outbox).get(space.id)
+  const [panel, showPanel] = useState(() => matchMedia("(min-width: 70rem)").matches)
+  const atEnd = useRef(true)
+  const title = titleOf(space, me.id)
+  // What is new is told once, when one comes; it stays until one goes.
+  const [newFrom] = useState(() => (space.unread > 0 ? space.lastSeq - space.unread + 1 : undefined))
+
+  useEffect(() => rememberSpace(space.name), [space.name])
+  useEffect(() => {
+    if (at !== undefined) void jumpTo(at)
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [at, space.id])
+
+  const read = useCallback(() => {
+    if (space.unread === 0 || !atEnd.current || document.visibilityState !== "visible") return
+    void house.spaces.read(space.id, { seq: space.lastSeq }).catch(() => undefined)
+  }, [space.id, space.lastSeq, space.unread])
+  useEffect(() => {
+    read()
+    document.addEventListener("visibilitychange", read)
+    return () => document.removeEventListener("visibilitychange", read)
+  }, [read])
+
+  const canWrite = !isGone && space.archivedAt === null
+  const openThread = useCallback(
+    (root: Message) =>
+      void navigate({ to: "/s/$space/t/$message", params: { space: space.name, message: root.id }, search: {} }),
+    [navigate, space.name],
+  )
+  const context = useMemo<RowContext>(
+    () => ({
+      space,
+      me,
+      names: space.members.map(({ name }) => name),
+      canWrite,
+      openThread,
+      decision: () => null,
+    }),
+    [space, me, canWrite, openThread],
+  )
+  const here = useMemo(() => decisions.filter((one) => one.space === space.id), [decisions, space.id])
+  const rows = useMemo(
+    () =>
+      rowsOf({
+        messages: data?.items ?? [],
+        decisions: data?.newer === true ? [] : here,
+        pending: pending ?? [],
+        newFrom,
+        me: me.id,
+      }),
+    [data, here, pending, newFrom, me.id],
+  )
+  const agents = space.members.filter(({ kind }) => kind === "agent")
+  const editLast = () => {
+    const mine = rows.findLast((row) => row.kind === "message" && row.message.author.id === me.id)
+    document.querySelector<HTMLElement>(`[data-message="${mine?.key ?? ""}"] [data-act=edit]`)?.click()
+  }
+  const side = thread !== undefined ? "thread" : q !== undefined ? "search" : panel ? "panel" : "none"
+  const closeSide = () => void navigate({ to: "/s/$space", params: { space: space.name }, search: {} })
+  return (
+    <>
+      <Bar title={title} icon={spaceIcon(space.kind)} sub={space.topic} up="/spaces">
+        <span className="faces wide-only" role="img" aria-label={words.membersCount(space.members.length)}>
+          {space.members.slice(0, 5).map(({ id, kind, name }) => (
+            <Face key={id} name={name} kind={kind} size="s" />
+          ))}
+        </span>
+        <button
+          type="button"
+          className="button plain icon"
+          aria-label={words.search}
+          aria-pressed={side === "search"}
+          onClick={() =>
+            side === "search"
+              ? closeSide()
+              : void navigate({ to: "/s/$space", params: { space: space.name }, search: { q: " " } })
+          }
+        >
+          <Icon name="search" small />
+        </button>
+        <button
+          type="button"
+          className="button plain icon"
+          aria-label={words.about}
+          aria-pressed={side === "panel"}
+          onClick={() => {
+            if (side === "thread" || side === "search") closeSide()
+            showPanel(side !== "panel")
+          }}
+        >
+          <Icon name="panel-right" small />
+        </button>
+      </Bar>
+      <div className="split" data-side={side}>
+        <div className="main">
+          {isPending ? (
+            <LoadingPane lines={6} />
+          ) : error !== null && data === undefined ? (
+            <FaultPane error={error} again={() => void refetch()} />
+          ) : rows.length === 0 ? (
+            <EmptyPane>
+              {words.empty} {agents[0] === undefined ? null : words.listens(agents[0].name)}
+            </EmptyPane>
+          ) : (
+            <Timeline
+              rows={rows}
+              label={words.messagesIn(title)}
+              context={context}
+              more={more}
+              at={at}
+              isGone={isGone}
+              onEnd={(end) => {
+                atEnd.current = end
+                if (end) read()
+              }}
+              toNewest={() => jumpTo(undefined)}
+            />
+          )}
+          {isGone ? (
+            <p className="note stays">{words.putOut}</p>
+          ) : space.archivedAt !== null ? (
+            <p className="note stays line">
+              <span>{words.archived}</span>
+              <button
+                type="button"
+                className="button tiny push"
+                onClick={() => void house.spaces.change(space.id, { archived: false }).catch(() => undefined)}
+              >
+                {words.bringBack}
+              </button>
+            </p>
+          ) : (
+            <>
+              <DoingLine space={space} me={me.id} />
+              <Composer
+                key={space.id}
+                space={space}
+                draft={space.id}
+                placeholder={words.writeTo(title)}
+                submitLabel={words.send}
+                onSubmit={(text) => post(space.id, text, null)}
+                onUp={editLast}
+              />
+            </>
+          )}
+        </div>
+        <Suspense fallback={side === "none" ? null : <aside className="panel" />}>
+          {side === "thread" ? <ThreadPanel root={thread!} space={space} context={context} close={closeSide} /> : null}
+          {side === "search" ? <SearchPanel space={space} asked={q ?? ""} close={closeSide} /> : null}
+          {side === "panel" ? (
+            <SpacePanel space={space} messages={data?.items ?? []} close={() => showPanel(false)} />
+          ) : null}
+        </Suspense>
+      </div>
+    </>
+  )
+}

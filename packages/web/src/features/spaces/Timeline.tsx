@@ -1,0 +1,129 @@
+/** The timeline: as many rows in the document as are seen, the newest at the bottom, followed as long as one is there. */
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
+import { settings } from "../../parts/settings.ts"
+import { Icon } from "../../parts/Icon.tsx"
+import { heightOf, type Row } from "./timeline.logic.ts"
+import type { RowContext } from "./Article.tsx"
+import { RowView } from "./RowView.tsx"
+import { words } from "./words/en.ts"
+
+export interface TimelineProps {
+  readonly rows: ReadonlyArray<Row>
+  readonly label: string
+  readonly context: RowContext
+  readonly more: (end: "older" | "newer") => void
+  /** The number of the message to show; otherwise the newest. */
+  readonly at: number | undefined
+  readonly isGone: boolean
+  readonly onEnd: (atEnd: boolean) => void
+  readonly toNewest: () => Promise<void>
+}
+
+const near = 8
+
+export const Timeline = (props: TimelineProps) => {
+  const { at, context, isGone, label, more, onEnd, rows, toNewest } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [atEnd, setAtEnd] = useState(true)
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: (index) => heightOf(rows[index]!),
+    getItemKey: (index) => rows[index]!.key,
+    overscan: 6,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: 60,
+    paddingEnd: 12,
+    paddingStart: 16,
+  })
+  const items = list.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = items.at(-1)?.index ?? 0
+
+  const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
+  useLayoutEffect(() => {
+    if (target >= 0) list.scrollToIndex(target, { align: "center" })
+    else if (at === undefined) list.scrollToEnd()
+    // Once a space, and once a place that was asked for: afterwards the reader scrolls.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [at, target >= 0, context.space.id])
+
+  useEffect(() => {
+    if (first < near) more("older")
+    if (last > rows.length - near) more("newer")
+  }, [first, last, rows.length, more])
+
+  const onScroll = () => {
+    const now = list.isAtEnd(60)
+    if (now !== atEnd) {
+      setAtEnd(now)
+      onEnd(now)
+    }
+  }
+  const move = (step: number) => {
+    const seen = [...(box.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])]
+    const here = seen.findIndex((one) => one.contains(document.activeElement))
+    const next = here === -1 ? seen.at(step < 0 ? -1 : 0) : seen[here + step]
+    next?.focus()
+    next?.scrollIntoView({ block: "nearest" })
+  }
+  const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.target instanceof HTMLElement && ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const { letters } = settings.get()
+    const row = (event.target as HTMLElement).closest<HTMLElement>("[data-row]")
+    if (event.key === "ArrowDown" || (letters && event.key === "j")) move(1)
+    else if (event.key === "ArrowUp" || (letters && event.key === "k")) move(-1)
+    else if (event.key === "End") void toNewest().then(() => list.scrollToEnd())
+    else if (letters && event.key === "r") row?.querySelector<HTMLElement>("[data-act=reply]")?.click()
+    else if (letters && event.key === "+") row?.querySelector<HTMLElement>("[data-act=react]")?.click()
+    else if (event.key === "Enter" && event.target === row)
+      row?.querySelector<HTMLElement>("summary, .thread-link a")?.click()
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <div className="timeline-box">
+      <div
+        ref={box}
+        className="scroll timeline"
+        role="log"
+        aria-label={label}
+        aria-live="off"
+        // A box that scrolls must be reachable by keys.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        data-gone={isGone || undefined}
+        onScroll={onScroll}
+        onKeyDown={onKey}
+      >
+        <div className="sizer" style={{ height: list.getTotalSize() }}>
+          {items.map((item) => (
+            <div
+              key={item.key}
+              ref={list.measureElement}
+              data-index={item.index}
+              className="slot"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <RowView row={rows[item.index]!} context={context} />
+            </div>
+          ))}
+        </div>
+      </div>
+      {atEnd ? null : (
+        <button
+          type="button"
+          className="button to-newest"
+          onClick={() => void toNewest().then(() => list.scrollToEnd())}
+        >
+          <Icon name="arrow-down" small />
+          {words.toNewest}
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,71 @@
+/** The messages of a space that are loaded: one run without gaps, and whether there is more at either end. */
+import type { Message } from "./types.ts"
+
+export interface Loaded {
+  readonly items: ReadonlyArray<Message>
+  readonly older: boolean
+  readonly newer: boolean
+}
+
+/** More than this are not kept: the far end is let go. */
+export const most = 600
+
+/** Sorted by number, the later version of each. */
+export const joined = (a: ReadonlyArray<Message>, b: ReadonlyArray<Message>): ReadonlyArray<Message> => {
+  const last = a.at(-1)
+  const first = b[0]
+  if (last === undefined || first === undefined || first.seq > last.seq) return [...a, ...b]
+  const by = new Map([...a, ...b].map((one) => [one.seq, one]))
+  return [...by.values()].toSorted((x, y) => x.seq - y.seq)
+}
+
+export const withOlder = (loaded: Loaded, page: ReadonlyArray<Message>, more: boolean): Loaded => {
+  const items = joined(page, loaded.items)
+  return items.length > most
+    ? { items: items.slice(0, most), older: more, newer: true }
+    : { ...loaded, items, older: more }
+}
+
+export const withNewer = (loaded: Loaded, page: ReadonlyArray<Message>, more: boolean): Loaded => {
+  const items = joined(loaded.items, page)
+  return items.length > most
+    ? { items: items.slice(-most), older: true, newer: more }
+    : { ...loaded, items, newer: more }
+}
+
+/** One that was just said. Where the end is not loaded, it will be there when the reader comes to it. */
+export const withSaid = (loaded: Loaded, message: Message): Loaded => {
+  if (loaded.newer && message.seq > (loaded.items.at(-1)?.seq ?? 0)) return loaded
+  if (loaded.items.some(({ id }) => id === message.id)) return withChanged(loaded, message.id, () => message)
+  return withNewer(loaded, [message], loaded.newer)
+}
+
+export const withChanged = (loaded: Loaded, id: string, change: (message: Message) => Message): Loaded =>
+  loaded.items.some((one) => one.id === id)
+    ? { ...loaded, items: loaded.items.map((one) => (one.id === id ? change(one) : one)) }
+    : loaded
+
+export const deleted = (message: Message, at: string): Message => ({
+  ...message,
+  text: "",
+  call: null,
+  mentions: [],
+  reactions: [],
+  pinned: false,
+  deletedAt: at,
+})
+
+export const reacted = (message: Message, emoji: string, by: string, on: boolean): Message => {
+  const found = message.reactions.find((one) => one.emoji === emoji)
+  const others = (found?.by ?? []).filter((one) => one !== by)
+  const left = on ? [...others, by] : others
+  const reactions =
+    found === undefined
+      ? on
+        ? [...message.reactions, { emoji, by: [by] }]
+        : message.reactions
+      : message.reactions.flatMap((one) =>
+          one.emoji !== emoji ? [one] : left.length === 0 ? [] : [{ ...one, by: left }],
+        )
+  return { ...message, reactions }
+}

@@ -1,0 +1,67 @@
+/** Signs of life: shown, never kept. They live here by space and by call, and go when the real thing comes. */
+import type { FeedEvent } from "@stoa/sdk"
+import { now } from "./clock.ts"
+import { makeStore } from "./store.ts"
+
+export interface Doing {
+  readonly who: string
+  readonly what: "writes" | "works"
+  readonly run: string | undefined
+  readonly until: number
+}
+
+/** By space, who does something there now. */
+export const doings = makeStore<ReadonlyMap<string, ReadonlyArray<Doing>>>(new Map())
+/** By call, as much of its input as has come. */
+export const inputs = makeStore<ReadonlyMap<string, string>>(new Map())
+
+const typingLasts = 6000
+const longestRun = 60 * 60_000
+const mostInputs = 200
+
+const change = (space: string, of: (list: ReadonlyArray<Doing>) => ReadonlyArray<Doing>) =>
+  doings.set((old) => new Map(old).set(space, of(old.get(space) ?? [])))
+
+const begin = (space: string, one: Doing) =>
+  change(space, (list) => [...list.filter(({ what, who }) => who !== one.who || what !== one.what), one])
+const end = (space: string, who: string, what?: Doing["what"]) => {
+  if (
+    doings
+      .get()
+      .get(space)
+      ?.some((one) => one.who === who) !== true
+  )
+    return
+  change(space, (list) => list.filter((one) => one.who !== who || (what !== undefined && one.what !== what)))
+}
+
+export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
+  const { actor, body, kind, space } = delta as {
+    readonly kind: string
+    readonly space: string | null
+    readonly actor: string | null
+    readonly body: { readonly call?: unknown; readonly delta?: unknown } | null
+  }
+  if (kind === "typing" && space !== null && actor !== null)
+    begin(space, { who: actor, what: "writes", run: undefined, until: now() + typingLasts })
+  if (kind !== "call.input" || typeof body?.call !== "string" || typeof body.delta !== "string") return
+  const { call, delta: part } = body as { readonly call: string; readonly delta: string }
+  inputs.set((old) => {
+    const next = new Map(old).set(call, ((old.get(call) ?? "") + part).slice(0, 4000))
+    for (const first of next.keys()) {
+      if (next.size <= mostInputs) break
+      next.delete(first)
+    }
+    return next
+  })
+}
+
+/** What really happened takes the place of its sign. */
+export const takeEvent = (event: FeedEvent): void => {
+  const { space } = event
+  if (space === null) return
+  if (event.kind === "message.created") end(space, event.body.message.author.id, "writes")
+  if (event.kind === "run.started")
+    begin(space, { who: event.body.principal, what: "works", run: event.body.run, until: now() + longestRun })
+  if (event.kind === "run.ended") end(space, event.body.principal)
+}

@@ -1,0 +1,80 @@
+/** What the page begins with, and the feed that goes on from there. */
+import { useQuery } from "@tanstack/react-query"
+import { cache, keys } from "./cache.ts"
+import { openFeed } from "./Feed.ts"
+import { house } from "./house.ts"
+import type { Principal, Start } from "./types.ts"
+
+/** Leaves for the door; set by the frame, which knows the routes. */
+let leave: () => void = () => undefined
+export const onSignedOut = (go: () => void): void => {
+  leave = go
+}
+
+const restart = (): void => {
+  cache.removeQueries({ type: "inactive", predicate: ({ queryKey }) => queryKey[0] !== "start" })
+  void cache.invalidateQueries()
+}
+
+let followed: string | undefined
+
+/** Asked once: what follows comes by the feed. */
+const loadStart = async (): Promise<Start> => {
+  const start = await house.page.start()
+  // The feed of somebody else would not be told; of the same person it goes on.
+  if (followed !== start.me.id) {
+    followed = start.me.id
+    openFeed({ me: start.me.id, after: start.cursor, restart, signedOut: () => forget() })
+  }
+  return start
+}
+
+/** Nothing of who was here stays. */
+export const forget = (): void => {
+  followed = undefined
+  cache.clear()
+  leave()
+}
+
+export const startQuery = { queryKey: keys.start, queryFn: loadStart }
+
+/** For screens behind the door: there it is known. */
+export const useStart = (): Start => {
+  const { data } = useQuery(startQuery)
+  if (data === undefined) throw new Error("the page has not begun")
+  return data
+}
+
+const mostPeople = 1000
+
+/** Everybody the person may see; a guest sees nobody else, and that is no fault. */
+export const usePeople = (): ReadonlyArray<Principal> => {
+  const { data } = useQuery({
+    queryKey: keys.people,
+    queryFn: async () => {
+      const all: Array<Principal> = []
+      let cursor: string | null | undefined
+      do {
+        const page = await house.principals.list({ limit: 100, ...(cursor == null ? {} : { cursor }) })
+        all.push(...page.items)
+        cursor = page.next
+      } while (cursor !== null && all.length < mostPeople)
+      return all
+    },
+    retry: false,
+  })
+  return data ?? []
+}
+
+/** Names by id, from everywhere a name is known. */
+export const useNames = (): ((id: string | null) => string) => {
+  const { me, spaces } = useStart()
+  const people = usePeople()
+  return (id) => {
+    if (id === null) return "the house"
+    if (id === me.id) return me.name
+    const known =
+      people.find((one) => one.id === id) ?? spaces.flatMap(({ members }) => members).find((one) => one.id === id)
+    return known?.name ?? id.slice(0, 12)
+  }
+}

@@ -1,0 +1,15 @@
+/** What comes from the house, as JSON carries it. */
+import type * as Contract from "@stoa/contract"
+import type { Plain } from "@stoa/sdk"
+
+export type Start = Plain<Contract.Start>
+export type Space = Plain<Contract.Space>
+export type Member = Space["members"][number]
+export type Message = Plain<Contract.Message>
+export type MessageCall = NonNullable<Message["call"]>
+export type FoundMessage = Plain<Contract.FoundMessage>
+export type Decision = Plain<Contract.Decision>
+export type Approval = Plain<Contract.Approval>
+export type Principal = Plain<Contract.Principal>
+/** An input, a result, a value: whatever a tool takes or gives. */
+export type Json = MessageCall["input"]

@@ -1,0 +1,52 @@
+import { useRouter } from "@tanstack/react-router"
+import { type ReactNode, useEffect, useRef } from "react"
+import { useStart } from "../feed/start.ts"
+import { Icon } from "../parts/Icon.tsx"
+import { words } from "../words/en.ts"
+import { isMine } from "./side.logic.ts"
+
+export interface BarProps {
+  readonly title: string
+  readonly icon?: string
+  readonly sub?: ReactNode
+  readonly children?: ReactNode
+  /** Where the arrow of a phone leads. */
+  readonly up?: string
+}
+
+let came = false
+
+/** The head of a screen. Whoever comes to it from another one begins at its title. */
+export const Bar = ({ children, icon, sub, title, up }: BarProps) => {
+  const head = useRef<HTMLHeadingElement>(null)
+  const router = useRouter()
+  const { decisions, me } = useStart()
+  const mine = decisions.filter((one) => isMine(one, me.id)).length
+  useEffect(() => {
+    if (came) head.current?.focus({ preventScroll: true })
+    came = true
+  }, [title])
+  useEffect(() => {
+    document.title = words.title(mine, title)
+  }, [mine, title])
+  return (
+    <header className="bar">
+      {up === undefined ? null : (
+        <button
+          type="button"
+          className="button plain icon phone-only"
+          aria-label={words.back}
+          onClick={() => void router.navigate({ to: up })}
+        >
+          <Icon name="chevron-left" />
+        </button>
+      )}
+      <h1 ref={head} tabIndex={-1}>
+        {icon === undefined ? null : <Icon name={icon} />}
+        {title}
+      </h1>
+      {sub === undefined || sub === null ? null : <span className="faint small cut wide-only">{sub}</span>}
+      <span className="push line">{children}</span>
+    </header>
+  )
+}

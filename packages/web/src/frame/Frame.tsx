@@ -1,0 +1,33 @@
+/** What is around every screen: the side, the tabs of a phone, the skip link, the keys and the title. */
+import { Outlet } from "@tanstack/react-router"
+import { lazy, Suspense } from "react"
+import { words } from "../words/en.ts"
+import { Side } from "./Side.tsx"
+import { TabsBottom } from "./TabsBottom.tsx"
+import { useKeys } from "./useKeys.ts"
+import { jumping } from "./jumping.ts"
+import { useStore } from "../feed/store.ts"
+
+const Jump = lazy(() => import("./Jump.tsx").then(({ Jump }) => ({ default: Jump })))
+
+export const Frame = () => {
+  useKeys()
+  const jumps = useStore(jumping)
+  return (
+    <div className="app">
+      <a className="skip" href="#main">
+        {words.skip}
+      </a>
+      <Side />
+      <main className="main" id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <TabsBottom />
+      {jumps ? (
+        <Suspense>
+          <Jump />
+        </Suspense>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,16 @@
+import { FaultPane } from "../parts/Pane.tsx"
+import { words } from "../words/en.ts"
+
+/** An address that leads nowhere, or a screen that failed: said in its place. */
+export const RouteFault = ({ error }: { readonly error?: unknown }) => (
+  <main className="page alone">
+    <h1>{words.product}</h1>
+    {error === undefined ? <p className="soft">{words.nothingHere}</p> : null}
+    {error === undefined ? null : <FaultPane error={error} again={() => location.reload()} />}
+    <p>
+      <a href="/">{words.product}</a>
+    </p>
+  </main>
+)
+
+export const NoSuchPlace = () => <RouteFault />

@@ -1,0 +1,27 @@
+/** The lists of the side, from what the page began with. */
+import type { Decision, Member, Space } from "../feed/types.ts"
+
+const byName = (a: Space, b: Space) => a.name.localeCompare(b.name)
+
+export interface Sides {
+  readonly spaces: ReadonlyArray<Space>
+  readonly pairs: ReadonlyArray<{ readonly space: Space; readonly other: Member | undefined }>
+}
+
+/** Archived ones are found by search, not listed. Between two, it is the other one that counts. */
+export const sidesOf = (all: ReadonlyArray<Space>, me: string): Sides => {
+  const open = all.filter(({ archivedAt }) => archivedAt === null)
+  return {
+    spaces: open.filter(({ kind }) => kind !== "dm").toSorted(byName),
+    pairs: open
+      .filter(({ kind }) => kind === "dm")
+      .map((space) => ({ space, other: space.members.find(({ id }) => id !== me) }))
+      .toSorted((a, b) => (a.other?.name ?? a.space.name).localeCompare(b.other?.name ?? b.space.name)),
+  }
+}
+
+/** Those this person may answer now and has not approved already. */
+export const isMine = (decision: Decision, me: string): boolean =>
+  decision.state === "open" && decision.mayAnswer.includes(me) && !decision.approvals.includes(me)
+
+export const spaceIcon = (kind: Space["kind"]): string => (kind === "private" || kind === "dm" ? "lock" : "hash")

@@ -1,0 +1,52 @@
+/** Keys that work everywhere: Ctrl K, and g then a letter. Single letters are silent in fields and can be switched off. */
+import { useRouter } from "@tanstack/react-router"
+import { useEffect } from "react"
+import { now } from "../feed/clock.ts"
+import { useStart } from "../feed/start.ts"
+import { settings } from "../parts/settings.ts"
+import { jumping } from "./jumping.ts"
+import { placesFor } from "./places.ts"
+import { sidesOf } from "./side.logic.ts"
+
+const patience = 1500
+
+export const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
+
+export const useKeys = (): void => {
+  const router = useRouter()
+  const { me, spaces } = useStart()
+  useEffect(() => {
+    let pressedG = 0
+    const neighbour = (step: number) => {
+      const { pairs, spaces: named } = sidesOf(spaces, me.id)
+      const list = [...named, ...pairs.map(({ space }) => space)]
+      const here = decodeURIComponent(/^\/s\/([^/]+)/.exec(location.pathname)?.[1] ?? "")
+      const at = list.findIndex(({ name }) => name === here)
+      const next = list[(at + step + list.length) % list.length]
+      if (next !== undefined) void router.navigate({ to: "/s/$space", params: { space: next.name } })
+    }
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault()
+        return jumping.set((open) => !open)
+      }
+      if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+        event.preventDefault()
+        return neighbour(event.key === "ArrowUp" ? -1 : 1)
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !settings.get().letters) return
+      if (event.key === "g") {
+        pressedG = now()
+        return
+      }
+      if (now() - pressedG > patience) return
+      pressedG = 0
+      const to = event.key === "d" ? "/decisions" : placesFor(me).find(({ key }) => key === event.key)?.to
+      if (to !== undefined) void router.navigate({ to })
+    }
+    addEventListener("keydown", onKey)
+    return () => removeEventListener("keydown", onKey)
+  }, [router, me, spaces])
+}

@@ -1,0 +1,29 @@
+/** The page: one cache, one feed, one router. */
+import "./tokens.css"
+import "./parts.css"
+import "./page.css"
+import { CSPProvider } from "@base-ui/react/csp-provider"
+import { QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { cache } from "./feed/cache.ts"
+import { onSignedOut } from "./feed/start.ts"
+import { takeLink } from "./features/door/link.ts"
+import { router } from "./routes.ts"
+
+// A part of a build that is no longer there: the page has been built anew, so take the new one.
+addEventListener("vite:preloadError", () => location.reload())
+
+onSignedOut(() => void router.navigate({ to: "/door", search: { next: location.pathname } }))
+if (takeLink()) void router.navigate({ to: "/door", search: {}, replace: true })
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={cache}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,7 @@
+declare module "*.svg" {
+  const url: string
+  // Vite gives a file's address as its default.
+  // oxlint-disable-next-line stoa/no-default-export
+  export default url
+}
+declare module "*.css"

@@ -1,0 +1,32 @@
+/** A person is round, an agent is square, a service has an open outline: told by shape, not by colour. */
+export interface FaceProps {
+  readonly name: string
+  readonly kind: string
+  readonly size?: "s" | "l"
+}
+
+const hues = 4
+
+const hueOf = (name: string): number =>
+  ([...name].reduce((sum, sign) => (sum * 31 + sign.codePointAt(0)!) % 9973, 7) % hues) + 1
+
+const lettersOf = (name: string, kind: string): string => {
+  const words = name.split(/[\s._-]+/).filter((word) => word !== "")
+  const two =
+    words.length > 1
+      ? words
+          .slice(0, 2)
+          .map((word) => [...word][0])
+          .join("")
+      : [...name].slice(0, 2).join("")
+  return kind === "person" ? two.toUpperCase() : two.toLowerCase()
+}
+
+export const Face = ({ kind, name, size }: FaceProps) => {
+  const shape = kind === "agent" ? `agent hue-${hueOf(name)}` : kind === "service" ? "service" : ""
+  return (
+    <span className={`face ${shape} ${size ?? ""}`} aria-hidden="true">
+      {lettersOf(name, kind)}
+    </span>
+  )
+}

@@ -1,0 +1,141 @@
+import type { Token, Tokens } from "marked"
+import { Fragment, memo, type ReactNode } from "react"
+import { Copy } from "./Copy.tsx"
+import { piecesOf, safeHref, tokensOf } from "./markdown.logic.ts"
+
+export interface TextProps {
+  readonly text: string
+  /** Those a mention may mean. */
+  readonly names: ReadonlyArray<string>
+  readonly me: string
+  readonly isWhole?: boolean
+}
+
+type Way = Pick<TextProps, "me" | "names">
+
+const said = (text: string, { me, names }: Way): ReactNode =>
+  piecesOf(text, names).map((piece, at) =>
+    piece.mention === undefined ? (
+      <Fragment key={at}>{piece.text}</Fragment>
+    ) : (
+      <span key={at} className={piece.mention === me ? "mention you" : "mention"}>
+        {piece.text}
+      </span>
+    ),
+  )
+
+const anchor = (href: string, content: ReactNode): ReactNode => {
+  const safe = safeHref(href)
+  return safe === undefined ? (
+    content
+  ) : (
+    <a href={safe} target={safe.startsWith("/") ? undefined : "_blank"} rel="noopener noreferrer">
+      {content}
+    </a>
+  )
+}
+
+const inline = (tokens: ReadonlyArray<Token> | undefined, way: Way): ReactNode =>
+  tokens?.map((token, at) => <Fragment key={at}>{one(token, way)}</Fragment>)
+
+const one = (token: Token, way: Way): ReactNode => {
+  switch (token.type) {
+    case "strong":
+      return <strong>{inline(token.tokens, way)}</strong>
+    case "em":
+      return <em>{inline(token.tokens, way)}</em>
+    case "del":
+      return <del>{inline(token.tokens, way)}</del>
+    case "codespan":
+      return <code>{token["text"]}</code>
+    case "br":
+      return <br />
+    case "link":
+      return anchor(token["href"], inline(token.tokens, way))
+    // Nothing is fetched that nobody asked for: an image is a link until it is clicked.
+    case "image":
+      return anchor(token["href"], token["text"] || token["href"])
+    case "text":
+      return token.tokens === undefined ? said(token["text"], way) : inline(token.tokens, way)
+    case "escape":
+      return token["text"]
+    default:
+      return said(token.raw, way)
+  }
+}
+
+const table = (token: Tokens.Table, way: Way): ReactNode => (
+  <div className="scroll-x" tabIndex={0} role="region" aria-label="Table">
+    <table>
+      <thead>
+        <tr>
+          {token.header.map((cell, at) => (
+            <th key={at}>{inline(cell.tokens, way)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {token.rows.map((row, at) => (
+          <tr key={at}>
+            {row.map((cell, place) => (
+              <td key={place} className={token.align[place] === "right" ? "r" : undefined}>
+                {inline(cell.tokens, way)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const list = (token: Tokens.List, way: Way): ReactNode => {
+  const items = token.items.map((item, at) => <li key={at}>{blocks(item.tokens, way)}</li>)
+  return token.ordered ? <ol start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>
+}
+
+const block = (token: Token, way: Way): ReactNode => {
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null
+    case "heading":
+      return (
+        <p>
+          <strong>{inline(token.tokens, way)}</strong>
+        </p>
+      )
+    case "code":
+      return (
+        <div className="code-block">
+          <pre className="code" tabIndex={0}>
+            {token["text"]}
+          </pre>
+          <Copy text={token["text"]} />
+        </div>
+      )
+    case "blockquote":
+      return <blockquote>{blocks(token.tokens, way)}</blockquote>
+    case "list":
+      return list(token as Tokens.List, way)
+    case "table":
+      return table(token as Tokens.Table, way)
+    case "hr":
+      return <hr />
+    case "text":
+      return token.tokens === undefined ? said(token["text"], way) : inline(token.tokens, way)
+    case "paragraph":
+      return <p>{inline(token.tokens, way)}</p>
+    default:
+      return <p>{said(token.raw, way)}</p>
+  }
+}
+
+const blocks = (tokens: ReadonlyArray<Token> | undefined, way: Way): ReactNode =>
+  tokens?.map((token, at) => <Fragment key={at}>{block(token, way)}</Fragment>)
+
+export const Text = memo(({ isWhole = true, me, names, text }: TextProps) => (
+  <div className="say" dir="auto">
+    {blocks(tokensOf(text, isWhole), { me, names })}
+  </div>
+))

@@ -1,0 +1,25 @@
+import { useEffect, useState } from "react"
+import { every, now } from "../feed/clock.ts"
+import { ago, clockOf, fullTime } from "./time.logic.ts"
+
+/** The clock, read again every so often while something on screen depends on it. */
+export const useNow = (millis = 30_000): number => {
+  const [at, set] = useState(now)
+  useEffect(() => every(millis, () => set(now())), [millis])
+  return at
+}
+
+export const ClockTime = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={fullTime(at)}>
+    {clockOf(at)}
+  </time>
+)
+
+export const AgoTime = ({ at }: { readonly at: string }) => {
+  const moment = useNow()
+  return (
+    <time dateTime={at} title={fullTime(at)}>
+      {ago(at, moment)}
+    </time>
+  )
+}

@@ -1,0 +1,108 @@
+/** Every address of the page. A screen is loaded when somebody goes there; what it holds in the address is read here. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router"
+import { StoaError } from "@stoa/sdk"
+import { cache } from "./feed/cache.ts"
+import { startQuery } from "./feed/start.ts"
+import { Frame } from "./frame/Frame.tsx"
+import { NoSuchPlace, RouteFault } from "./frame/RouteFault.tsx"
+import { lastSpace } from "./frame/lastSpace.ts"
+import { SpaceScreen } from "./features/spaces/SpaceScreen.tsx"
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+const some = <A extends object>(fields: A) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof A]?: Exclude<A[K], undefined>
+  }
+
+const root = createRootRoute({ component: Outlet, errorComponent: RouteFault, notFoundComponent: NoSuchPlace })
+
+const door = createRoute({
+  getParentRoute: () => root,
+  path: "/door",
+  validateSearch: (search: Record<string, unknown>) => some({ next: text(search["next"]) }),
+  component: lazyRouteComponent(() => import("./features/door/DoorScreen.tsx"), "DoorScreen"),
+})
+
+/** Behind the door: whoever is not signed in is led there and comes back afterwards. */
+const house = createRoute({
+  getParentRoute: () => root,
+  id: "house",
+  beforeLoad: async ({ location }) => {
+    try {
+      await cache.ensureQueryData(startQuery)
+    } catch (error) {
+      if (!(error instanceof StoaError) || error.status !== 401) throw error
+      throw redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
+    }
+  },
+  component: Frame,
+})
+
+const home = createRoute({
+  getParentRoute: () => house,
+  path: "/",
+  beforeLoad: async () => {
+    const { spaces } = await cache.ensureQueryData(startQuery)
+    const name = lastSpace(spaces)
+    throw name === undefined ? redirect({ to: "/spaces" }) : redirect({ to: "/s/$space", params: { space: name } })
+  },
+})
+
+const spaces = createRoute({
+  getParentRoute: () => house,
+  path: "/spaces",
+  validateSearch: (search: Record<string, unknown>) => some({ open: search["open"] === true ? true : undefined }),
+  component: lazyRouteComponent(() => import("./features/spaces/SpacesScreen.tsx"), "SpacesScreen"),
+})
+
+const inSpace = (search: Record<string, unknown>) =>
+  some({ at: typeof search["at"] === "number" ? search["at"] : undefined, q: text(search["q"]) })
+
+// The screen most people see first is in the first load.
+const space = createRoute({
+  getParentRoute: () => house,
+  path: "/s/$space",
+  validateSearch: inSpace,
+  component: SpaceScreen,
+})
+const thread = createRoute({
+  getParentRoute: () => house,
+  path: "/s/$space/t/$message",
+  validateSearch: inSpace,
+  component: SpaceScreen,
+})
+
+const decisions = createRoute({
+  getParentRoute: () => house,
+  path: "/decisions",
+  component: lazyRouteComponent(() => import("./features/decisions/DecisionsScreen.tsx"), "DecisionsScreen"),
+})
+
+const me = createRoute({
+  getParentRoute: () => house,
+  path: "/me",
+  component: lazyRouteComponent(() => import("./features/me/MeScreen.tsx"), "MeScreen"),
+})
+
+const places = createRoute({
+  getParentRoute: () => house,
+  path: "/house",
+  component: lazyRouteComponent(() => import("./features/me/PlacesScreen.tsx"), "PlacesScreen"),
+})
+
+const tree = root.addChildren([door, house.addChildren([home, spaces, space, thread, decisions, me, places])])
+
+export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: false })
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,83 @@
+/** One house and one browser for the tests of a file: a real process on a free port, and pages that must stay quiet. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { connect, type Stoa } from "@stoa/sdk"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { afterAll, beforeAll } from "vitest"
+import { Home, type House } from "../../../cli/test/houseProcess.ts"
+import { chromiumPath } from "./chromium.ts"
+
+export interface Visitor {
+  readonly page: Page
+  readonly context: BrowserContext
+}
+
+export interface StageOptions {
+  readonly configuration?: Readonly<Record<string, unknown>>
+}
+
+/** No fault of the page: the browser itself tells of every answer that is not 2xx. */
+const expected = /Failed to load resource|net::ERR_/
+export const wide = { width: 1280, height: 900 }
+export const phone = { width: 390, height: 844 }
+
+/** In a process of its own, as the house does it. */
+const built = () => promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../build.ts")])
+
+export const stage = ({ configuration = {} }: StageOptions = {}) => {
+  const home = new Home({ STOA_DEMO: "off" })
+  let house: House
+  let browser: Browser | undefined
+  /** Whatever the consoles of all pages have said. */
+  const said: Array<string> = []
+
+  beforeAll(async () => {
+    home.configure(configuration)
+    await built()
+    house = await home.start()
+    browser = await chromium.launch({ executablePath: chromiumPath(), args: ["--no-sandbox", "--disable-gpu"] })
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await home.remove()
+  })
+
+  const listen = (page: Page) => {
+    page.on("console", (message) => {
+      if (!expected.test(message.text())) said.push(`${message.type()}: ${message.text()}`)
+    })
+    page.on("pageerror", (error) => said.push(`error: ${error.message}`))
+    return page
+  }
+  return {
+    said,
+    listen,
+    url: () => house.url,
+    token: () => house.token,
+    admin: (): Stoa => house.admin,
+    as: (token: string): Stoa => connect({ url: house.url, token }),
+    /** As a machine that loses its power. */
+    kill: () => house.kill(),
+    restart: async () => {
+      house = await home.restart(house)
+    },
+    /** A browser of its own. */
+    visitor: async (viewport = wide, more: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> => {
+      const context = await browser!.newContext({ viewport, reducedMotion: "reduce", ...more })
+      context.setDefaultTimeout(15_000)
+      return { page: listen(await context.newPage()), context }
+    },
+    signIn: async (page: Page, token: string, path = "/") => {
+      await page.goto(`${house.url}/#token=${encodeURIComponent(token)}`)
+      await page.locator("nav[aria-label=Main]").first().waitFor({ state: "attached" })
+      if (path !== "/") await page.goto(house.url + path)
+    },
+    /** Somebody new, and a token of theirs. */
+    person: async (name: string, roles: ReadonlyArray<"admin" | "member" | "guest"> = ["member"]) => {
+      const made = await house.admin.principals.add({ kind: "person", name, roles })
+      const issued = await house.admin.tokens.add({ principal: made.id })
+      return { id: made.id, name, token: issued.token }
+    },
+  }
+}
