@@ -6,13 +6,8 @@ import { span } from "../parts/time.logic.ts"
 import { errorWords } from "./call.logic.ts"
 import { words } from "./words/en.ts"
 
-interface Told {
-  readonly rule?: string | null
-  readonly durationMs?: number | null
-}
-
 export const CallDetail = ({ call }: { readonly call: MessageCall }) => {
-  const { durationMs, rule } = call as MessageCall & Told
+  const { durationMs, rule } = call
   return (
     <div className="call-in">
       <div>
@@ -40,12 +35,12 @@ export const CallDetail = ({ call }: { readonly call: MessageCall }) => {
         )}
       </div>
       <p className="call-foot">
-        {rule ? (
+        {rule !== undefined ? (
           <span>
             {words.allowedBy} <code>{rule}</code>
           </span>
         ) : null}
-        {durationMs == null ? null : <span>{span(durationMs)}</span>}
+        {durationMs === undefined ? null : <span>{span(durationMs)}</span>}
       </p>
     </div>
   )

@@ -55,14 +55,6 @@ export interface End {
   readonly words: string
 }
 
-/** What the house says of a call beside its input and result, as far as it says it. */
-interface Told {
-  readonly state?: string
-  readonly rule?: string | null
-  readonly durationMs?: number
-  readonly on?: { readonly kind: string }
-}
-
 const messageOf = (error: Json): { readonly tag: string; readonly message: string } => {
   if (!isFields(error)) return { tag: "", message: typeof error === "string" ? error : JSON.stringify(error) }
   const said = error["message"] ?? error["detail"] ?? ""
@@ -76,13 +68,13 @@ export const errorWords = (call: MessageCall): string => (call.error === undefin
 
 /** Always a sign and a word, never colour alone. */
 export const endOf = (call: MessageCall, waits: boolean): End => {
-  const { durationMs, on, rule, state } = call as MessageCall & Told
-  const took = durationMs === undefined || durationMs === null ? "" : ` · ${span(durationMs)}`
+  const { durationMs, rule, state } = call
+  const took = durationMs === undefined ? "" : ` · ${span(durationMs)}`
   if (call.error !== undefined) {
     const { message, tag } = messageOf(call.error)
     const first = oneLine(message).split(/[.:;]/)[0]!.slice(0, 60)
     if (state === "refused" || tag === "Forbidden" || tag === "Refused")
-      return { tone: "bad", icon: "octagon-x", words: rule ? words.refused(rule) : words.refusedBare }
+      return { tone: "bad", icon: "octagon-x", words: rule !== undefined ? words.refused(rule) : words.refusedBare }
     if (state === "expired") return { tone: "bad", icon: "hourglass", words: words.expired }
     if (state === "canceled") return { tone: "", icon: "square", words: words.canceled }
     if (tag === "OutcomeUnknown") return { tone: "bad", icon: "circle-alert", words: words.unknown }
@@ -93,7 +85,7 @@ export const endOf = (call: MessageCall, waits: boolean): End => {
     return {
       tone: "warn",
       icon: "hourglass",
-      words: words.waitsFor[on?.kind ?? (waits ? "decision" : "")] ?? words.waits,
+      words: waits ? words.waitsPerson : words.waits,
     }
   return { tone: "", icon: undefined, words: words.running }
 }

@@ -52,7 +52,10 @@ const said: Cell<"message.created"> = ({ body, space }, me) => {
     ),
   ]
 }
-const changed = ({ body, space }: Of<"message.settled" | "message.edited">): ReadonlyArray<Change> => [
+const changed = ({
+  body,
+  space,
+}: Of<"message.changed" | "message.settled" | "message.edited">): ReadonlyArray<Change> => [
   ...onMessage(space, body.message.id, () => body.message),
   ...thread(body.message),
 ]
@@ -91,6 +94,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "member.added": ({ body }) => [{ do: "space", id: body.space }],
   "member.removed": ({ body }) => [{ do: "space", id: body.space }],
   "message.created": said,
+  "message.changed": changed,
   "message.settled": changed,
   "message.edited": changed,
   "message.deleted": ({ at, body, space }) => [
@@ -143,6 +147,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "resource.read": nothing,
   "prompt.got": nothing,
   "completion.got": nothing,
+  "client.connected": () => [stale("clients")],
   "host.declared": servers,
   "host.removed": servers,
   "host.connected": servers,
