@@ -94,9 +94,9 @@ module.exports = {
       { path: `${SERVER}doors/(?!$1/)`, pathNot: [`${SERVER}doors/[A-Z][^/]*$`, `${SERVER}doors/node/[A-Z][^/]*$`] },
     ),
     never(
-      "durable-code-in-runs",
-      "Only runs and the wiring know workflow and cluster: code there is replayed, and other rooms must not care.",
-      { path: "^packages/", pathNot: [`${SERVER}runs/`, WIRING] },
+      "no-replayed-code",
+      "A run is rows, and who works on it is a row: no workflow that is replayed, no cluster with messages of its own.",
+      { path: "^packages/" },
       { path: "node_modules/effect/(src|dist)/(unstable/)?(workflow|cluster)/" },
     ),
     never(

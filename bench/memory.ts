@@ -14,6 +14,7 @@ import { Memories } from "../packages/server/src/memory/Memories.ts"
 import { questions, recallBySort, records } from "../packages/server/src/memory/testing/questions.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
 import { Store } from "../packages/server/src/store/database/Store.ts"
+import { Holder } from "../packages/server/src/store/Holder.ts"
 import { Journal } from "../packages/server/src/store/journal/Journal.ts"
 import { Timers } from "../packages/server/src/store/journal/Timers.ts"
 import { migrate } from "../packages/server/src/store/Schemas.ts"
@@ -48,7 +49,7 @@ const opened = (store: ReturnType<typeof Store.layerSqlite>) => {
   const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") }))
   const ground = Journal.layer.pipe(Layer.provideMerge(migrated.pipe(Layer.provideMerge(store))))
   const floor = Layer.mergeAll(Timers.layer, SearchIndex.layer, Principals.layer("none")).pipe(
-    Layer.provideMerge(ground),
+    Layer.provideMerge(Layer.provideMerge(Holder.layer, ground)),
   )
   return ManagedRuntime.make(Memories.layer.pipe(Layer.provide(wordsAlone), Layer.provideMerge(floor)))
 }

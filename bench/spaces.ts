@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite"
 import type { Principal, Space } from "@stoa/contract"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { Principals } from "../packages/server/src/access/identity/Principals.ts"
+import { SharedLimits } from "../packages/server/src/access/limits/SharedLimits.ts"
 import { Limits } from "../packages/server/src/access/limits/Limits.ts"
 import { Rules } from "../packages/server/src/access/rights/Rules.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
@@ -38,7 +39,9 @@ const openStore = (file: string) => {
   const access = Principals.layer("none").pipe(Layer.provideMerge(ground))
   return ManagedRuntime.make(
     Messages.layer.pipe(
-      Layer.provide(Layer.merge(SearchIndex.layer, Layer.provide(Limits.layer, Rules.layer))),
+      Layer.provide(
+        Layer.merge(SearchIndex.layer, Layer.provide(Limits.layer, Layer.merge(Rules.layer, SharedLimits.layer))),
+      ),
       Layer.provideMerge(Spaces.layer("none")),
       Layer.provideMerge(access),
     ),

@@ -98,7 +98,7 @@ export const ids = [Spaces, readFileSync]\n`,
       /^packages\/(?:server\/src\/)?(\S+) -> .*\((\S+)\)/.exec(fault)?.slice(1).join(" "),
     )
     expect([...new Set(found)].toSorted()).toEqual([
-      "access/Grants.ts durable-code-in-runs",
+      "access/Grants.ts no-replayed-code",
       "attic/Attic.ts room-of-the-plan",
       "calls/Calls.ts no-cycles",
       "cli/src/main.ts cli-imports-sdk-and-contract-and-importers",

@@ -3,7 +3,7 @@
  * doors. Nothing else composes layers.
  */
 import { join } from "node:path"
-import { Effect, Layer, Option, Redacted, References, Stream } from "effect"
+import { Context, Effect, Layer, Option, Redacted, References, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { Agents } from "./access/identity/Agents.ts"
@@ -12,10 +12,12 @@ import { Audit } from "./access/audit/Audit.ts"
 import { Confidential } from "./access/secrets/Confidential.ts"
 import { EgressRules } from "./access/secrets/EgressRules.ts"
 import { Environment } from "./access/secrets/Environment.ts"
+import { agreeOnKey } from "./access/secrets/HouseKey.ts"
 import { Authority } from "./access/rights/Authority.ts"
 import { Delegations } from "./access/rights/Delegations.ts"
 import { Grants } from "./access/rights/Grants.ts"
 import { Limits } from "./access/limits/Limits.ts"
+import { SharedLimits } from "./access/limits/SharedLimits.ts"
 import { Pauses } from "./access/limits/Pauses.ts"
 import { IdempotencyKeys } from "./access/identity/IdempotencyKeys.ts"
 import { Principals } from "./access/identity/Principals.ts"
@@ -107,6 +109,10 @@ const version = "0.1.0"
 
 /** Any number that is ours: the key of Postgres's advisory lock on the house. */
 const houseLock = 7_461_002
+/** Held by a house of a cluster while it starts: two that migrate or apply a file at once would trip over each other. */
+const startLock = 7_461_004
+
+class Starting extends Context.Service<Starting, { readonly over: Effect.Effect<void> }>()("server/Starting") {}
 
 /** The house's own keys: from a setting, or made once and kept in the folder. */
 export interface Keys {
@@ -142,19 +148,30 @@ const store = Layer.unwrap(
   }),
 )
 
-/** One house a database: a second one would revoke the first one's admin and seal secrets under a key of its own. */
-const alone = Layer.effectDiscard(
+/**
+ * One house a database: a second one would revoke the first one's admin and seal secrets under a key of its own. Houses of a
+ * cluster stand side by side, but never beside one that believes itself alone, and they start one after the other.
+ */
+const alone = Layer.effect(
+  Starting,
   Effect.gen(function* () {
     const { dialect, where } = yield* Store
-    if (dialect !== "postgres" || (yield* SharedDatabase)) return
+    if (dialect !== "postgres") return Starting.of({ over: Effect.void })
+    const isShared = yield* SharedDatabase
     const sql = yield* SqlClient.SqlClient
     // Held by a connection of its own for as long as the house stands, and let go by Postgres when that ends.
     const connection = yield* Effect.mapError(sql.reserve, (error) => refuse(`${where} cannot be reached.`, error))
-    const rows = yield* Effect.orDie(connection.executeValues("SELECT pg_try_advisory_lock($1)", [houseLock]))
-    if (rows[0]?.[0] !== true)
+    const ask = (lock: string, key: number) =>
+      Effect.map(Effect.orDie(connection.executeValues(`SELECT ${lock}($1)`, [key])), (rows) => rows[0]?.[0])
+    if ((yield* ask(isShared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock", houseLock)) !== true)
       return yield* refuse(
-        `Another Stoa already runs on ${where}. Stop it first, or set DATABASE_URL to another database.`,
+        `Another Stoa already runs on ${where}. Stop it first, ` +
+          (isShared ? "since it runs alone (STOA_RUNNER=single)" : "or set DATABASE_URL to another database") +
+          (isShared ? "." : ", or run all of them with STOA_RUNNER=cluster."),
       )
+    if (!isShared) return Starting.of({ over: Effect.void })
+    yield* ask("pg_advisory_lock", startLock)
+    return Starting.of({ over: Effect.asVoid(ask("pg_advisory_unlock", startLock)) })
   }),
 )
 
@@ -171,12 +188,11 @@ const foundations = Layer.mergeAll(
   Readers.layer,
   Timers.layer,
   Files.layer,
-  Holder.layer,
   Deltas.layer,
   SearchIndex.layer,
   Disk.layer,
   Retention.layer,
-).pipe(Layer.provideMerge(Journal.layer), Layer.provideMerge(migrated))
+).pipe(Layer.provideMerge(Layer.merge(Journal.layer, Holder.layer)), Layer.provideMerge(migrated))
 
 const access = (keys: Keys, file: string) =>
   Layer.mergeAll(Audit.reader, layerRetention, Authority.layer, Delegations.layer, Agents.layer(file)).pipe(
@@ -187,7 +203,7 @@ const access = (keys: Keys, file: string) =>
         Tokens.layer,
         IdempotencyKeys.layer,
         Grants.layer,
-        Limits.layer,
+        Layer.provide(Limits.layer, SharedLimits.layer),
         Audit.layer,
         Environment.layer,
         EgressRules.layer,
@@ -272,6 +288,7 @@ const settled = (keys: Keys) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const settings = yield* Settings
+      yield* agreeOnKey
       yield* (yield* Tokens).keepAdmin(keys.admin)
       const applied = yield* Effect.mapError((yield* Configuration).apply, (error) => refuse(error.message, error))
       const changes = applied.added.length + applied.changed.length + applied.retired.length
@@ -290,6 +307,7 @@ const settled = (keys: Keys) =>
       // In the background: no door waits for a server of somebody else's.
       yield* (yield* Upstreams).open
       yield* (yield* Dispatch).open
+      yield* (yield* Starting).over
     }).pipe((start) =>
       Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
     ),
@@ -394,6 +412,9 @@ const layerRooms = (keys: Keys) =>
     }),
   )
 
+/** Whether others work on the same database. */
+const sharing = Layer.unwrap(Effect.map(Settings, ({ runner }) => Layer.succeed(SharedDatabase, runner === "cluster")))
+
 /** Nobody collects spans yet: until somebody does, none are made. */
 const untraced = Layer.succeed(References.TracerEnabled, false)
 
@@ -402,5 +423,5 @@ export const layerHouse = (keys: Keys) =>
   doors(keys).pipe(
     Layer.provideMerge(settled(keys)),
     Layer.provideMerge(layerRooms(keys)),
-    Layer.provideMerge(untraced),
+    Layer.provideMerge(Layer.merge(untraced, sharing)),
   )

@@ -33,6 +33,7 @@ import memory from "./memory/migrations/0031_memory.ts"
 import replies from "./runs/migrations/0064_replies.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
+import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
 import upstreams from "./upstreams/migrations/0005_upstreams.ts"
@@ -92,4 +93,5 @@ export const migrations: Migrations = {
   "0094_program_sessions": programSessions,
   "0103_reasons": reasons,
   "0104_pinned_at": pinnedAt,
+  "0085_house_key": houseKey,
 }

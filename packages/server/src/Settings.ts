@@ -37,8 +37,11 @@ const table = {
   ),
   data: setting("STOA_DATA", ".stoa", "The data folder: the only place written, mode 700.", text(".stoa")),
   database: setting("DATABASE_URL", "absent", "Postgres 15 or newer; absent means SQLite in STOA_DATA.", secret),
-  runner: setting("STOA_RUNNER", "single", "`single` or `cluster`. `cluster` is not built yet.", (env) =>
-    Config.Literals(["single", "cluster"], env).pipe(Config.withDefault("single" as const)),
+  runner: setting(
+    "STOA_RUNNER",
+    "single",
+    "`single`: one house works on its database. `cluster`: several houses share one Postgres, its STOA_SECRET_KEY and STOA_ADMIN_TOKEN.",
+    (env) => Config.Literals(["single", "cluster"], env).pipe(Config.withDefault("single" as const)),
   ),
   slots: setting(
     "STOA_SLOTS",
@@ -194,8 +197,13 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
   ] as const)
     if (Option.exists(url, (given) => !/^https?:$/.test(URL.parse(given)?.protocol ?? "")))
       return yield* refuse(`${name} is not an address. Give one such as http://127.0.0.1:8080/v1, or unset it.`)
-  if (settings.runner === "cluster")
-    return yield* refuse("STOA_RUNNER=cluster is not built yet: one house works on one database. Use single.")
+  if (settings.runner === "single") return
+  if (Option.isNone(settings.database))
+    return yield* refuse("STOA_RUNNER=cluster needs Postgres: set DATABASE_URL, or use single with SQLite.")
+  if (Option.isNone(settings.secretKey) || Option.isNone(settings.adminToken))
+    return yield* refuse(
+      "STOA_RUNNER=cluster needs STOA_SECRET_KEY and STOA_ADMIN_TOKEN, the same for every house: each would make its own.",
+    )
 })
 
 /**

@@ -8,6 +8,7 @@ import pg from "pg"
 import { inject } from "vitest"
 import { migrations } from "../src/Migrations.ts"
 import { Files } from "../src/store/Files.ts"
+import { Holder, SharedDatabase } from "../src/store/Holder.ts"
 import { Journal } from "../src/store/journal/Journal.ts"
 import type { Notices } from "../src/store/journal/Notices.ts"
 import { Readers } from "../src/store/journal/Readers.ts"
@@ -62,7 +63,10 @@ export const stores: ReadonlyArray<readonly [name: string, store: Stored]> = pla
   Layer.unwrap(place),
 ])
 
-const floor = Layer.mergeAll(Readers.layer, Files.layer).pipe(Layer.provideMerge(Journal.layer))
+const floor = Layer.mergeAll(Readers.layer, Files.layer).pipe(
+  Layer.provideMerge(Layer.merge(Journal.layer, Holder.layer)),
+  Layer.provide(Layer.succeed(SharedDatabase, true)),
+)
 
 /** The ground floor without timers, which would fire on their own. */
 export const ground = (store: Stored) => floor.pipe(Layer.provideMerge(migrated(store)))

@@ -1,6 +1,6 @@
 /** Claiming work rows by lease: several processes may ask at once, and each row goes to one of them. */
 import { DateTime, Duration, Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 
 /**
  * A lease that ends later than any that is given now was given by a clock that has been set back since: it holds nobody up.
@@ -17,6 +17,8 @@ export const claimDue = <Row extends object>(
     readonly now: DateTime.Utc
     readonly lease: Duration.Duration
     readonly limit: number
+    /** Where the process that has the lease is known to be gone: it is not waited for. */
+    readonly orIf?: Statement.Fragment
   },
 ): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
   const now = DateTime.formatIso(options.now)
@@ -26,7 +28,8 @@ export const claimDue = <Row extends object>(
   // Without SKIP LOCKED the second asker would wait for the first and then find the rows taken.
   const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
   return sql<Row>`UPDATE ${table} SET lease_owner = ${options.owner}, lease_until = ${until}
-    WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now} OR lease_until > ${far})
+    WHERE id IN (SELECT id FROM ${table} WHERE due_at <= ${now} AND (lease_until IS NULL OR lease_until < ${now} OR lease_until > ${far}
+      ${options.orIf === undefined ? sql`` : sql`OR ${options.orIf}`})
       ORDER BY due_at LIMIT ${options.limit} ${skip}) RETURNING *`
 }
 

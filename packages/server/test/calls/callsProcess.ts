@@ -5,7 +5,7 @@ import { NodeServer } from "../../src/doors/node/NodeServer.ts"
 import { keysOf, layerHouse } from "../../src/House.ts"
 import { layerLog } from "../../src/Log.ts"
 import { Settings } from "../../src/Settings.ts"
-import { LeaseSeconds, SharedDatabase } from "../../src/store/Holder.ts"
+import { LeaseSeconds } from "../../src/store/Holder.ts"
 import { Folder } from "../../src/store/Folder.ts"
 
 const [folder, token, database, shared] = process.argv.slice(2) as [string, string, string?, string?]
@@ -17,11 +17,10 @@ const settings = Settings.layer({
   STOA_ADMIN_TOKEN: token,
   ...(database === undefined ? {} : { DATABASE_URL: database }),
   // Processes that share a database share its keys.
-  ...(shared === undefined ? {} : { STOA_SECRET_KEY: "a-key-that-both-processes-have-got" }),
+  ...(shared === undefined ? {} : { STOA_RUNNER: "cluster", STOA_SECRET_KEY: "a-key-that-both-processes-have-got" }),
 })
-/** With others on the same database, and a lease that ends soon. */
-const sharing =
-  shared === undefined ? Layer.empty : Layer.merge(Layer.succeed(SharedDatabase, true), Layer.succeed(LeaseSeconds, 2))
+/** A lease that ends soon. */
+const sharing = shared === undefined ? Layer.empty : Layer.succeed(LeaseSeconds, 2)
 const ground = Layer.merge(Folder.layer(join(folder, "data")), layerLog("error", false)).pipe(
   Layer.provideMerge(settings),
 )

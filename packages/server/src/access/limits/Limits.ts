@@ -1,12 +1,14 @@
 /**
  * How often (G-10), and how many at once. Counted in memory on purpose: a limit protects a running process, and losing
- * the counters at a restart does no harm. Each process of a cluster counts for itself.
+ * the counters at a restart does no harm. Processes of a cluster tell each other what they counted (`SharedLimits.ts`); how many at
+ * once is each one's own.
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { take } from "./gcra.ts"
 import { networkOf } from "./network.ts"
+import { SharedLimits } from "./SharedLimits.ts"
 import { concerns, fits } from "../rights/policy.ts"
 import { Rules } from "../rights/Rules.ts"
 
@@ -80,6 +82,10 @@ export class Limits extends Context.Service<
       const rules = yield* Rules
       const clock = yield* Clock.Clock
       const buckets = new Map<string, number>()
+      const shared = yield* SharedLimits
+      shared.hear((key, millis) => {
+        buckets.set(key, Math.max(buckets.get(key) ?? 0, monotonicOf(clock)) + millis)
+      })
       let known: { readonly epoch: number; readonly limits: ReadonlyArray<Limit> } | undefined
 
       const list = Effect.map(rules.limits, (own) => [...own, ...defaultLimits])
@@ -105,6 +111,7 @@ export class Limits extends Context.Service<
         if (wait > 0) return Effect.fail(refused(limit, resource, wait))
         // Buckets that have run empty say nothing; they are dropped before they become many.
         if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)
+        shared.tell(key, emptyAt - Math.max(buckets.get(key) ?? 0, now))
         buckets.set(key, emptyAt)
         return Effect.void
       }

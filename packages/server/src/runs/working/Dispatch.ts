@@ -32,10 +32,10 @@ export class Dispatch extends Context.Service<
     Dispatch,
     Effect.gen(function* () {
       const journal = yield* Journal
-      const { id: me } = yield* Holder
+      const holder = yield* Holder
       const { slots } = yield* Settings
       const record = yield* makeRecord
-      const { claim, handBack, nextDue, recover } = yield* makeClaim(record, me)
+      const { claim, handBack, nextDue, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* makeDrive(record, () => leaving)
       const working = new Map<RunId, Fiber.Fiber<unknown>>()
@@ -79,6 +79,7 @@ export class Dispatch extends Context.Service<
       })
 
       const takeOver = Effect.fnUntraced(function* (scope: Scope.Scope) {
+        if (leaving) return
         for (const row of yield* recover) {
           if (row.attempts <= mostAttempts) yield* begin(row, scope)
           else
@@ -97,8 +98,7 @@ export class Dispatch extends Context.Service<
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
-        const free = slots - working.size
-        const rows = free > 0 ? yield* claim(free) : []
+        const rows = working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)
         // One a mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
@@ -140,6 +140,13 @@ export class Dispatch extends Context.Service<
         const scope = yield* Effect.scope
         yield* stopEnded
         yield* takeOver(scope)
+        // What other houses that have died left behind; whoever has come or gone changes what there is room for.
+        yield* holder.eachBeat(
+          Effect.ensuring(
+            takeOver(scope),
+            Effect.sync(() => bell.ring()),
+          ),
+        )
         const claiming = yield* Effect.forkIn(loop(scope), scope)
         yield* Effect.addFinalizer(() => leave(claiming))
       })

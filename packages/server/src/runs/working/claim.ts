@@ -5,14 +5,24 @@
  */
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { lockName } from "../../store/database/Locks.ts"
+import { Holder, isGone, SharedDatabase } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
+import { Notices } from "../../store/journal/Notices.ts"
 import { from, to } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
 import type { RunRow } from "../rows.ts"
 
-export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string) {
+/** Held by whoever counts what is free and takes of it, where several houses do: those who count at once would take twice. */
+const slotsLock = "runs"
+
+export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: number) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
+  const notices = yield* Notices
+  const holder = yield* Holder
+  const me = holder.id
+  const isShared = yield* SharedDatabase
 
   const candidates = (now: number) => sql`SELECT r.id, r.resumed, r.ready_at, r.width,
       (SELECT count(*) FROM runs x WHERE x.mailbox = r.mailbox AND x.state = 'running') AS busy,
@@ -27,13 +37,27 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string
     orElse: () => sql``,
   })
 
-  /** At most so many; each is this house's from now on. */
-  const claim = Effect.fnUntraced(function* (most: number) {
+  /** So many may be worked on here, of the slots of all houses: each has its share, so that one does not take them all. */
+  const room = Effect.fnUntraced(function* (working: number) {
+    const share = Math.ceil(slots / holder.houses()) - working
+    if (!isShared || share <= 0) return share
+    // A statement of its own, before the counting: one statement would count what was there before it had the lock.
+    yield* lockName(sql, slotsLock, "slots")
+    const rows = yield* sql<{ busy: number; known: boolean }>`SELECT count(*) AS busy,
+      EXISTS (SELECT 1 FROM holders WHERE id = ${me}) AS known FROM runs WHERE state = 'running'`
+    // Whoever others take for dead takes nothing up: it would be taken from it at once.
+    return rows[0]!.known ? Math.min(share, slots - rows[0]!.busy) : 0
+  }, Effect.orDie)
+
+  /** What is next, where there is room; each is this house's from now on. */
+  const claim = Effect.fnUntraced(function* (working: number) {
     // wall clock: moments that are stored.
     const now = yield* Clock.currentTimeMillis
     const iso = DateTime.formatIso(yield* DateTime.now)
     return yield* journal.transact(
       Effect.gen(function* () {
+        const most = yield* room(working)
+        if (most <= 0) return []
         const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to("claim")}, owner = ${me},
           fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE id IN (
             SELECT id FROM runs WHERE ${sql.in("state", from("claim"))} AND id IN (
@@ -50,14 +74,16 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string
     )
   })
 
-  /** What a house that is gone worked on: taken over under a new fence. One by one: others may ring several at this moment. */
+  /** What houses that are gone worked on: taken over under a new fence. One by one: others may ring several at this moment. */
   const recover = Effect.gen(function* () {
-    const left = yield* sql<{ id: string }>`SELECT id FROM runs WHERE ${sql.in("state", from("recover"))} ORDER BY id`
+    const left = yield* sql<{ id: string; fence: number }>`SELECT id, fence FROM runs
+      WHERE ${sql.in("state", from("recover"))} AND ${isGone(sql, "owner")} ORDER BY id`
     const rows: Array<RunRow> = []
-    for (const { id } of left)
+    for (const { fence, id } of left)
       rows.push(
+        // Of several houses that see it, one has it.
         ...(yield* sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1
-          WHERE id = ${id} AND ${sql.in("state", from("recover"))} RETURNING *`),
+          WHERE id = ${id} AND fence = ${fence} AND ${sql.in("state", from("recover"))} RETURNING *`),
       )
     return rows
   }).pipe(Effect.orDie)
@@ -73,9 +99,15 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, me: string
     return at === null ? undefined : Math.max(1, at - now)
   })
 
+  /** Somebody else goes on with it; other houses hear of that at once. */
   const handBack = (row: RunRow) =>
-    Effect.orDie(sql`UPDATE runs SET state = ${to("handBack")}, owner = NULL, resumed = 1
-      WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("handBack"))}`)
+    Effect.orDie(
+      Effect.andThen(
+        sql`UPDATE runs SET state = ${to("handBack")}, owner = NULL, resumed = 1
+          WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("handBack"))}`,
+        notices.send("journal"),
+      ),
+    )
 
   return { claim, recover, nextDue, handBack }
 })

@@ -78,8 +78,8 @@ const make = Effect.fnUntraced(function* (options: { readonly url: Redacted.Reda
         application_name: "stoa",
         connectionTimeoutMillis: 10_000,
         keepAlive: true,
-        // A machine that vanished inside a transaction would hold the journal's lock until TCP gives up, hours later.
-        idle_in_transaction_session_timeout: 60_000,
+        // A process that is frozen or cut off inside a transaction would hold up all others: the journal's lock is one.
+        idle_in_transaction_session_timeout: 10_000,
       })
       // An idle connection that dies is replaced by the pool; without a listener it would end the process.
       made.on("error", () => {})

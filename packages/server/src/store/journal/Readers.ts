@@ -4,11 +4,12 @@
  * `atomic`, when its writes and its cursor commit together.
  */
 import type { Event, EventKind } from "@stoa/contract"
-import { Context, DateTime, Deferred, Duration, Effect, Layer, Schedule } from "effect"
+import { Context, DateTime, Deferred, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import type { Bell } from "./Bell.ts"
 import { freeLeases, leaseSkew } from "../Claims.ts"
+import { Holder, isGone } from "../Holder.ts"
 import { monotonicMillis } from "../Monotonic.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { type Insert, isWhole } from "../database/Inserts.ts"
@@ -75,7 +76,10 @@ export class Readers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const me = newId("rdr")
+      // Whoever only looks has no holder, and reads nothing under a name.
+      const holder = yield* Effect.serviceOption(Holder)
+      const me = Option.match(holder, { onNone: () => newId("rdr"), onSome: ({ id }) => id })
+      const left = Option.isNone(holder) ? sql`1 = 0` : isGone(sql, "readers.lease_owner")
       yield* Effect.orDie(freeLeases(sql, "readers"))
       const running = new Set<string>()
       const passed = new Map<string, number>()
@@ -128,7 +132,7 @@ export class Readers extends Context.Service<
           VALUES (${name}, 0, ${me}, ${until}, ${now})
           ON CONFLICT (name) DO UPDATE SET lease_owner = ${me}, lease_until = ${until}
           WHERE readers.lease_owner = ${me} OR readers.lease_owner IS NULL OR readers.lease_until < ${now}
-            OR readers.lease_until > ${far}
+            OR readers.lease_until > ${far} OR ${left}
           RETURNING cursor`
         return rows[0]?.cursor
       })

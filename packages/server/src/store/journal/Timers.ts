@@ -7,6 +7,7 @@ import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "ef
 import { SqlClient } from "effect/sql"
 import { Bell } from "./Bell.ts"
 import { claimDue, freeLeases } from "../Claims.ts"
+import { Holder, isGone } from "../Holder.ts"
 import { causedBy, currentCause, newId } from "./Correlation.ts"
 import { Journal, type Transaction } from "./Journal.ts"
 import { Notices } from "./Notices.ts"
@@ -42,7 +43,7 @@ export class Timers extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const notices = yield* Notices
-      const me = newId("tmk")
+      const { id: me } = yield* Holder
       yield* Effect.orDie(freeLeases(sql, "timers"))
       const bell = new Bell()
       yield* notices.listen("timers", () => bell.ring())
@@ -100,7 +101,14 @@ export class Timers extends Context.Service<
       const pass = Effect.gen(function* () {
         const heard = bell.rung
         const now = yield* DateTime.now
-        const due = yield* claimDue<Row>(sql, { table: "timers", owner: me, now, lease, limit: 100 })
+        const due = yield* claimDue<Row>(sql, {
+          table: "timers",
+          owner: me,
+          now,
+          lease,
+          limit: 100,
+          orIf: isGone(sql, "lease_owner"),
+        })
         const inOrder = due.toSorted((a, b) => (a.dueAt < b.dueAt ? -1 : a.dueAt > b.dueAt ? 1 : 0))
         if (due.length > 0)
           return yield* journal.transact(Effect.forEach(inOrder, (row) => fire(row.id, now), { discard: true }))
