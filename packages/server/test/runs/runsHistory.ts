@@ -84,7 +84,6 @@ export const checkHistory = Effect.fnUntraced(function* (
   if (some) assert.includeMembers(woken, [...accepted])
   else assert.sameMembers(woken, [...accepted], "every acknowledged message woke its agent, once")
   assert.strictEqual(new Set(woken).size, woken.length)
-  assert.strictEqual(runs.length, woken.length, "one run a message")
   const ends = yield* sql<{ n: number }>`SELECT count(*) AS n FROM journal WHERE kind = 'run.ended'`
   assert.strictEqual(ends[0]!.n, runs.length, "each ended once")
   const steps = yield* sql<{ run: string; number: number }>`SELECT run, number FROM steps ORDER BY run, number`
