@@ -183,6 +183,7 @@ export const endpoints: Endpoints = {
   },
   session: {
     open: "POST /api/v1/session body",
+    look: "GET /api/v1/session",
     close: "DELETE /api/v1/session",
   },
   health: {

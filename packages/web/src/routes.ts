@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-router"
 import { StoaError } from "@stoa/sdk"
 import { cache } from "./feed/cache.ts"
+import { house as client } from "./feed/house.ts"
 import { startQuery } from "./feed/start.ts"
 import { Frame } from "./frame/Frame.tsx"
 import { NoSuchPlace, RouteFault } from "./frame/RouteFault.tsx"
@@ -35,11 +36,15 @@ const house = createRoute({
   getParentRoute: () => root,
   id: "house",
   beforeLoad: async ({ location }) => {
+    const door = () => redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
+    // Asked first, because a browser writes a 401 to its console.
+    if (cache.getQueryData(startQuery.queryKey) === undefined && (await client.session.look()).principal === null)
+      throw door()
     try {
       await cache.ensureQueryData(startQuery)
     } catch (error) {
-      if (!(error instanceof StoaError) || error.status !== 401) throw error
-      throw redirect({ to: "/door", search: location.pathname === "/" ? {} : { next: location.href } })
+      if (error instanceof StoaError && error.status === 401) throw door()
+      throw error
     }
   },
   component: Frame,

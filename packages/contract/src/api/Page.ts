@@ -16,6 +16,11 @@ export class SessionApi extends HttpApiGroup.make("session")
       success: HttpApiSchema.NoContent,
       error: [problem(Unauthenticated), problem(TooManyRequests)],
     }),
+    /** Never 401: a page asks it before anything else, and a browser writes every refusal to its console. */
+    HttpApiEndpoint.get("look", "/session", {
+      success: Schema.Struct({ principal: Schema.NullOr(Principal) }),
+      error: problem(TooManyRequests),
+    }),
     HttpApiEndpoint.delete("close", "/session", { success: HttpApiSchema.NoContent }),
   )
   .middleware(SmallBody)

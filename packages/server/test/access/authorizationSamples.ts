@@ -68,6 +68,7 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
     const { token } = await world.admin.tokens.add({ principal: await someone(world) })
     return { body: { token } }
   },
+  "session.look": nothing,
   "session.close": nothing,
   "page.start": nothing,
   "principals.list": nothing,

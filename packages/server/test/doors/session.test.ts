@@ -52,6 +52,16 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.match(set, /^stoa_session=stoa_[\w-]+; /)
         // A credential of its own: the one that was given is in no cookie.
         assert.notInclude(set, token.token)
+        const looked = (over?: Record<string, string | undefined>) =>
+          Effect.flatMap(asPage("/session", "GET", undefined, over), (answer) =>
+            Effect.map(
+              ask(() => answer.json()),
+              (body) => [answer.status, (body as { principal: { name: string } | null }).principal?.name],
+            ),
+          )
+        assert.deepStrictEqual(yield* looked(), [200, name])
+        assert.deepStrictEqual(yield* looked({ cookie: undefined }), [200, undefined])
+        assert.deepStrictEqual(yield* looked({ "sec-fetch-site": "cross-site" }), [200, undefined])
         const hall = yield* ask(() => admin.spaces.add({ name: `hall-${number}`, kind: "private", members: [name] }))
         const before = yield* ask(() => admin.spaces.post(hall.id, { text: "good morning" }))
         const started = yield* asPage("/start")
@@ -120,6 +130,9 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.match(closed.headers.get("set-cookie") ?? "", /^stoa_session=; .*Max-Age=0/)
         const over = yield* closing.asPage("/me")
         assert.strictEqual(over.status, 401)
+        assert.deepStrictEqual(yield* ask(async () => (await Effect.runPromise(closing.asPage("/session"))).json()), {
+          principal: null,
+        })
         // Out of the browser, so that it is not tried for ever.
         assert.match(over.headers.get("set-cookie") ?? "", /^stoa_session=; .*Max-Age=0/)
         assert.strictEqual(

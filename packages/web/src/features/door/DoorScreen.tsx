@@ -41,7 +41,10 @@ export const DoorScreen = () => {
 
   const byLink = useEffectEvent(async (token: string) => {
     const [here, there] = await Promise.all([
-      house.principals.me().catch(() => undefined),
+      house.session.look().then(
+        ({ principal }) => principal ?? undefined,
+        () => undefined,
+      ),
       bearerOf(token).catch(() => undefined),
     ])
     if (there === undefined) return tell(words.wrong)

@@ -41,6 +41,15 @@ export const sessionHandlers = HttpApiBuilder.group(
         const left = DateTime.toEpochMillis(expiresAt) - DateTime.toEpochMillis(yield* DateTime.now)
         yield* withCookie(sessionCookie(Redacted.value(token), Math.floor(left / 1000), upkeep.address()))
       }),
+      look: Effect.fnUntraced(function* ({ request }) {
+        const session = sessionIn(request, upkeep.address())
+        const caller = yield* withRefusalHeaders(
+          Effect.catchTag(acting.identify({ ...senderOf(request), session }), "Unauthenticated", () =>
+            Effect.as(session === undefined ? Effect.void : withCookie(noSession(upkeep.address())), undefined),
+          ),
+        )
+        return { principal: caller?.principal ?? null }
+      }),
       close: Effect.fnUntraced(function* ({ request }) {
         const session = sessionIn(request, upkeep.address())
         const caller =
