@@ -2,7 +2,7 @@
 export { Api } from "./Api.ts"
 export { Agent, AgentChange, AgentLimits, type AgentModel, AgentThinker, ProgramName } from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/AllowList.ts"
-export { AuditEntry, AuditResult } from "./access/Audit.ts"
+export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./tools/Call.ts"
 export { Caller } from "./access/Caller.ts"
 export { Configuration, configurationSchema, EgressSection, type Policy } from "./Configuration.ts"
@@ -41,7 +41,18 @@ export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceK
 export { ChatSession, ChatSessionChange, NewChatSession } from "./spaces/ChatSession.ts"
 export { EngramType } from "./memory/Engram.ts"
 export { File } from "./spaces/File.ts"
-export { Action, Delegation, Grant, Judgement, NewDelegation, NewGrant, Verdict } from "./access/Grant.ts"
+export {
+  Action,
+  Delegation,
+  type FittingRule,
+  type Gate,
+  type GateName,
+  Grant,
+  Judgement,
+  NewDelegation,
+  NewGrant,
+  Verdict,
+} from "./access/Grant.ts"
 export { Acceptable, type Finding, Report } from "./Report.ts"
 export { WaitingChange } from "./access/WaitingChange.ts"
 export { Host, HostDeclaration, HostedCall, HostedEnd, HostedTool } from "./tools/Host.ts"
@@ -77,6 +88,7 @@ export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./access/Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/MCPServerSpec.ts"
+export { MCPServerLine, MCPServerLook } from "./tools/MCPServerLook.ts"
 export { MCPServerState } from "./tools/MCPServerState.ts"
 export { MCPServerTool } from "./tools/MCPServerTool.ts"
 export { DeclaredModel, Model, type ModelPrice, type ModelProvider } from "./runs/Model.ts"
@@ -102,4 +114,4 @@ export * from "./tools/ToolConfiguration.ts"
 export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
 export { Authentication, Idempotency, Reading, SmallBody, Submitter, Submitting } from "./api/guards.ts"
 export { PrincipalChange } from "./api/Principals.ts"
-export { ImportReport, ToolView } from "./api/Tools.ts"
+export { ImportReport, type LeftOutTool, ToolView } from "./api/Tools.ts"

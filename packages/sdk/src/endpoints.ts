@@ -45,6 +45,8 @@ export const endpoints: Endpoints = {
   },
   audit: {
     list: "GET /api/v1/audit query",
+    chain: "GET /api/v1/audit/chain",
+    export: "GET /api/v1/audit/export stream",
   },
   house: {
     reload: "POST /api/v1/reload",
@@ -83,8 +85,10 @@ export const endpoints: Endpoints = {
     list: "GET /api/v1/mcp-servers",
     get: "GET /api/v1/mcp-servers/:server",
     add: "POST /api/v1/mcp-servers body",
+    look: "POST /api/v1/mcp-servers/look body",
     remove: "DELETE /api/v1/mcp-servers/:server",
     tools: "GET /api/v1/mcp-servers/:server/tools",
+    log: "GET /api/v1/mcp-servers/:server/log",
     accept: "POST /api/v1/mcp-servers/:server/tools/:tool/accept query",
   },
   tools: {

@@ -32,6 +32,7 @@ import { Address } from "./calls/waiting/Address.ts"
 import { layerCallRetention } from "./calls/CallRetention.ts"
 import { layerDeletedFiles } from "./calls/DeletedFiles.ts"
 import { Calls } from "./calls/Calls.ts"
+import { Explanations } from "./calls/catalogue/Explanations.ts"
 import { Catalogue } from "./calls/catalogue/Catalogue.ts"
 import { Hosts } from "./calls/hosts/Hosts.ts"
 import { Kinds } from "./calls/kinds/Kinds.ts"
@@ -276,7 +277,7 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
-    Layer.provideMerge(Tools.layer(file)),
+    Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),
     Layer.provideMerge(Layer.mergeAll(Address.layer, Models.layer)),

@@ -20,3 +20,13 @@ export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
   correlationId: CorrelationId,
   hash: Schema.String,
 }) {}
+
+/** Whether the trail is whole: every row as it was written, none missing, both ends sealed by the house. */
+export class AuditChain extends Schema.Class<AuditChain>("AuditChain")({
+  rows: Schema.Int,
+  whole: Schema.Boolean,
+  /** The first row that is not as it was written, or is missing, and what is wrong with it. */
+  brokenAt: Schema.NullOr(Schema.Int),
+  why: Schema.NullOr(Schema.String),
+  sealed: Schema.Boolean,
+}) {}

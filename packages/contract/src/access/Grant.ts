@@ -65,7 +65,29 @@ export const NewDelegation = Schema.Struct({
 export type NewDelegation = typeof NewDelegation.Type
 
 /** What was decided, and by which rule: `role:agent-standard`, `grant:gnt_…`, `policy:2`, `delegation:dlg_…` or `silence`. */
+/** A rule that fits what is asked: in words, where it comes from, and whether it is the one that decides. */
+const FittingRule = Schema.Struct({
+  name: Schema.String,
+  effect: Verdict,
+  resource: Schema.String,
+  actions: Schema.Array(Action),
+  words: Schema.String,
+  from: Schema.Literals(["role", "file", "house", "delegation", "wallet"]),
+  decides: Schema.Boolean,
+  expiresAt: Schema.NullOr(Moment),
+})
+export type FittingRule = typeof FittingRule.Type
+
+/** What stands in the way of a call besides rules. */
+export const GateName = Schema.Literals(["tool", "toolset", "allow-list", "pin", "pause", "limit", "space", "rule"])
+export type GateName = typeof GateName.Type
+const Gate = Schema.Struct({ gate: GateName, passes: Schema.Boolean, words: Schema.String })
+export type Gate = typeof Gate.Type
+
 export class Judgement extends Schema.Class<Judgement>("Judgement")({
   verdict: Verdict,
   rule: Schema.String,
+  /** Where they were asked for: all that fit, the one that decides first, and what else a call has to pass. */
+  rules: Schema.optionalKey(Schema.Array(FittingRule)),
+  gates: Schema.optionalKey(Schema.Array(Gate)),
 }) {}

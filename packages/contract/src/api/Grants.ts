@@ -26,7 +26,14 @@ export class GrantsApi extends HttpApiGroup.make("grants")
       error: [problem(Missing), problem(OwnedByFile)],
     }),
     HttpApiEndpoint.get("judge", "/judge", {
-      query: { principal: Schema.optionalKey(PrincipalRef), action: Action, resource: Schema.String },
+      query: {
+        principal: Schema.optionalKey(PrincipalRef),
+        action: Action,
+        resource: Schema.String,
+        /** With all rules that fit, and the gates; `space`: as a call made there. */
+        explain: Schema.optionalKey(Schema.Literals(["true", "false"])),
+        space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+      },
       success: Judgement,
       error: problem(Missing),
     }),

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BadInput, Missing, NameTaken, OwnedByFile, WrongState } from "../Errors.ts"
+import { BadInput, Missing, NameTaken, OwnedByFile, TooManyRequests, WrongState } from "../Errors.ts"
 import { MCPServerRef, NewMCPServer } from "../tools/MCPServerSpec.ts"
+import { MCPServerLine, MCPServerLook } from "../tools/MCPServerLook.ts"
 import { MCPServerState } from "../tools/MCPServerState.ts"
 import { MCPServerTool } from "../tools/MCPServerTool.ts"
 import { pageOfMany } from "../Page.ts"
@@ -29,6 +30,12 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
       success: made(MCPServerState),
       error: [problem(NameTaken), problem(BadInput), problem(WrongState)],
     }),
+    // Connects for ten seconds at most, and keeps nothing.
+    HttpApiEndpoint.post("look", "/mcp-servers/look", {
+      payload: NewMCPServer,
+      success: MCPServerLook,
+      error: [problem(BadInput), problem(TooManyRequests)],
+    }),
     HttpApiEndpoint.delete("remove", "/mcp-servers/:server", {
       params: server,
       success: HttpApiSchema.NoContent,
@@ -37,6 +44,11 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
     HttpApiEndpoint.get("tools", "/mcp-servers/:server/tools", {
       params: server,
       success: pageOfMany(MCPServerTool),
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.get("log", "/mcp-servers/:server/log", {
+      params: server,
+      success: pageOfMany(MCPServerLine),
       error: problem(Missing),
     }),
     HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {

@@ -13,6 +13,8 @@ import {
   TooManyRequests,
   WrongState,
 } from "../Errors.ts"
+import { GateName } from "../access/Grant.ts"
+import { PrincipalRef } from "../access/Principal.ts"
 import { IdempotencyKey } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { Issue, problem } from "../Problem.ts"
@@ -69,6 +71,22 @@ export class ImportReport extends Schema.Class<ImportReport>("ImportReport")({
   issues: Schema.Array(Issue),
 }) {}
 
+/** A tool that a principal does not get, and what leaves it out. */
+const LeftOutTool = Schema.Struct({
+  name: Schema.String,
+  set: ListedSet,
+  description: Schema.String,
+  gate: GateName,
+  why: Schema.String,
+})
+export type LeftOutTool = typeof LeftOutTool.Type
+
+const ToolPage = Schema.Struct({
+  ...pageOfMany(ToolView).fields,
+  /** On the first page of a list that was asked for `as` somebody: a thousand at most. */
+  leftOut: Schema.optionalKey(Schema.Array(LeftOutTool)),
+})
+
 const refusals = [
   problem(ToolNotFoundError),
   problem(ToolAuthorizationError),
@@ -83,8 +101,14 @@ const refusals = [
 export class ToolsApi extends HttpApiGroup.make("tools")
   .add(
     HttpApiEndpoint.get("list", "/tools", {
-      query: { ...pageQuery, set: Schema.optionalKey(ListedSet) },
-      success: pageOfMany(ToolView),
+      query: {
+        ...pageQuery,
+        set: Schema.optionalKey(ListedSet),
+        /** As this principal sees them, with what it does not get: for whoever may read its grants. */
+        as: Schema.optionalKey(PrincipalRef),
+      },
+      success: ToolPage,
+      error: problem(Missing),
     }),
     HttpApiEndpoint.get("get", "/tools/:name", { params: ref, success: ToolView, error: problem(Missing) }),
     HttpApiEndpoint.get("form", "/tools/:name/form", { params: ref, success: ToolForm, error: problem(Missing) }),

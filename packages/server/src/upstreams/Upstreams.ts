@@ -3,6 +3,8 @@
  * may be called.
  */
 import {
+  type MCPServerLine,
+  type MCPServerLook,
   type MCPServerSpec,
   type MCPServerState,
   type MCPServerTool,
@@ -21,6 +23,7 @@ import { IdempotencyKeys, type Keyed } from "../access/identity/IdempotencyKeys.
 import { nameKey } from "../access/identity/Principals.ts"
 import { Secrets } from "../access/secrets/Secrets.ts"
 import { newId } from "../store/journal/Correlation.ts"
+import { Deltas } from "../store/journal/Deltas.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Notices } from "../store/journal/Notices.ts"
 import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
@@ -28,6 +31,7 @@ import type { UpstreamServer } from "./gateway.ts"
 import type { Offering } from "./contents/lists.ts"
 import { reached, stateOf, type UpstreamTool } from "./connections/entry.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
+import { look } from "./look.ts"
 import { makePool, type Parked } from "./connections/pool.ts"
 import { makeRows } from "./rows.ts"
 
@@ -48,6 +52,10 @@ export class Upstreams extends Context.Service<
       wanted: NewMCPServer,
       request?: Keyed,
     ) => Effect.Effect<{ readonly server: MCPServerState; readonly first: boolean }, NameTaken | WrongState>
+    /** Only looks, for ten seconds at most: nothing is kept. */
+    readonly look: (wanted: NewMCPServer) => Effect.Effect<MCPServerLook>
+    /** What it said last, and what became of its connection; oldest first. */
+    readonly log: (ref: string) => Effect.Effect<Page<MCPServerLine>, Missing>
     /** Ends the connection and the program behind it; its tools and what was pinned of them are gone. */
     readonly remove: (ref: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (ref: string) => Effect.Effect<MCPServerState, Missing>
@@ -97,7 +105,9 @@ export class Upstreams extends Context.Service<
         const secrets = yield* Secrets
         const keys = yield* IdempotencyKeys
         const rows = makeRows(sql, secrets)
-        const pool = yield* makePool(rows, yield* makeReveal)
+        const reveal = yield* makeReveal
+        const deltas = yield* Deltas
+        const pool = yield* makePool(rows, reveal)
         yield* notices.listen(channel, pool.nudge)
         const noticed = Effect.orDie(notices.send(channel))
 
@@ -178,6 +188,8 @@ export class Upstreams extends Context.Service<
 
         return Upstreams.of({
           add,
+          look: Effect.fn("Upstreams.look")((wanted) => look(wanted, reveal, deltas)),
+          log: (ref) => Effect.map(find(ref), ({ lines }) => ({ items: lines.all, next: null })),
           remove,
           get: Effect.fn("Upstreams.get")((ref) => Effect.map(find(ref), stateOf)),
           list: Effect.sync(() => ({

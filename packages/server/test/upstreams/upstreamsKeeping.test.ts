@@ -65,6 +65,7 @@ test.effect("addresses that nobody may open stay shut, by whatever name they go"
           listed: () => Effect.void,
           changed: () => Effect.void,
           lost: (why: string) => Effect.asVoid(Deferred.succeed(told, why)),
+          said: () => Effect.void,
         }
         yield* Effect.forkScoped(Effect.provideService(stayConnected(wanted, ears), Resolver, { resolve }))
         said.push(yield* Deferred.await(told))

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Event, ToolExecutionError, ToolTimeoutError } from "@stoa/contract"
 import { Effect, Layer, Redacted } from "effect"
+import { Deltas } from "../../src/store/journal/Deltas.ts"
 import { Environment } from "../../src/access/secrets/Environment.ts"
 import { Rules } from "../../src/access/rights/Rules.ts"
 import { IdempotencyKeys } from "../../src/access/identity/IdempotencyKeys.ts"
@@ -217,6 +218,7 @@ export const room = (store: Stored, key = "the key of this house") =>
   Layer.effectDiscard(Effect.flatMap(Upstreams, ({ open }) => open)).pipe(
     Layer.provideMerge(Upstreams.layer("stoa.config.json")),
     Layer.provideMerge(IdempotencyKeys.layer),
+    Layer.provide(Deltas.layer),
     Layer.provideMerge(Environment.layer),
     Layer.provideMerge(Layer.mergeAll(Rules.layer, Secrets.layer(Redacted.make(key)))),
     Layer.provideMerge(ground(store)),

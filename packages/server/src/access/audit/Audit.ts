@@ -5,7 +5,7 @@
  * signs the new one, so that removed rows stay visible as a gap.
  */
 import { AuditEntry, type AuditResult, type Event, type Page, type PageQuery, type PrincipalId } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer, type Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, type Redacted, Schema, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Insert, makeInsert } from "../../store/database/Inserts.ts"
 import { isoMoment, withinADay } from "../../store/Moment.ts"
@@ -13,6 +13,7 @@ import { decodeCursor, encodeCursor } from "../../store/Pages.ts"
 import { readerLayer, rowsInto } from "../../store/journal/Readers.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { accepting, type Audited, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
+import { exportTrail } from "./export.ts"
 import { endsOf, goingOn, moveAnchor, moveHead, resealed } from "./ends.ts"
 import { sealingOfAnchor } from "./seal.ts"
 import { type Verified, verifyTrail } from "./verify.ts"
@@ -64,10 +65,17 @@ export class Audit extends Context.Service<
   Audit,
   {
     readonly list: (
-      query: PageQuery & { readonly principal?: PrincipalId; readonly tool?: string; readonly result?: AuditResult },
+      query: PageQuery & {
+        readonly principal?: PrincipalId
+        readonly tool?: string
+        readonly result?: AuditResult
+        readonly correlation?: string
+      },
     ) => Effect.Effect<Page<AuditEntry>>
     /** Walks the whole chain and looks at both seals; says where it breaks, if it does. */
     readonly verify: Effect.Effect<Verified>
+    /** The whole trail as JSON Lines, oldest first; the first and the last line say what it hangs on (docs/operations/audit.md). */
+    readonly export: Stream.Stream<Uint8Array>
     /** The rows that say that the trail was sealed anew, since an operator last accepted that. */
     readonly resealed: Effect.Effect<{ readonly first: number | null; readonly failed: number | null }>
     /** Removes what is old, as far as the oldest day of it; leaves a trail alone whose seal does not fit. */
@@ -88,6 +96,7 @@ export class Audit extends Context.Service<
         if (query.principal !== undefined) where.push(sql`principal = ${query.principal}`)
         if (query.tool !== undefined) where.push(sql`resource = ${`tools/${query.tool}`}`)
         if (query.result !== undefined) where.push(sql`result = ${query.result}`)
+        if (query.correlation !== undefined) where.push(sql`correlation_id = ${query.correlation}`)
         const rows = yield* sql<Row>`SELECT * FROM audit WHERE ${sql.and(where)} ORDER BY seq DESC LIMIT ${limit + 1}`
         const items = rows.slice(0, limit).map(fromRow)
         return { items, next: rows.length > limit ? encodeCursor(String(items.at(-1)!.seq)) : null }
@@ -120,7 +129,7 @@ export class Audit extends Context.Service<
         return { first: at("success"), failed: at("failure") }
       }).pipe(Effect.orDie)
 
-      return Audit.of({ list, verify, resealed: since, retain })
+      return Audit.of({ list, verify, export: exportTrail(sql, verify), resealed: since, retain })
     }),
   )
 

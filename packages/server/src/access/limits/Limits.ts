@@ -73,6 +73,8 @@ export class Limits extends Context.Service<
       resource: string,
       app: Effect.Effect<A, E, R>,
     ) => Effect.Effect<A, E | TooManyRequests, R>
+    /** The limit that counts for a resource, if one does. */
+    readonly of: (who: Limited, resource: string) => Effect.Effect<Limit | undefined>
     readonly takeGuess: (address: string) => Effect.Effect<void, TooManyRequests>
   }
 >()("server/access/limits/Limits") {
@@ -191,6 +193,7 @@ export class Limits extends Context.Service<
           ),
         takeGuess: (address) => Effect.suspend(() => count(`guess ${networkOf(address)}`, guesses, "wrong tokens")),
         take: takeOne,
+        of: (who, resource) => withLimits(who, (all) => Effect.succeed(findFor(all, who, resource, false).limit)),
         hold,
         within,
       })

@@ -31,7 +31,16 @@ import { Principals } from "../identity/Principals.ts"
 import { walletKey } from "../identity/walletKey.ts"
 import { take } from "../limits/gcra.ts"
 import { delegationFrom } from "./delegationRows.ts"
-import { deepestDelegation, judge, reachOf, type Rule, rulesOfPolicies, rulesOfRoles, rulesOfWallet } from "./policy.ts"
+import {
+  deepestDelegation,
+  judge,
+  reachOf,
+  type Rule,
+  rulesOfPolicies,
+  rulesOfRoles,
+  rulesOfWallet,
+  rulesThatFit,
+} from "./policy.ts"
 import { rightsChanged } from "./Rights.ts"
 import { Rules } from "./Rules.ts"
 import type { Viewer } from "./Viewer.ts"
@@ -57,6 +66,8 @@ interface Gathered {
 
 /** Judgements kept of one principal: a tool's name comes from outside, so there is an end to them. */
 const mostSaid = 2000
+
+export type { Rule } from "./policy.ts"
 
 export class Grants extends Context.Service<
   Grants,
@@ -89,6 +100,8 @@ export class Grants extends Context.Service<
     readonly get: (id: GrantId) => Effect.Effect<Grant, Missing>
     /** All rules that speak of the caller, for whoever hands some of it on. */
     readonly rulesOf: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<Rule>>
+    /** Those of them that speak of this now, whatever they say. */
+    readonly fitting: (who: Caller["Service"], action: Action, resource: string) => Effect.Effect<ReadonlyArray<Rule>>
     /** Those of anybody, or of what somebody would be under other roles or another name. */
     readonly rulesOfPrincipal: (principal: Principal) => Effect.Effect<ReadonlyArray<Rule>>
   }
@@ -301,6 +314,8 @@ export class Grants extends Context.Service<
         list,
         get,
         rulesOf,
+        fitting: (who, action, resource) =>
+          Effect.map(gatheredOf(who), ({ rules }) => rulesThatFit(rules, action, resource, moment())),
         rulesOfPrincipal,
       })
     }),

@@ -98,6 +98,15 @@ const firstOf = (order: ReadonlyArray<Verdict>, rules: ReadonlyArray<Rule>): Jud
 const isLive = ({ expiresAt }: Rule, now: DateTime.Utc): boolean =>
   expiresAt === null || DateTime.isGreaterThan(expiresAt, now)
 
+/** All that speak of it now, whatever they say. */
+export const rulesThatFit = (
+  rules: ReadonlyArray<Rule>,
+  action: Action,
+  resource: string,
+  now: DateTime.Utc,
+): ReadonlyArray<Rule> =>
+  rules.filter((one) => fits(one.resource, resource) && includes(one.actions, action) && isLive(one, now))
+
 /**
  * One's own rules decide. Loans are looked at where those are silent: so nobody has less for having been lent something,
  * and where a giver must ask, so must whoever it lent to, for what it lent and for nothing else.
@@ -112,9 +121,7 @@ export const judge = (
   /** What each giver's rules say, once: loans that cross must not be followed over and over. */
   said: Map<ReadonlyArray<Rule>, Verdict> = new Map(),
 ): Judged => {
-  const fitting = rules.filter(
-    (one) => fits(one.resource, resource) && includes(one.actions, action) && isLive(one, now),
-  )
+  const fitting = rulesThatFit(rules, action, resource, now)
   const own = firstOf(
     ofOwn,
     fitting.filter((one) => one.lentBy === undefined),

@@ -8,21 +8,18 @@ import type {
   Caller,
   Judgement,
   ListedSet,
-  Principal,
   PrincipalId,
   ToolsetName,
   ToolValidationError,
-  Visibility,
 } from "@stoa/contract"
 import { BadInput, Forbidden, toolNames } from "@stoa/contract"
 import { CurrentToolsConfig, nearest, type RegisteredTool, Registry, Road } from "@stoa/tools"
 import { Context, Effect, Layer } from "effect"
 import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLists.ts"
 import { Grants } from "../../access/rights/Grants.ts"
-import { concerns } from "../../access/rights/Rules.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import type { HandlerCall, HouseTool } from "../road/Handler.ts"
-import type { Listed, Traits } from "./Traits.ts"
+import { type Listed, type Traits, visibilityOf } from "./Traits.ts"
 import { makeUpstreamTools } from "./upstreamTools.ts"
 
 /**
@@ -32,7 +29,7 @@ import { makeUpstreamTools } from "./upstreamTools.ts"
 type BroughtSet = `brought:${string}`
 export type SetName = ListedSet | BroughtSet
 const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:")
-const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
+export const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
 
 /** Which tools a face shows: everything the caller has, one set, or one upstream server. */
 export type Face =
@@ -76,6 +73,12 @@ export class Catalogue extends Context.Service<
     readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
     /** What the caller may call, in a stable order. */
     readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Callable>>
+    /** Every tool there is for a principal, whether its toolsets and lists give it or not, with the sets it belongs to. */
+    readonly every: (
+      principal: PrincipalId,
+    ) => Effect.Effect<
+      ReadonlyArray<{ readonly tool: RegisteredTool<HandlerCall>; readonly traits: Traits; readonly set: SetName }>
+    >
     /** Fails for a toolset that is not one of the caller's. */
     readonly require: (caller: Caller["Service"], face: Face) => Effect.Effect<void, Forbidden>
     /** Fails for a tool or a server that nobody has: a switch for it would stop nothing. */
@@ -347,8 +350,18 @@ export class Catalogue extends Context.Service<
         return may
       })
 
+      const every: Catalogue["Service"]["every"] = (principal) =>
+        Effect.map(upToDate.sync, () =>
+          [...shelves.values()]
+            .filter(({ owner }) => owner === undefined || owner === principal)
+            .flatMap(({ registry, set, traits }) =>
+              registry.names().map((name) => ({ tool: registry.find(name)!, traits: traits.get(name)!, set })),
+            ),
+        )
+
       return Catalogue.of({
         offer,
+        every,
         unite,
         withdraw,
         view,
@@ -376,19 +389,4 @@ export interface Callable extends Listed {
 /** One caller's tools on one face, as the road looks for tools in it. */
 export interface View extends Road.Shelf<Listed> {
   readonly all: () => ReadonlyArray<Listed>
-}
-
-/**
- * What a space sees of a call by somebody: of a tool that is part of the house nothing, whatever it says (S1-20). Configuration
- * alone decides, for the tool or for who calls it (S1-02).
- */
-const visibilityOf = (
-  set: ListedSet,
-  { definition }: RegisteredTool<HandlerCall>,
-  { visibilityFor = {} }: Traits,
-  caller: Principal,
-): Visibility => {
-  if (set !== "configured" && set !== "upstream") return "hidden"
-  const own = Object.entries(visibilityFor).find(([whom]) => concerns(whom, caller))
-  return own?.[1] ?? definition.visibility ?? "hidden"
 }

@@ -1,6 +1,7 @@
 /** What a call needs to know of a tool besides its definition, and a tool as the catalogue lists it. */
-import type { ApprovalRule, ListedSet, PrincipalId, Visibility } from "@stoa/contract"
+import type { ApprovalRule, ListedSet, Principal, PrincipalId, Visibility } from "@stoa/contract"
 import type { RegisteredTool } from "@stoa/tools"
+import { concerns } from "../../access/rights/Rules.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Schema } from "effect"
 
@@ -44,4 +45,19 @@ export interface Listed extends Traits {
   readonly set: ListedSet
   /** What a space sees of its calls. */
   readonly visibility: Visibility
+}
+
+/**
+ * What a space sees of a call by somebody: of a tool that is part of the house nothing, whatever it says (S1-20). Configuration
+ * alone decides, for the tool or for who calls it (S1-02).
+ */
+export const visibilityOf = (
+  set: ListedSet,
+  { definition }: RegisteredTool<HandlerCall>,
+  { visibilityFor = {} }: Traits,
+  caller: Principal,
+): Visibility => {
+  if (set !== "configured" && set !== "upstream") return "hidden"
+  const own = Object.entries(visibilityFor).find(([whom]) => concerns(whom, caller))
+  return own?.[1] ?? definition.visibility ?? "hidden"
 }

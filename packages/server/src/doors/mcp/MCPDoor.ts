@@ -82,7 +82,7 @@ export class MCPDoor extends Context.Service<
           uptime,
           ending: server.draining,
         }
-        const house = { front, sessions, streams, limits }
+        const house = { front, sessions, streams, limits, arrived: desk.arrived }
 
         const problem = (reply: Reply, failure: { readonly _tag: string; readonly message: string }) => {
           const { body, headers, status } = problemOf(failure)

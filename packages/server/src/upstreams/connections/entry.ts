@@ -7,6 +7,8 @@ import { type LeftOut, nothingLeftOut, shownLeftOut } from "../tools/leftOut.ts"
 import { ContentLists } from "../contents/lists.ts"
 import type { Offer, Pin } from "../tools/pins.ts"
 import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
+import type { Deltas } from "../../store/journal/Deltas.ts"
+import { Lines } from "./lines.ts"
 import type { Server } from "../rows.ts"
 
 export interface UpstreamTool {
@@ -44,6 +46,8 @@ export interface Entry {
   signature: string
   tools: ReadonlyArray<UpstreamTool>
   readonly contents: ContentLists
+  /** What it said last. */
+  readonly lines: Lines
   /** Present while it is to be connected. */
   scope: Scope.Closeable | undefined
 }
@@ -62,7 +66,7 @@ export const nothing: Offer = { tools: [], held: [], missing: [] }
 const sealedElsewhere =
   "its connection details were encrypted with another key; start with the right STOA_SECRET_KEY, or add it again"
 
-export const fresh = (server: Server): Entry => ({
+export const fresh = (server: Server, deltas: Deltas["Service"]): Entry => ({
   server,
   redactor: new Redactor(server.spec === undefined ? [] : plainSecrets(server.spec)),
   first: Deferred.makeUnsafe(),
@@ -80,6 +84,7 @@ export const fresh = (server: Server): Entry => ({
   signature: "",
   tools: [],
   contents: new ContentLists(),
+  lines: new Lines(server.name, deltas),
   scope: undefined,
 })
 

@@ -9,6 +9,7 @@ import { monotonicMillis } from "../../store/Monotonic.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
 import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
+import { Deltas } from "../../store/journal/Deltas.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { serverOf, type UpstreamServer } from "../gateway.ts"
 import { makeConversations } from "./conversations.ts"
@@ -16,6 +17,7 @@ import { fresh, isStarting, type Entry, nothing, reached, type UpstreamTool } fr
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "../tools/leftOut.ts"
 import { makeOfferings } from "../contents/lists.ts"
 import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
+import { lineOf } from "./lines.ts"
 import { placeOf, silenceMsOf } from "./reach.ts"
 import { type makeRows, serverKey } from "../rows.ts"
 import { type Ears, stayConnected } from "./reconnect.ts"
@@ -36,6 +38,7 @@ const inOrder = (a: UpstreamTool, b: UpstreamTool) => (nameOf(a) < nameOf(b) ? -
 
 export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof makeRows>, reveal: Reveal) {
   const journal = yield* Journal
+  const deltas = yield* Deltas
   const { eras } = defaultMCPPorts()
   const entries = new Map<string, Entry>()
   /** By name: what is stopped stays so when it is added again. */
@@ -133,6 +136,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       const news = entry.status !== "error"
       entry.status = "error"
       entry.error = error
+      yield* entry.lines.add("error", error)
       if (news) {
         yield* Effect.logWarning(`MCP server "${name}" is not usable: ${error}`)
         yield* journal.transact(journal.append({ kind: "server.disconnected", body: { server: name, owner, error } }))
@@ -153,6 +157,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       if (own === undefined || entry.scope !== own) return
       Object.assign(entry, { connection, status: "connected", version: server.version, protocol, error: undefined })
       yield* offerings.connected(entry.server.id, entry.contents, connection)
+      yield* entry.lines.add("info", `connected: ${server.name} ${server.version}, ${entry.tools.length} tools`)
       if (news)
         yield* journal.transact(
           journal.append({
@@ -180,6 +185,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       listed: (tools) => safely(listed(tools)),
       changed: (change) => safely(offerings.heard(entry.server.id, entry.contents, change)),
       lost: (why) => safely(failed(why)),
+      said: (level, data) => safely(entry.lines.add(level, entry.redactor.text(lineOf(data)))),
     }
   }
 
@@ -220,7 +226,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       entries.delete(id)
       ending.push(entry)
     }
-    for (const server of servers) if (!entries.has(server.id)) entries.set(server.id, fresh(server))
+    for (const server of servers) if (!entries.has(server.id)) entries.set(server.id, fresh(server, deltas))
     yield* Effect.flatMap(rows.pins, (pins) =>
       Effect.sync(() => {
         for (const [id, entry] of entries) entry.pins = pins.get(id) ?? new Map()

@@ -27,6 +27,8 @@ export interface Ears {
   /** Its resources or prompts are others now, or one resource has new contents. */
   readonly changed: (change: Parameters<MCPPorts["onChange"]>[1]) => Effect.Effect<void>
   readonly lost: (why: string) => Effect.Effect<void>
+  /** A line of its log. */
+  readonly said: (level: string, data: unknown) => Effect.Effect<void>
 }
 
 export interface Wanted {
@@ -82,7 +84,8 @@ const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec 
         : renewed
           ? Deferred.fail(gone, refuse(lost)).pipe(Effect.asVoid)
           : ears.lost(lost),
-    onLog: (_, { data, level }) => Effect.logDebug(`${name} says (${level})`, data),
+    onLog: (_, { data, level }) =>
+      Effect.andThen(Effect.logDebug(`${name} says (${level})`, data), ears.said(level, data)),
   }
   const layer = Layer.fresh(MCPClient.layer).pipe(
     Layer.provide(Layer.succeed(MCPPorts, ports)),

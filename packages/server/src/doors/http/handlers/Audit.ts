@@ -1,4 +1,4 @@
-import { Api } from "@stoa/contract"
+import { Api, AuditChain } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Audit } from "../../../access/audit/Audit.ts"
@@ -16,15 +16,21 @@ export const auditHandlers = HttpApiBuilder.group(
     const readers = yield* Readers
     // Whoever has just done something finds it here: the trail is a reader's, and may be a step behind.
     const upToDate = Effect.timeoutOption(readers.receipt("audit"), "2 seconds")
-    return handlers.handle(
-      "list",
-      Effect.fnUntraced(function* ({ query: { principal, ...query } }) {
+    return handlers.handleAll({
+      chain: Effect.fnUntraced(function* () {
+        yield* require("read", "audit")
+        yield* upToDate
+        const { brokenAt, rows, sealed, why } = yield* audit.verify
+        return new AuditChain({ rows, whole: brokenAt === null, brokenAt, why, sealed })
+      }),
+      export: () => Effect.as(Effect.andThen(require("read", "audit"), upToDate), audit.export),
+      list: Effect.fnUntraced(function* ({ query: { principal, ...query } }) {
         yield* require("read", "audit")
         // Nobody of that name is a mistake, and not the same as somebody who has done nothing.
         const whose = principal === undefined ? {} : { principal: (yield* principals.get(principal)).id }
         yield* upToDate
         return yield* audit.list({ ...query, ...whose })
       }),
-    )
+    })
   }),
 )

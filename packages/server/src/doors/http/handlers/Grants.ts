@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Delegations } from "../../../access/rights/Delegations.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
+import { Explanations } from "../../../calls/catalogue/Explanations.ts"
+import { makeStanding } from "../../../access/rights/Standing.ts"
 import { Principals } from "../../../access/identity/Principals.ts"
 import { RightsChanges } from "../../../decisions/RightsChanges.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
@@ -12,6 +14,8 @@ export const grantsHandlers = HttpApiBuilder.group(
   "grants",
   Effect.fn(function* (handlers) {
     const grants = yield* Grants
+    const explanations = yield* Explanations
+    const standing = yield* makeStanding
     const principals = yield* Principals
     const changes = yield* RightsChanges
     return handlers.handleAll({
@@ -20,6 +24,12 @@ export const grantsHandlers = HttpApiBuilder.group(
       revoke: ({ params }) => changes.revokeGrant(params.id),
       judge: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
+        if (query.explain === "true") {
+          const mayLook = (yield* grants.judge(caller, "read", "grants/*")).verdict === "allow"
+          const who = query.principal === undefined ? caller : yield* standing(query.principal)
+          const space = query.space === undefined ? {} : { space: query.space }
+          return yield* explanations.explain(who, query.action, query.resource, { mayLook, ...space })
+        }
         if (query.principal === undefined) return yield* grants.judge(caller, query.action, query.resource)
         const other = yield* principals.get(query.principal)
         yield* grants.require("read", `grants/${other.name}`)

@@ -1,7 +1,8 @@
-import { Api, MCPServerState } from "@stoa/contract"
+import { Api, Caller, MCPServerState } from "@stoa/contract"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Limits } from "../../../access/limits/Limits.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { keyedRequest } from "../Idempotency.ts"
@@ -14,6 +15,7 @@ export const mcpServersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const { require } = yield* Grants
     const upstreams = yield* Upstreams
+    const limits = yield* Limits
     /** Rules speak of names; an id is another way to say one. */
     const named = Effect.fnUntraced(function* (ref: string, action: "read" | "delete" | "admin") {
       const found = yield* Effect.option(upstreams.get(ref))
@@ -29,8 +31,14 @@ export const mcpServersHandlers = HttpApiBuilder.group(
         const { first, server } = yield* upstreams.add(payload, yield* keyedRequest)
         return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
       }),
+      look: Effect.fnUntraced(function* ({ payload }) {
+        yield* require("admin", `servers/${payload.name}`)
+        yield* limits.take(yield* Caller, "imports")
+        return yield* upstreams.look(payload)
+      }),
       remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),
       tools: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.pinned(params.server)),
+      log: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.log(params.server)),
       accept: ({ params, query }) =>
         Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool, query.digest)),
     })

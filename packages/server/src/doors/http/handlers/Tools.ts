@@ -6,6 +6,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../access/limits/Limits.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
+import { makeStanding } from "../../../access/rights/Standing.ts"
+import { Explanations } from "../../../calls/catalogue/Explanations.ts"
 import { Catalogue, everything, type Face } from "../../../calls/catalogue/Catalogue.ts"
 import type { Listed } from "../../../calls/catalogue/Traits.ts"
 import { makeCallbackKey } from "../../../calls/waiting/Callbacks.ts"
@@ -57,6 +59,8 @@ export const toolsHandlers = HttpApiBuilder.group(
     const calls = yield* Calls
     const limits = yield* Limits
     const keyOfTool = yield* makeCallbackKey
+    const explanations = yield* Explanations
+    const standing = yield* makeStanding
 
     const configured: Face = { kind: "set", set: "configured" }
     /** A tool that was just configured, as it is now. */
@@ -69,15 +73,19 @@ export const toolsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const face: Face = query.set === undefined ? everything : { kind: "set", set: query.set }
-        const all = (yield* catalogue.list(yield* Caller, face)).map(viewOf)
+        const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
+        const all = (yield* catalogue.list(who, face)).map(viewOf)
+        const first = query.as !== undefined && query.cursor === undefined
+        const left = first ? { leftOut: yield* explanations.leftOut(who) } : {}
         const { after, limit } = pageFrom(query)
         const sorted = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((one) => one.name > after)
-        return pageOf(
+        const page = pageOf(
           sorted.slice(0, limit + 1),
           limit,
           (one) => one,
           (one) => one.name,
         )
+        return { ...page, ...left }
       }),
       get: Effect.fnUntraced(function* ({ params: { name } }) {
         const found = (yield* catalogue.list(yield* Caller, everything)).find(

@@ -5,6 +5,7 @@
  */
 import type { Caller, Forbidden, ToolAnnotations, WaitsOn } from "@stoa/contract"
 import { Context, type Effect } from "effect"
+import type { Arrival } from "./arrivals.ts"
 import type { Fault } from "../wire/Fault.ts"
 import type { Revision } from "../wire/revision.ts"
 
@@ -186,5 +187,7 @@ export class Desk extends Context.Service<
       caller: Caller["Service"] | null,
       endpoint: Endpoint,
     ) => Effect.Effect<Face | undefined, Forbidden>
+    /** A client has said what it is. */
+    readonly arrived: (caller: Caller["Service"], arrival: Arrival) => Effect.Effect<void>
   }
 >()("server/doors/mcp/desk/Desk") {}

@@ -17,6 +17,7 @@ import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { Acting } from "../../Acting.ts"
 import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "../wire/Fault.ts"
+import { makeArrivals } from "./arrivals.ts"
 import { makeCallNews } from "./callNews.ts"
 import { failure, outcomeOf } from "./callOutcome.ts"
 import { makeChanges } from "./changes.ts"
@@ -228,6 +229,7 @@ export const layerHouseDesk = Layer.effect(
 
     return Desk.of({
       // Asked by every request: what is at hand is answered without a fiber.
+      arrived: yield* makeArrivals,
       faceFor: (caller, endpoint) => {
         if (caller === null) return Effect.succeed(shownOf(endpoint) === undefined ? undefined : nobody)
         const known = kept.get(keyOf(caller, endpoint))

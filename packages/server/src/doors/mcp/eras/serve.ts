@@ -3,12 +3,13 @@ import type { IncomingMessage } from "node:http"
 import type { Caller, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Limits } from "../../../access/limits/Limits.ts"
-import type { Face } from "../desk/Desk.ts"
+import type { Desk, Face } from "../desk/Desk.ts"
 import type { Place } from "../wire/endpoint.ts"
-import { eraOf } from "../wire/envelope.ts"
+import { eraOf, metaKeys } from "../wire/envelope.ts"
+import { negotiate, newRevision } from "../wire/revision.ts"
 import { codes, Fault } from "../wire/Fault.ts"
 import { listen, stand } from "./listening.ts"
-import { type Message, type Request, readBody } from "../wire/message.ts"
+import { isObject, type Message, metaOf, type Request, readBody } from "../wire/message.ts"
 import { serveNew, talkNew } from "./newEra.ts"
 import { initialize, serveBatch, serveOld, talkOld } from "./oldEra.ts"
 import type { OpenStreams } from "../wire/openStreams.ts"
@@ -22,6 +23,7 @@ export interface Exchange {
   readonly sessions: Sessions
   readonly streams: OpenStreams
   readonly limits: Limits["Service"]
+  readonly arrived: Desk["Service"]["arrived"]
   readonly place: Place
   readonly caller: Caller["Service"] | null
   readonly request: IncomingMessage
@@ -65,16 +67,38 @@ export const serve = (exchange: Exchange, face: Face): Effect.Effect<void, TooMa
   }
   if (era.era === "new") {
     reply.diesWithConnection = true
-    return serveNew(talkNew(base, era.envelope), message, request.headers, reply, (talk, it) =>
+    const greeted =
+      message.kind === "request" ? greet(exchange, face, metaOf(message.params)[metaKeys.client], false) : none
+    const answered = serveNew(talkNew(base, era.envelope), message, request.headers, reply, (talk, it) =>
       begin(exchange, talk, it),
     )
+    return Effect.andThen(greeted, answered)
   }
   if (message.kind === "request" && message.method === "initialize")
-    return Effect.sync(() => initialize(talkOld(base, undefined, header), message, exchange.sessions, reply))
+    return Effect.andThen(
+      Effect.sync(() => initialize(talkOld(base, undefined, header), message, exchange.sessions, reply)),
+      greet(exchange, face, message.params["clientInfo"], true, message.params["protocolVersion"]),
+    )
   return withSession(exchange, (session) => {
     reply.session = session
     return serveOld(talkOld(base, session, era.header), message, reply, exchange.cancel)
   })
+}
+
+const none = Effect.void
+
+/** Tells the house what a client says it is, where it says so and somebody is behind it. */
+const greet = (
+  { arrived, caller }: Exchange,
+  face: Face,
+  said: unknown,
+  introduces: boolean,
+  asked: unknown = newRevision,
+): Effect.Effect<void> => {
+  if (caller === null || !isObject(said) || typeof said["name"] !== "string" || typeof asked !== "string") return none
+  const version = typeof said["version"] === "string" ? said["version"] : ""
+  const protocol = introduces ? negotiate(asked) : asked
+  return arrived(caller, { client: said["name"], version, protocol, tools: face.tools.length, introduces })
 }
 
 const isBatch = (it: Message | ReadonlyArray<Message>): it is ReadonlyArray<Message> => Array.isArray(it)

@@ -1,0 +1,19 @@
+/** Somebody as they come in with a token that nobody said more of, for whoever may read their rights. */
+import type { Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { usualContext } from "../identity/contexts.ts"
+import { Principals } from "../identity/Principals.ts"
+import { Tokens } from "../identity/Tokens.ts"
+import { Grants } from "./Grants.ts"
+
+export const makeStanding = Effect.gen(function* () {
+  const principals = yield* Principals
+  const tokens = yield* Tokens
+  const grants = yield* Grants
+  return Effect.fnUntraced(function* (ref: string) {
+    const other = yield* principals.get(ref)
+    yield* grants.require("read", `grants/${other.name}`)
+    const who: Caller["Service"] = yield* tokens.again(other.id, usualContext(other))
+    return who
+  })
+})

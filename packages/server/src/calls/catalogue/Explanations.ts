@@ -1,0 +1,214 @@
+/**
+ * Why somebody may or may not: every rule that fits, in words and with where it comes from, and the gates a call passes
+ * besides rules. It asks what the road asks, and decides nothing.
+ */
+import {
+  type Action,
+  type Caller,
+  type FittingRule,
+  type Gate,
+  type GateName,
+  Judgement,
+  type LeftOutTool,
+  type Principal,
+  type SpaceId,
+  toolNames,
+} from "@stoa/contract"
+import { Context, Effect, Layer } from "effect"
+import { AllowLists, listsTool } from "../../access/rights/AllowLists.ts"
+import { Grants, type Rule } from "../../access/rights/Grants.ts"
+import { Limits } from "../../access/limits/Limits.ts"
+import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
+import { Upstreams } from "../../upstreams/Upstreams.ts"
+import { Catalogue, listOf, type SetName } from "./Catalogue.ts"
+import type { Traits } from "./Traits.ts"
+
+const mostLeftOut = 1000
+
+const fromOf = ({ lentBy, name }: Rule): FittingRule["from"] =>
+  lentBy !== undefined
+    ? "delegation"
+    : name.startsWith("role:")
+      ? "role"
+      : name.startsWith("policy:")
+        ? "file"
+        : name === "own wallet"
+          ? "wallet"
+          : "house"
+
+const verbs = { allow: "allows", ask: "asks a person before", deny: "refuses" } as const
+const sourceWords: Record<FittingRule["from"], (name: string) => string> = {
+  role: (name) => `The role ${name.slice("role:".length)}`,
+  file: (name) => `Entry ${name.slice("policy:".length)} of policies in the configuration file`,
+  house: () => "A grant by an admin",
+  delegation: () => "What somebody lent",
+  wallet: () => "Having the wallet",
+}
+
+const shown = (rule: Rule, decides: boolean): FittingRule => {
+  const from = fromOf(rule)
+  const what = rule.actions.includes("admin") ? "everything" : rule.actions.join(", ")
+  return {
+    name: rule.name,
+    effect: rule.effect,
+    resource: rule.resource,
+    actions: rule.actions,
+    words: `${sourceWords[from](rule.name)} ${verbs[rule.effect]} ${what} on ${rule.resource}.`,
+    from,
+    decides,
+    expiresAt: rule.expiresAt,
+  }
+}
+
+const gate = (name: GateName, passes: boolean, words: string): Gate => ({ gate: name, passes, words })
+
+interface Found {
+  readonly set: SetName
+  readonly traits: Traits
+}
+
+export class Explanations extends Context.Service<
+  Explanations,
+  {
+    /** The judgement with all that fits. `mayLook`: whether the one who asks may know of tools that `who` does not see. */
+    readonly explain: (
+      who: Caller["Service"],
+      action: Action,
+      resource: string,
+      about: { readonly space?: string; readonly mayLook: boolean },
+    ) => Effect.Effect<Judgement>
+    /** The tools that somebody does not get, each with the first thing that leaves it out. */
+    readonly leftOut: (who: Caller["Service"]) => Effect.Effect<ReadonlyArray<LeftOutTool>>
+  }
+>()("server/calls/catalogue/Explanations") {
+  static readonly layer = Layer.effect(
+    Explanations,
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      const catalogue = yield* Catalogue
+      const allowLists = yield* AllowLists
+      const upstreams = yield* Upstreams
+      const pauses = yield* Pauses
+      const limits = yield* Limits
+      const spaces = yield* Spaces
+
+      const toolsetGate = ({ set }: Found, { name, toolsets }: Principal): Gate =>
+        set in toolNames
+          ? gate(
+              "toolset",
+              (toolsets as ReadonlyArray<string>).includes(set),
+              `It is of the toolset ${set}; ${name} has ${toolsets.join(", ") || "none"}.`,
+            )
+          : gate("toolset", true, "It is of no toolset: everybody has it whom rules and lists give it.")
+
+      const listGate = Effect.fnUntraced(function* (tool: string, { set }: Found, { context }: Caller["Service"]) {
+        const { tools } = yield* allowLists.get(listOf(set), context)
+        const passes = listsTool(listOf(set), new Set(tools), tool)
+        const words = `The allow list ${listOf(set)}/${context} ${passes ? "has" : "does not have"} it.`
+        return gate("allow-list", passes, words)
+      })
+
+      const limitWords = Effect.fnUntraced(function* (tool: string, who: Caller["Service"]) {
+        const limit = yield* limits.of(who, `tools/${tool}`)
+        return limit === undefined ? "No limit counts it." : `At most ${limit.count} in ${limit.seconds} s.`
+      })
+
+      const spaceGate = Effect.fnUntraced(function* (ref: string, principal: Principal) {
+        const viewer = yield* Effect.orDie(grants.viewerNow(principal.id, "spaces"))
+        const found = yield* Effect.option(spaces.get(ref as SpaceId, viewer))
+        const passes = found._tag === "Some"
+        return gate(
+          "space",
+          passes,
+          passes ? `${principal.name} is let into ${ref}.` : `${principal.name} sees no space ${ref}.`,
+        )
+      })
+
+      /** Held back, because it changed: such a tool is on no shelf. */
+      const isHeld = Effect.map(upstreams.list, ({ items }) => {
+        const held = new Set(items.flatMap(({ held: names, name }) => names.map((tool) => `${name}/${tool}`)))
+        return (tool: string) => held.has(tool)
+      })
+
+      const gatesOf = Effect.fnUntraced(function* (
+        tool: string,
+        who: Caller["Service"],
+        about: { readonly space?: string; readonly mayLook: boolean },
+      ) {
+        const { principal } = who
+        const inSpace = about.space === undefined ? [] : [yield* spaceGate(about.space, principal)]
+        const seen = (yield* catalogue.view(who, { kind: "all" })).find(tool)
+        const known = (yield* catalogue.every(principal.id)).find((one) => one.tool.definition.name === tool)
+        const held = about.mayLook && (yield* isHeld)(tool)
+        if (held)
+          return [
+            ...inSpace,
+            gate("pin", false, "Its definition has changed, and it is held until somebody accepts it."),
+          ]
+        if (known === undefined || (seen === undefined && !about.mayLook))
+          return [...inSpace, gate("tool", false, `${principal.name} sees no tool of this name.`)]
+        const stop = pausedBy(yield* pauses.now, { principal, tool, server: known.traits.server })
+        return [
+          gate("tool", true, "There is such a tool."),
+          toolsetGate(known, principal),
+          yield* listGate(tool, known, who),
+          ...(known.traits.server === undefined ? [] : [gate("pin", true, "It is as it was when it was pinned.")]),
+          gate("pause", stop === undefined, stop === undefined ? "Nothing of it is paused." : `${stop} is paused.`),
+          gate("limit", true, yield* limitWords(tool, who)),
+          ...inSpace,
+        ]
+      })
+
+      const explain: Explanations["Service"]["explain"] = Effect.fn("Explanations.explain")(
+        function* (who, action, resource, about) {
+          const judged = yield* grants.judge(who, action, resource)
+          const all = yield* grants.fitting(who, action, resource)
+          // Of several rules of one name the first that says what was decided is the one.
+          const decides = all.find(
+            (one) => one.name === judged.rule && (one.effect === judged.verdict || one.lentBy !== undefined),
+          )
+          const rules = all
+            .map((one) => shown(one, one === decides))
+            .toSorted((one, other) => Number(other.decides) - Number(one.decides))
+          const tool = resource.startsWith("tools/") ? resource.slice("tools/".length) : undefined
+          const gates = tool === undefined || action !== "execute" ? [] : yield* gatesOf(tool, who, about)
+          return new Judgement({ verdict: judged.verdict, rule: judged.rule, rules, gates })
+        },
+      )
+
+      const leftOut: Explanations["Service"]["leftOut"] = Effect.fn("Explanations.leftOut")(function* (who) {
+        const has = new Set((yield* catalogue.list(who, { kind: "all" })).map(({ tool }) => tool.definition.name))
+        const missing: Array<LeftOutTool> = []
+        for (const { set, tool, traits } of yield* catalogue.every(who.principal.id)) {
+          const { description, name } = tool.definition
+          if (has.has(name) || missing.length >= mostLeftOut) continue
+          const judged = yield* grants.judge(who, "execute", `tools/${name}`)
+          const stops = [
+            toolsetGate({ set, traits }, who.principal),
+            yield* listGate(name, { set, traits }, who),
+            gate(
+              "rule",
+              judged.verdict !== "deny",
+              judged.rule === "silence" ? "No rule speaks of it." : `The rule ${judged.rule} refuses it.`,
+            ),
+          ].find(({ passes }) => !passes)
+          if (stops !== undefined)
+            missing.push({ name, set: listOf(set), description, gate: stops.gate, why: stops.words })
+        }
+        for (const { held, name } of (yield* upstreams.list).items)
+          for (const tool of held)
+            missing.push({
+              name: `${name}/${tool}`,
+              set: "upstream",
+              description: "",
+              gate: "pin",
+              why: "Its definition has changed, and it is held until somebody accepts it.",
+            })
+        return missing.slice(0, mostLeftOut)
+      })
+
+      return Explanations.of({ explain, leftOut })
+    }),
+  )
+}

@@ -1,0 +1,43 @@
+/** That a program has come in, told once: with `initialize`, or with the first request of one that sends its name with each. */
+import type { Caller } from "@stoa/contract"
+import { Clock, Effect } from "effect"
+import { whereRoom } from "../../../store/database/FullDisk.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+import { monotonicOf } from "../../../store/Monotonic.ts"
+
+/** What a client says of itself. */
+export interface Arrival {
+  readonly client: string
+  readonly version: string
+  readonly protocol: string
+  /** How many tools it finds. */
+  readonly tools: number
+  /** Whether it comes now, and not only again. */
+  readonly introduces: boolean
+}
+
+/** One that comes in again and again must not fill the journal. */
+const againMs = 5000
+const sameMs = 600_000
+const mostKept = 10_000
+const longest = 200
+
+const short = (text: string): string => text.slice(0, longest).replace(/\p{C}/gu, " ").toWellFormed()
+
+export const makeArrivals = Effect.gen(function* () {
+  const journal = yield* Journal
+  const clock = yield* Clock.Clock
+  const known = new Map<string, number>()
+  return ({ principal, token }: Caller["Service"], { introduces, ...said }: Arrival): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const key = [token ?? principal.id, said.client, said.version, said.protocol].join("\n")
+      const now = monotonicOf(clock)
+      const since = now - (known.get(key) ?? -Infinity)
+      if (since < (introduces ? againMs : sameMs)) return Effect.void
+      if (known.size >= mostKept) known.clear()
+      known.set(key, now)
+      const body = { ...said, client: short(said.client), version: short(said.version), principal: principal.id }
+      const event = journal.append({ kind: "client.connected", actor: principal.id, body })
+      return whereRoom(`that ${principal.name} has come in`, journal.transact(event))
+    })
+})
