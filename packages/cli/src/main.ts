@@ -11,6 +11,7 @@ import { api } from "./verbs/api.ts"
 import { audit } from "./verbs/audit.ts"
 import { call } from "./verbs/call.ts"
 import { chat } from "./verbs/chat.ts"
+import { connect } from "./verbs/connect.ts"
 import { decide } from "./verbs/decide.ts"
 import { events } from "./verbs/events.ts"
 import { grants } from "./verbs/grants.ts"
@@ -39,6 +40,7 @@ const stoa = root.pipe(
   Command.withSubcommands([
     serve,
     mcp,
+    connect,
     login,
     reload,
     agents,

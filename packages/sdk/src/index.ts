@@ -7,3 +7,10 @@ export type { HostedContext, HostedHandler } from "./hostWork.ts"
 export type { ConnectOptions } from "./request.ts"
 export { StoaError, StoaUnreachable } from "./StoaError.ts"
 export type { CallOptions, Plain } from "./types.ts"
+export {
+  type ConnectableClient,
+  connectableClients,
+  type ConnectableName,
+  type ConnectionLine,
+  type ConnectionWanted,
+} from "./connecting.ts"

@@ -134,6 +134,8 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
     return { params: { name: "GONE" } }
   },
   "audit.list": nothing,
+  "audit.chain": nothing,
+  "audit.export": nothing,
   "house.reload": nothing,
   "house.doctor": nothing,
   "house.backup": nothing,
@@ -233,6 +235,8 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "mcpServers.get": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.add": async ({ fresh }) => ({ body: { name: fresh("server"), url: "http://127.0.0.1:9/mcp" } }),
   "mcpServers.remove": async () => ({ params: { server: "nowhere" } }),
+  "mcpServers.look": async ({ fresh }) => ({ body: { name: fresh("server"), command: "/nonexistent" } }),
+  "mcpServers.log": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.tools": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.accept": async () => ({ params: { server: "nowhere", tool: "x" }, query: `digest=${"0".repeat(64)}` }),
   "hosts.list": nothing,

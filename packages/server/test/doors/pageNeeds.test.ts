@@ -1,4 +1,5 @@
 /** What a page asks of the house beyond what programs do: where a call stands, what waits for me, and why. */
+import { hash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
@@ -114,6 +115,187 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* ask(() => pam.client.decisions.answer(byTool, { verdict: "deny" }))
           assert.strictEqual((yield* forMe(pam.client)).count, 2)
           assert.notProperty(yield* ask(() => as(pam.token).decisions.list({ state: "open" })), "count")
+        }),
+      )
+
+      it.effect("a judgement explained has every rule that fits, the one that decides first, and the gates", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const [pam, bot] = [yield* someone("person"), yield* someone("agent")]
+          const name = yield* tool({ name: fresh("asked") })
+          yield* ask(() =>
+            admin.grants.add({
+              principal: bot.id,
+              resource: `tools/${name}`,
+              actions: ["execute"],
+              effect: "deny",
+            }),
+          )
+          const asked = { action: "execute", resource: `tools/${name}`, explain: "true" } as const
+          const told = yield* ask(() => admin.grants.judge({ ...asked, principal: bot.name }))
+          assert.strictEqual(told.verdict, "deny")
+          assert.deepStrictEqual(
+            told.rules!.map(({ decides, effect, from }) => [from, effect, decides]),
+            [
+              ["house", "deny", true],
+              ["role", "allow", false],
+              ["file", "ask", false],
+            ],
+          )
+          assert.match(told.rules![1]!.words, /^The role agent-standard allows .*execute on tools\/\*\.$/)
+          assert.deepStrictEqual(
+            told.gates!.map(({ gate, passes }) => [gate, passes]),
+            [
+              ["tool", true],
+              ["toolset", true],
+              ["allow-list", true],
+              ["pause", true],
+              ["limit", true],
+            ],
+          )
+          yield* ask(() => admin.pauses.set({ subject: `tools/${name}`, reason: "today" }))
+          const paused = yield* ask(() => admin.grants.judge({ ...asked, principal: bot.name, space: "nowhere" }))
+          const stops = paused.gates!.filter(({ passes }) => !passes).map(({ gate }) => gate)
+          assert.deepStrictEqual(stops, ["pause", "space"])
+          // Of somebody else only whoever may read their grants; of oneself nothing that one does not see.
+          const denied = yield* Effect.flip(ask(() => pam.client.grants.judge({ ...asked, principal: bot.name })))
+          assert.strictEqual((denied as { readonly tag: string }).tag, "Forbidden")
+          const own = yield* ask(() => bot.client.grants.judge({ ...asked, resource: "tools/no-such-tool" }))
+          assert.deepStrictEqual(
+            own.gates!.map(({ gate, passes }) => [gate, passes]),
+            [["tool", false]],
+          )
+          assert.notProperty(yield* ask(() => bot.client.grants.judge({ action: "read", resource: "x" })), "rules")
+        }),
+      )
+
+      it.effect("the tools as somebody gets them, and what leaves the others out", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const bot = yield* someone("agent")
+          const [given, denied] = [yield* tool(), yield* tool()]
+          yield* ask(() =>
+            admin.grants.add({
+              principal: bot.id,
+              resource: `tools/${denied}`,
+              actions: ["execute"],
+              effect: "deny",
+            }),
+          )
+          const page = yield* ask(() => admin.tools.list({ as: bot.name, limit: 100 }))
+          const names = page.items.map(({ name }) => name)
+          assert.include(names, given)
+          assert.notInclude(names, denied)
+          const why = (name: string) => page.leftOut!.find((one) => one.name === name)
+          assert.deepInclude(why(denied), { gate: "rule", set: "configured" })
+          const office = page.leftOut!.find(({ set }) => set === "office")
+          assert.strictEqual(office?.gate, "toolset")
+          assert.match(office!.why, new RegExp(`toolset office; ${bot.name} has stoa`))
+          const refused = yield* Effect.flip(ask(() => bot.client.tools.list({ as: "admin" })))
+          assert.strictEqual((refused as { readonly tag: string }).tag, "Forbidden")
+          assert.notProperty(yield* ask(() => bot.client.tools.list({})), "leftOut")
+        }),
+      )
+
+      it.effect("a program that comes in over MCP is told of, once, with what it is and finds", () =>
+        Effect.gen(function* () {
+          const { admin, raw } = yield* Guest
+          const bot = yield* someone("agent")
+          const after = yield* cursorOf(admin)
+          const send = (clientInfo: object) =>
+            ask(() =>
+              raw("/mcp", {
+                method: "POST",
+                headers: {
+                  authorization: `Bearer ${bot.token}`,
+                  "content-type": "application/json",
+                  accept: "application/json, text/event-stream",
+                },
+                body: JSON.stringify({
+                  jsonrpc: "2.0",
+                  id: 1,
+                  method: "initialize",
+                  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
+                }),
+              }),
+            )
+          yield* send({ name: "first", version: "1.2" })
+          yield* send({ name: "first", version: "1.2" })
+          yield* send({ name: "second", version: "3" })
+          const seen: Array<unknown> = []
+          yield* heard(admin, after, (kind, body) => {
+            if (kind === "client.connected" && body["principal"] === bot.id)
+              seen.push([body["client"], body["version"]])
+            return seen.length === 2
+          })
+          assert.deepStrictEqual(seen, [
+            ["first", "1.2"],
+            ["second", "3"],
+          ])
+          const body = yield* heard(bot.client, after, (kind) => kind === "client.connected")
+          assert.deepInclude(body, { protocol: "2025-06-18" })
+          assert.isAbove((body as unknown as { readonly tools: number }).tools, 5)
+        }),
+      )
+
+      it.effect("a server is looked at before it is added, and nothing of it is kept", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const name = fresh("server")
+          const everything = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+          const look = yield* ask(() => admin.mcpServers.look({ name, command: process.execPath, args: [everything] }))
+          assert.deepInclude(look, { dryRun: true, status: "connected" })
+          assert.include(
+            look.tools.map((one) => one.name),
+            "echo",
+          )
+          assert.isNotEmpty(look.log)
+          const failed = yield* ask(() => admin.mcpServers.look({ name, command: "/no/such/program" }))
+          assert.deepInclude(failed, { status: "error", failed: "program", tools: [] })
+          assert.notInclude(
+            (yield* ask(() => admin.mcpServers.list())).items.map((one) => one.name),
+            name,
+          )
+          // One that is there says what became of it.
+          yield* ask(() => admin.mcpServers.add({ name, command: process.execPath, args: [everything] }))
+          const lines = (yield* ask(() => admin.mcpServers.log(name))).items.map(({ text }) => text)
+          assert.match(lines.join("\n"), /^connected: .*, \d+ tools$/m)
+          yield* ask(() => admin.mcpServers.remove(name))
+        }),
+      )
+
+      it.effect("the trail is exported whole, with what an outsider needs to verify it", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          yield* someone("agent")
+          const lines = yield* ask(async () => {
+            const text = await new Response(await admin.audit.export()).text()
+            return text
+              .trimEnd()
+              .split("\n")
+              .map((line) => JSON.parse(line) as Record<string, unknown>)
+          })
+          const [first, ...rest] = lines
+          const last = rest.pop()!
+          assert.deepInclude(first, { format: "stoa-audit", version: 1 })
+          assert.deepInclude(last, { end: true, rows: rest.length })
+          // As docs/operations/audit.md says: each hash is of the one before and of the entry.
+          let { hash: before, seq } = first!["begins"] as { readonly hash: string; readonly seq: number }
+          for (const row of rest) {
+            assert.strictEqual(row["seq"], ++seq)
+            const tail = row["space"] == null && row["durationMs"] == null ? [] : [row["space"], row["durationMs"]]
+            const names = ["seq", "at", "principal", "action", "resource", "result", "rule", "call", "correlationId"]
+            const words = JSON.stringify([before, ...names.map((name) => row[name] ?? null), ...tail])
+            assert.strictEqual(hash("sha256", words, "hex"), row["hash"])
+            before = row["hash"] as string
+          }
+          assert.deepStrictEqual(last["ends"], { seq, hash: before })
+          assert.deepInclude(last["chain"], { whole: true, brokenAt: null })
+          assert.deepInclude(yield* ask(() => admin.audit.chain()), { whole: true, rows: rest.length })
+          const { correlationId } = rest.at(-1)! as { readonly correlationId: string }
+          const near = yield* ask(() => admin.audit.list({ correlation: correlationId }))
+          assert.isNotEmpty(near.items)
+          assert.isTrue(near.items.every((one) => one.correlationId === correlationId))
         }),
       )
     },
