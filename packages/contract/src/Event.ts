@@ -32,6 +32,7 @@ import { PrincipalKind } from "./access/Principal.ts"
 import { Provenance } from "./access/Provenance.ts"
 import { Acceptable } from "./Report.ts"
 import { RunState, StopReason, TriggerKind } from "./runs/Run.ts"
+import { MailKind } from "./runs/Team.ts"
 import { MemberRole, SpaceKind, Trigger } from "./spaces/Space.ts"
 import { ListedSet } from "./tools/Toolset.ts"
 
@@ -147,6 +148,8 @@ export const kinds = {
     addressees: Schema.Array(PrincipalId),
     /** The run that said it. */
     run: Schema.optionalKey(RunId),
+    /** It goes along an edge of a team, as this. */
+    mail: Schema.optionalKey(Schema.Struct({ kind: MailKind })),
   }),
   // A visible tool call waits, or goes on: its message says so.
   "message.changed": kind("space", 365, { message: Message }),
@@ -369,8 +372,9 @@ export const faces = {
     "run.ended": "agent.inactive",
   },
   skills: { "access.denied": "identity.access-denied" },
+  team: { "message.created": "message.enqueued" },
 } as const satisfies Record<string, Partial<Record<EventKind | Delta["kind"], string>>>
-export const FaceName = Schema.Literals(["office", "gateway", "skills"])
+export const FaceName = Schema.Literals(["office", "gateway", "skills", "team"])
 export type FaceName = typeof FaceName.Type
 
 export const nameOn = (face: FaceName | undefined, kind: string): string =>

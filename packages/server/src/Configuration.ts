@@ -112,7 +112,7 @@ const listsOf = (declared: Declared) =>
 const principalsOf = (declared: Declared) => [
   ...(declared.people ?? []).map(({ notify: _told, ...one }) => ({ kind: "person" as const, ...one })),
   ...(declared.agents ?? []).map(
-    ({ limits: _l, mcp: _servers, model: _m, parent: _p, persona: _who, thinker: _t, ...one }) => ({
+    ({ autoWake: _a, limits: _l, mcp: _s, model: _m, parent: _p, persona: _who, role: _r, thinker: _t, ...one }) => ({
       kind: "agent" as const,
       ...one,
     }),
@@ -125,6 +125,8 @@ const profileOf = (agent: NonNullable<Declared["agents"]>[number]): AgentChange 
   model: agent.model ?? null,
   limits: agent.limits ?? {},
   thinker: agent.thinker ?? { kind: "model" },
+  role: agent.role ?? "worker",
+  autoWake: agent.autoWake ?? true,
   parent: agent.parent ?? null,
 })
 

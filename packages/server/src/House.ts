@@ -69,6 +69,7 @@ import { Dispatch } from "./runs/working/Dispatch.ts"
 import { Prompts } from "./runs/Prompts.ts"
 import { Runs } from "./runs/Runs.ts"
 import { Children } from "./runs/waking/Children.ts"
+import { Inbox } from "./runs/waking/Inbox.ts"
 import { Triggers } from "./runs/waking/Triggers.ts"
 import { Waits } from "./runs/waiting/Waits.ts"
 import { wakeReader } from "./runs/waking/Wake.ts"
@@ -102,6 +103,9 @@ import { Disk } from "./store/database/Disk.ts"
 import { Store } from "./store/database/Store.ts"
 import { Retention } from "./store/journal/Retention.ts"
 import { Timers } from "./store/journal/Timers.ts"
+import { Post } from "./team/Post.ts"
+import { Team } from "./team/Team.ts"
+import { Tree } from "./team/Tree.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
 import { ServerContents } from "./upstreams/contents/ServerContents.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
@@ -270,8 +274,11 @@ const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layer
 /** The third floor: the one road, and what walks it; above it runs, and the toolsets, which offer their tools to the road. */
 const calls = (keys: Keys, file: string) =>
   Layer.mergeAll(Toolsets.layer, wakeReader).pipe(
+    Layer.provideMerge(Team.layer),
+    Layer.provideMerge(Post.layer),
+    Layer.provideMerge(Tree.layer),
     Layer.provideMerge(Layer.mergeAll(Triggers.layer, Dispatch.layer)),
-    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer)),
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer)),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),

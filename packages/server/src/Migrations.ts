@@ -1,6 +1,7 @@
 /**
  * Every migration, in order. Listed by hand, because a bundle has no folder to read, and the order should be explicit.
  */
+import teamAgents from "./access/migrations/0095_team_agents.ts"
 import turns from "./access/migrations/0093_turns.ts"
 import sessions from "./access/migrations/0075_sessions.ts"
 import sessionsApart from "./access/migrations/0076_sessions_apart.ts"
@@ -31,6 +32,7 @@ import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import replies from "./runs/migrations/0064_replies.ts"
+import teams from "./team/migrations/0096_teams.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
@@ -94,4 +96,6 @@ export const migrations: Migrations = {
   "0103_reasons": reasons,
   "0104_pinned_at": pinnedAt,
   "0085_house_key": houseKey,
+  "0095_team_agents": teamAgents,
+  "0096_teams": teams,
 }

@@ -55,6 +55,15 @@ const table = {
     "`isolated`: programs of agents run by bubblewrap, apart from the machine, and do not run without it. `unisolated`: they run as the house itself does, and every turn says so.",
     (env) => Config.Literals(["isolated", "unisolated"], env).pipe(Config.withDefault("isolated" as const)),
   ),
+  teamDepth: setting("STOA_TEAM_DEPTH", "20", "How many agents may stand above one another in a team.", (env) =>
+    Config.Int(env).pipe(Config.withDefault(20)),
+  ),
+  teamWidth: setting("STOA_TEAM_WIDTH", "50", "How many agents may work for one agent.", (env) =>
+    Config.Int(env).pipe(Config.withDefault(50)),
+  ),
+  teamAgents: setting("STOA_TEAM_AGENTS", "1000", "How many agents a team may have, its root among them.", (env) =>
+    Config.Int(env).pipe(Config.withDefault(1000)),
+  ),
   callsDays: setting(
     "STOA_CALLS_DAYS",
     "90",

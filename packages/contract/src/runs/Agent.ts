@@ -31,35 +31,39 @@ const Path = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)
 export const ProgramName = Schema.Literals(["claude", "codex", "cursor-agent", "gemini", "opencode", "command"])
 export type ProgramName = typeof ProgramName.Type
 
+const Words = Schema.String.check(Schema.isMaxLength(4096))
+
+/** A program, and how it is started. */
+const program = {
+  program: ProgramName,
+  command: Schema.optionalKey(Schema.Array(Words).check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+  /** More arguments for a program we know, such as its model. */
+  args: Schema.optionalKey(Schema.Array(Words).check(Schema.isMaxLength(100))),
+  /** More of its environment, such as its key: `${secret.NAME}` and `${env.NAME}` are filled in for each turn. */
+  env: Schema.optionalKey(Schema.Record(Schema.String, Words)),
+  /** How long one turn may take. */
+  turnSeconds: Schema.optionalKey(Count(86_400)),
+  /** Whether it reaches the network; programs of vendors do not work without. */
+  network: Schema.optionalKey(Schema.Boolean),
+}
+const commandFits = Schema.makeFilter(
+  (it: { readonly program: ProgramName; readonly command?: ReadonlyArray<string> }) =>
+    (it.program === "command") === (it.command !== undefined) || {
+      path: ["command"],
+      issue: it.program === "command" ? "the program and its arguments" : "only with the program command",
+    },
+)
+
 /** A model is asked step by step; a program is started for each turn, on the machine of the house. */
 export const AgentThinker = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("model") }),
   Schema.Struct({
     kind: Schema.Literal("program"),
-    program: ProgramName,
-    command: Schema.optionalKey(
-      Schema.Array(Schema.String.check(Schema.isMaxLength(4096))).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
-    ),
+    ...program,
     workspace: Schema.optionalKey(Path),
-    /** More arguments for a program we know, such as its model. */
-    args: Schema.optionalKey(
-      Schema.Array(Schema.String.check(Schema.isMaxLength(4096))).check(Schema.isMaxLength(100)),
-    ),
-    /** More of its environment, such as where its keys are. */
-    env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(4096)))),
-    /** How long one turn may take. */
-    turnSeconds: Schema.optionalKey(Count(86_400)),
-    /** Whether it reaches the network; programs of vendors do not work without. */
-    network: Schema.optionalKey(Schema.Boolean),
-  }).check(
-    Schema.makeFilter(
-      (it) =>
-        (it.program === "command") === (it.command !== undefined) || {
-          path: ["command"],
-          issue: it.program === "command" ? "the program and its arguments" : "only with the program command",
-        },
-    ),
-  ),
+    /** The programs that it may give to those it makes, by name, beside its own. */
+    children: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct(program).check(commandFits))),
+  }).check(commandFits),
 ])
 export type AgentThinker = typeof AgentThinker.Type
 
@@ -69,11 +73,23 @@ export type AgentModel = typeof AgentModel.Type
 
 const Persona = Schema.String.check(Schema.isMaxLength(32_768))
 
+/** What it is in its team: a label, which changes nothing that it may do. */
+export const AgentRole = Schema.Literals(["worker", "reviewer"])
+export type AgentRole = typeof AgentRole.Type
+
+/** `held`: its runs wait until it is opened, or one of them is permitted. */
+export const AgentGate = Schema.Literals(["open", "held", "permitted"])
+export type AgentGate = typeof AgentGate.Type
+
 const profile = {
   persona: Schema.NullOr(Persona),
   model: Schema.NullOr(AgentModel),
   limits: AgentLimits,
   thinker: AgentThinker,
+  role: AgentRole,
+  /** Whether mail wakes it; whoever waits for its answer does in any case. */
+  autoWake: Schema.Boolean,
+  gate: AgentGate,
 }
 
 /** What is declared of an agent in the configuration file, beside its identity. */
@@ -82,6 +98,8 @@ export const declaredProfile = {
   model: Schema.optionalKey(AgentModel),
   limits: Schema.optionalKey(AgentLimits),
   thinker: Schema.optionalKey(AgentThinker),
+  role: Schema.optionalKey(AgentRole),
+  autoWake: Schema.optionalKey(Schema.Boolean),
   parent: Schema.optionalKey(PrincipalRef),
 }
 
@@ -91,6 +109,9 @@ export const AgentChange = Schema.Struct({
   model: Schema.optionalKey(profile.model),
   limits: Schema.optionalKey(AgentLimits),
   thinker: Schema.optionalKey(AgentThinker),
+  role: Schema.optionalKey(AgentRole),
+  autoWake: Schema.optionalKey(Schema.Boolean),
+  gate: Schema.optionalKey(AgentGate),
   parent: Schema.optionalKey(Schema.NullOr(PrincipalRef)),
 }).annotate({ identifier: "AgentChange" })
 export type AgentChange = typeof AgentChange.Type

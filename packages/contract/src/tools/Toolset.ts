@@ -74,6 +74,16 @@ export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
     "moros_unpin_engram",
     "moros_set_model",
   ],
-  team: ["send_message", "broadcast", "check_inbox", "spawn_agent", "inspect_agent"],
+  team: [
+    "send_message",
+    "broadcast",
+    "check_inbox",
+    "spawn_agent",
+    "inspect_agent",
+    "complete",
+    "list_team",
+    "whoami",
+    "stop_agent",
+  ],
   skills: ["web-search", "file-read", "file-write", "http-get", "code-execute"],
 }

@@ -3,6 +3,7 @@ import {
   Missing,
   type Page,
   type PageQuery,
+  type PrincipalId,
   type Run,
   type RunId,
   RunMessage,
@@ -37,6 +38,10 @@ export class Runs extends Context.Service<
     readonly steps: (id: string, reader: Reader) => Effect.Effect<Page<RunStep>, Missing>
     /** A call of a run, by either of them known to be of the other. */
     readonly callOf: (run: string, call: string) => Effect.Effect<string, Missing>
+    /** What agents are doing: one run works, else one waits; those of which neither is true are not in it. */
+    readonly statesOf: (
+      agents: ReadonlyArray<PrincipalId>,
+    ) => Effect.Effect<ReadonlyMap<PrincipalId, "busy" | "waiting">>
     /** Stops it, and withdraws what it asked; what it had done stays done. */
     readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
@@ -213,12 +218,28 @@ export class Runs extends Context.Service<
         return yield* get(run.id, reader)
       }, Effect.uninterruptible)
 
+      const statesOf: Runs["Service"]["statesOf"] = Effect.fnUntraced(function* (agents) {
+        const states = new Map<PrincipalId, "busy" | "waiting">()
+        if (agents.length === 0) return states
+        const rows = yield* Effect.orDie(
+          sql<{ agent: PrincipalId; state: RunState }>`SELECT DISTINCT agent, state FROM runs
+            WHERE state IN ('running', 'waiting_tool', 'waiting_reply')`,
+        )
+        const among = new Set(agents)
+        for (const { agent, state } of rows) {
+          if (!among.has(agent)) continue
+          if (state === "running") states.set(agent, "busy")
+          else if (!states.has(agent)) states.set(agent, "waiting")
+        }
+        return states
+      })
+
       const callOf: Runs["Service"]["callOf"] = Effect.fnUntraced(function* (run, call) {
         const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE id = ${call} AND run = ${run}`)
         return rows[0]?.id ?? (yield* new Missing({ noun: "call", ref: call }))
       })
 
-      return Runs.of({ get, list, messages, steps, callOf, cancel })
+      return Runs.of({ get, list, messages, steps, callOf, statesOf, cancel })
     }),
   )
 }

@@ -11,6 +11,8 @@ export interface Profile {
   readonly waitMs: number | null
   /** Messages that come before it has begun join the run that waits for its turn (G-07). */
   readonly joins: boolean
+  /** Mail to one that works or waits lies in its inbox until it looks, or is done (S3-18, S3-67). */
+  readonly inbox: boolean
   /** How soon after one plan another one of the same agent is due at the earliest, in milliseconds. */
   readonly planEveryMs: number
   /** What its prompt says of its tools. */
@@ -23,6 +25,7 @@ const usual: Profile = {
   mostWaiting: 5,
   waitMs: 300_000,
   joins: true,
+  inbox: false,
   planEveryMs: 0,
   guidance: [],
 }
@@ -52,6 +55,14 @@ const profiles: Record<ToolsetName, Profile> = {
     limits: { steps: 1000, minutes: 1440, depth: 50, width: 1, waits: 1000 },
     mostWaiting: 100,
     waitMs: null,
+    inbox: true,
+    guidance: [
+      "You work in a team: a tree of agents. You can write to your parent, your children and your siblings, by name.",
+      "Tool calls return immediately with a status.",
+      "Replies to sync messages arrive as your next message: end your turn, and you are started again with the reply.",
+      "Do not loop or poll waiting for replies.",
+      "To answer somebody who waits for you, send them a message.",
+    ],
   },
 }
 

@@ -2,6 +2,7 @@
 import {
   type AgentLimits,
   type CallId,
+  type MailKind,
   type MessageId,
   type PrincipalId,
   Run,
@@ -81,7 +82,22 @@ export interface TriggerRow {
   readonly text: string
   readonly depth: number
   readonly at: string
+  /** Of a team: the envelope it came in (`Envelope`). */
+  readonly mail?: string | null
+  readonly deliveredAt?: string | null
 }
+
+/** What a message of a team came in: one for each recipient, whatever message it carries (S3-32). */
+export interface Envelope {
+  readonly id: string
+  readonly kind: MailKind
+  readonly replyTo: string | null
+  /** The run it was put back by, which failed (S3-66). */
+  readonly last?: string
+}
+
+export const envelopeOf = ({ mail }: Pick<TriggerRow, "mail">): Envelope | undefined =>
+  mail == null ? undefined : (JSON.parse(mail) as Envelope)
 
 export interface StepRow {
   readonly run: RunId

@@ -194,16 +194,24 @@ export class Messages extends Context.Service<
           { ...row, authorName: author.name, authorKind: author.kind, editedAt: null, deletedAt: null } as never,
           [],
         )
+        const { mail } = options
         const addressees =
-          options.call === undefined
-            ? addresseesOf({ trigger: space.trigger, author, members: space.members, mentions, thread })
-            : []
+          mail !== undefined
+            ? mail.to
+            : options.call === undefined
+              ? addresseesOf({ trigger: space.trigger, author, members: space.members, mentions, thread })
+              : []
         yield* journal.append({
           kind: "message.created",
           space: space.id,
           actor: author.id,
           provenance,
-          body: { message: posted, addressees, ...(options.run === undefined ? {} : { run: options.run }) },
+          body: {
+            message: posted,
+            addressees,
+            ...(options.run === undefined ? {} : { run: options.run }),
+            ...(mail === undefined ? {} : { mail: { kind: mail.kind } }),
+          },
         })
         return posted
       })

@@ -1,4 +1,4 @@
-import type { MessageCall, Provenance, RunId } from "@stoa/contract"
+import type { MailKind, MessageCall, PrincipalId, Provenance, RunId } from "@stoa/contract"
 import type { Schema } from "effect"
 
 /** What a post may carry besides its words: rooms above fill it in. */
@@ -8,4 +8,6 @@ export interface PostOptions {
   readonly origin?: Schema.Json
   /** The run that says it. */
   readonly run?: RunId
+  /** It goes along an edge of a team: to these, whoever else is in the space. */
+  readonly mail?: { readonly kind: MailKind; readonly to: ReadonlyArray<PrincipalId> }
 }

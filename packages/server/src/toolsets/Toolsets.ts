@@ -14,6 +14,7 @@ import { office } from "./office.ts"
 import { skills } from "./skills.ts"
 import { makeSpaceResources } from "./spaceResources.ts"
 import { stoa } from "./stoa.ts"
+import { team } from "./team.ts"
 import { unionsOf } from "./union.ts"
 
 /** Some clients take no more tools over all their servers: a toolset that is larger would lose some in silence. */
@@ -56,6 +57,7 @@ export class Toolsets extends Context.Service<
         { name: "gateway", tools: yield* gateway },
         { name: "engrams", tools: yield* engrams },
         { name: "skills", tools: yield* skills },
+        { name: "team", tools: yield* team },
       ]
       const brought = yield* Effect.forEach(yield* BroughtToolsets, (make) => make)
       const names = new Set(brought.map(({ name }) => name))

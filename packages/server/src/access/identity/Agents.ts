@@ -5,6 +5,7 @@
 import {
   Agent,
   type AgentChange,
+  type AgentGate,
   BadInput,
   Missing,
   OwnedByFile,
@@ -16,7 +17,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { Principals } from "./Principals.ts"
+import { principalFromRow, Principals } from "./Principals.ts"
 
 /** How many agents may stand above one another: a chain that is longer is a ring or a mistake. */
 const mostParents = 50
@@ -26,6 +27,9 @@ const Profile = Schema.Struct({
   model: Schema.NullOr(json(Agent.fields.model)),
   limits: json(Agent.fields.limits),
   thinker: json(Agent.fields.thinker),
+  role: Agent.fields.role,
+  autoWake: Schema.Literals(["on", "off"]),
+  gate: Agent.fields.gate,
   parent: Agent.fields.parent,
 })
 type Profile = typeof Profile.Type
@@ -33,7 +37,16 @@ const decode = Schema.decodeUnknownSync(Profile)
 const encode = Schema.encodeSync(Profile)
 
 /** An agent of which nobody has said anything. */
-const plain: Profile = { persona: null, model: null, limits: {}, thinker: { kind: "model" }, parent: null }
+const plain: Profile = {
+  persona: null,
+  model: null,
+  limits: {},
+  thinker: { kind: "model" },
+  role: "worker",
+  autoWake: "on",
+  gate: "open",
+  parent: null,
+}
 
 export class Agents extends Context.Service<
   Agents,
@@ -46,8 +59,12 @@ export class Agents extends Context.Service<
       changes: AgentChange,
       by?: Source,
     ) => Effect.Effect<Agent, Missing | OwnedByFile | WrongState | BadInput, Transaction>
-    /** The agents that work for one. */
-    readonly childrenOf: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<PrincipalId>>
+    /** The living agents that work for one, in the order in which they came. */
+    readonly team: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<Agent>>
+    /** Every living agent, in the order in which they came. */
+    readonly living: Effect.Effect<ReadonlyArray<Agent>>
+    /** Holds its runs back, lets one through, or opens it: work of the moment, which no file owns. */
+    readonly setGate: (agent: PrincipalId, gate: AgentGate) => Effect.Effect<void, never, Transaction>
   }
 >()("server/access/identity/Agents") {
   static readonly layer = (configFile: string) =>
@@ -59,14 +76,16 @@ export class Agents extends Context.Service<
         const principals = yield* Principals
 
         const profileOf = Effect.fnUntraced(function* (id: string) {
-          const rows = yield* sql`SELECT persona, model, limits, thinker, parent FROM agents WHERE principal = ${id}`
+          const rows = yield* sql`SELECT persona, model, limits, thinker, role, auto_wake, gate, parent
+            FROM agents WHERE principal = ${id}`
           return rows[0] === undefined ? plain : decode(rows[0])
         }, Effect.orDie)
 
         const get: Agents["Service"]["get"] = Effect.fn("Agents.get")(function* (ref) {
           const principal = yield* Effect.mapError(principals.get(ref), () => new Missing({ noun: "agent", ref }))
           if (principal.kind !== "agent") return yield* new Missing({ noun: "agent", ref })
-          return new Agent({ ...principal, ...(yield* profileOf(principal.id)) })
+          const { autoWake, ...profile } = yield* profileOf(principal.id)
+          return new Agent({ ...principal, ...profile, autoWake: autoWake === "on" })
         })
 
         /** An agent works for another one, which does not work for it, however far around. */
@@ -98,21 +117,47 @@ export class Agents extends Context.Service<
             (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
           )
           if (named.length === 0) return before
-          const { limits, model, persona, thinker } = after
-          const row = { principal: after.id, ...encode({ persona, model, limits, thinker, parent: above }) }
+          const { gate, limits, model, persona, role, thinker } = after
+          const autoWake = after.autoWake ? "on" : "off"
+          const profile = { persona, model, limits, thinker, role, autoWake, gate, parent: above } as const
+          const row = { principal: after.id, ...encode(profile) }
           yield* Effect.orDie(sql`INSERT INTO agents ${sql.insert(row)} ON CONFLICT (principal) DO UPDATE SET
             persona = excluded.persona, model = excluded.model, limits = excluded.limits,
-            thinker = excluded.thinker, parent = excluded.parent`)
+            thinker = excluded.thinker, role = excluded.role, auto_wake = excluded.auto_wake, gate = excluded.gate,
+            parent = excluded.parent`)
           yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named } })
           return after
         })
 
-        const childrenOf: Agents["Service"]["childrenOf"] = Effect.fnUntraced(function* (agent) {
-          const rows = yield* sql<{ principal: PrincipalId }>`SELECT principal FROM agents WHERE parent = ${agent}`
-          return rows.map(({ principal }) => principal)
+        const columns = sql.literal(
+          "p.*, a.persona, a.model, a.limits, a.thinker, a.role, a.auto_wake, a.gate, a.parent, a.principal",
+        )
+        const agentFrom = (row: { readonly principal: string | null }): Agent => {
+          const { autoWake, ...profile } = row.principal === null ? plain : decode(row)
+          return new Agent({ ...principalFromRow(row), ...profile, autoWake: autoWake === "on" })
+        }
+
+        const team: Agents["Service"]["team"] = Effect.fnUntraced(function* (agent) {
+          const rows = yield* sql<{ principal: string }>`SELECT ${columns} FROM agents a
+            JOIN principals p ON p.id = a.principal WHERE a.parent = ${agent} AND p.retired_at IS NULL ORDER BY p.id`
+          return rows.map(agentFrom)
         }, Effect.orDie)
 
-        return Agents.of({ get, change, childrenOf })
+        const living: Agents["Service"]["living"] = sql<{
+          principal: string | null
+        }>`SELECT ${columns} FROM principals p
+          LEFT JOIN agents a ON a.principal = p.id WHERE p.kind = 'agent' AND p.retired_at IS NULL ORDER BY p.id`.pipe(
+          Effect.map((rows) => rows.map(agentFrom)),
+          Effect.orDie,
+        )
+
+        const setGate: Agents["Service"]["setGate"] = Effect.fnUntraced(function* (agent, gate) {
+          const row = { principal: agent, ...encode({ ...plain, gate }) }
+          yield* sql`INSERT INTO agents ${sql.insert(row)} ON CONFLICT (principal) DO UPDATE SET gate = excluded.gate`
+          yield* journal.append({ kind: "principal.changed", body: { principal: agent, changes: ["gate"] } })
+        }, Effect.orDie)
+
+        return Agents.of({ get, change, team, living, setGate })
       }),
     )
 }

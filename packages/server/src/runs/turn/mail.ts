@@ -6,6 +6,8 @@ export interface Mail {
   readonly kind: string
   readonly message: string | null
   readonly text: string
+  /** What it answers. */
+  readonly replyTo?: string | null
 }
 
 /** What a sync request has come to. */
@@ -27,7 +29,9 @@ export interface LateResult {
 /** Seeds promise bare uuids. */
 const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 
-const one = ({ from, kind, message, text }: Mail): string => {
+const one = ({ from, kind, message, replyTo, text }: Mail): string => {
+  if (replyTo != null && message !== null)
+    return `Reply from ${from ?? "somebody"} (to message ${bare(replyTo)}):\n${text}`
   const who = from ?? (kind === "plan" ? "your plan" : kind === "service" ? "an outside service" : "the house")
   return `Message from ${who}${message === null ? "" : ` (message ${bare(message)})`}:\n${text}`
 }

@@ -11,7 +11,8 @@ import type { Part } from "../../models/Said.ts"
 import { Programs, type TurnSaid } from "../../programs/Programs.ts"
 import { Prompts } from "../Prompts.ts"
 import type { Ended, Record } from "../record.ts"
-import type { RunRow, ToldRow, TriggerRow } from "../rows.ts"
+import { profileNamed } from "../profile.ts"
+import { envelopeOf, type RunRow, type ToldRow, type TriggerRow } from "../rows.ts"
 import { makeAnswer } from "./answer.ts"
 import { closedOf, type ClosedRow } from "./closed.ts"
 import { type Mail, mailText, newsText } from "./mail.ts"
@@ -64,22 +65,30 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
   const rows = yield* makeTurnRows(record)
   const answerWith = yield* makeAnswer(record)
 
-  const nameOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+  const nameOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, isTeam: boolean) {
     if (ids.length === 0) return new Map<string, string>()
     const found = yield* Effect.orDie(
-      sql<{ id: string; name: string }>`SELECT id, name FROM principals WHERE ${sql.in("id", ids)}`,
+      sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals WHERE ${sql.in("id", ids)}`,
     )
-    return new Map(found.map(({ id, name }) => [id, name]))
+    // In a team the human has one name, whoever it is (S3-37).
+    return new Map(found.map(({ id, kind, name }) => [id, isTeam && kind === "person" ? "USER" : name]))
   })
 
-  const mailOf = Effect.fnUntraced(function* (triggers: ReadonlyArray<TriggerRow>) {
-    const names = yield* nameOf([...new Set(triggers.flatMap(({ author }) => (author === null ? [] : [author])))])
-    return triggers.map(({ author, kind, message, text }): Mail => ({
-      from: author === null || kind === "service" ? null : (names.get(author) ?? null),
-      kind,
-      message,
-      text,
-    }))
+  const mailOf = Effect.fnUntraced(function* ({ profile }: RunRow, triggers: ReadonlyArray<TriggerRow>) {
+    const authors = triggers.flatMap(({ author }) => (author === null ? [] : [author]))
+    const names = yield* nameOf([...new Set(authors)], profileNamed(profile).inbox)
+    return triggers.map((trigger): Mail => {
+      const { author, kind, message, text } = trigger
+      const envelope = envelopeOf(trigger)
+      const system = envelope?.kind === "error" ? "system" : null
+      return {
+        from: author === null || kind === "service" ? system : (names.get(author) ?? null),
+        kind,
+        message,
+        text,
+        replyTo: envelope?.kind === "response" ? envelope.replyTo : null,
+      }
+    })
   })
 
   /** What is beside the steps, looked at when they have come to their end. */
@@ -106,7 +115,8 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
 
   const inboxOf = (agent: string) =>
     Effect.map(
-      Effect.orDie(sql<{ n: number }>`SELECT count(*) AS n FROM triggers WHERE agent = ${agent} AND run IS NULL`),
+      Effect.orDie(sql<{ n: number }>`SELECT count(*) AS n FROM triggers WHERE agent = ${agent} AND run IS NULL
+        AND delivered_at IS NULL`),
       (found) => found[0]!.n,
     )
 
@@ -119,7 +129,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
             cut: {
               why: "the house stopped while you worked.",
               calls: work.calls.filter(({ step }) => step === last.number).map(callLine),
-              mail: yield* mailOf(work.triggers),
+              mail: yield* mailOf(work.row, work.triggers),
             },
           }
         : {}),
@@ -156,7 +166,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     })
     return [
       { run: row.id, seq: 1, kind: "system", body: system, step: 0 },
-      { run: row.id, seq: 2, kind: "user", body: mailText(yield* mailOf(work.triggers)), step: 0 },
+      { run: row.id, seq: 2, kind: "user", body: mailText(yield* mailOf(row, work.triggers)), step: 0 },
     ] satisfies ReadonlyArray<ToldRow>
   })
 

@@ -5,6 +5,7 @@
  */
 import {
   type Message,
+  type MessageId,
   Missing,
   type Page,
   type PrincipalId,
@@ -23,10 +24,13 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { waiting as waitingStates } from "../lifecycle.ts"
 import { profileNamed } from "../profile.ts"
+import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
 import { answered, closes, type Heard, type OpenWait, type Party, ringed, toldOf, type WaitState } from "./waiting.ts"
 
 export const waitPurpose = "wait"
+/** In place of a call: the wait hangs on its run. */
+const hanging = ""
 
 interface WaitRow {
   readonly id: string
@@ -64,6 +68,10 @@ export interface WaitRequest {
   readonly needed?: number
   /** How long, in milliseconds; the usual time of its profile, unless it says otherwise. */
   readonly milliseconds?: number
+  /** Who is waited for, where that is not said by mentions. */
+  readonly parties?: ReadonlyArray<PrincipalId>
+  /** The call is done at once: the wait hangs on the run, and what comes of it is the run's next message (S3-12). */
+  readonly hangs?: true
 }
 
 export class Waits extends Context.Service<
@@ -72,7 +80,24 @@ export class Waits extends Context.Service<
     /** Opens a wait for the call that posts; gives its id, or says in a sentence why it may not wait. */
     readonly open: (call: HandlerCall, wanted: WaitRequest) => Effect.Effect<string, WrongState, Transaction>
     /** What a message means for those who wait in its space: the agents whose wait it answered. */
-    readonly hear: (message: Message) => Effect.Effect<ReadonlySet<string>, never, Transaction>
+    readonly hear: (
+      message: Message,
+      /** Only a reply answers: in a team what is said to others answers nobody. */
+      strict?: boolean,
+    ) => Effect.Effect<ReadonlySet<string>, never, Transaction>
+    /** The oldest open request of one agent to another: the message that waits for an answer (S3-17). */
+    readonly oldest: (waiting: PrincipalId, awaited: PrincipalId) => Effect.Effect<MessageId | undefined>
+    /** Whether something that hangs on a run is still awaited. */
+    readonly isWaiting: (run: string) => Effect.Effect<boolean>
+    /** Whether somebody waits for the answer to a message. */
+    readonly isAwaited: (message: string) => Effect.Effect<boolean>
+    /** Those who would wait for each other in a ring, if one waited for some; nobody, where there is none (S3-11). */
+    readonly ring: (
+      waiting: PrincipalId,
+      awaited: ReadonlyArray<PrincipalId>,
+      /** A request that is answered in the same moment holds nobody any more. */
+      answered?: string,
+    ) => Effect.Effect<ReadonlyArray<PrincipalId>>
     /** Somebody will not answer any more. `message`: the one that woke it; none, where it has left. */
     readonly silence: (
       principal: string,
@@ -96,6 +121,7 @@ export class Waits extends Context.Service<
       const journal = yield* Journal
       const timers = yield* Timers
       const calls = yield* Calls
+      const record = yield* makeRecord
 
       const partiesOf = (waits: ReadonlyArray<string>) =>
         waits.length === 0
@@ -131,7 +157,8 @@ export class Waits extends Context.Service<
           ...(state === "silent" || state === "released" ? { ended: state } : {}),
         }
         yield* Effect.orDie(sql`UPDATE waits SET outcome = ${JSON.stringify(output)} WHERE id = ${row.id}`)
-        yield* calls.finish(row.call, { step: "finish", output })
+        if (row.call !== hanging) yield* calls.finish(row.call, { step: "finish", output })
+        else if (row.run !== null) yield* record.ring([row.run])
       })
 
       const look = Effect.fnUntraced(function* (row: WaitRow) {
@@ -149,7 +176,7 @@ export class Waits extends Context.Service<
           call.run === null
             ? undefined
             : (yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${call.run.id}`))[0]
-        const profile = profileNamed(run?.profile ?? "gateway")
+        const profile = profileNamed(run?.profile ?? (wanted.hangs === true ? "team" : "gateway"))
         if (run !== undefined) {
           const most = limitsOf(run).waits
           if (most !== undefined && run.waits >= most)
@@ -164,7 +191,8 @@ export class Waits extends Context.Service<
             })
           yield* Effect.orDie(sql`UPDATE runs SET waits = waits + 1 WHERE id = ${run.id}`)
         }
-        const parties = space.members.filter(({ id }) => message.mentions.includes(id) && id !== call.principal)
+        const meant = wanted.parties ?? message.mentions
+        const parties = space.members.filter(({ id }) => meant.includes(id) && id !== call.principal)
         const now = yield* DateTime.now
         const milliseconds = wanted.milliseconds ?? profile.waitMs
         const deadline = milliseconds === null ? null : DateTime.add(now, { milliseconds })
@@ -174,7 +202,7 @@ export class Waits extends Context.Service<
           id,
           run: run?.id ?? null,
           agent: call.principal,
-          call: call.id,
+          call: wanted.hangs === true ? hanging : call.id,
           space: space.id,
           message: message.id,
           mode: parties.length === 0 ? "any" : needed === parties.length ? "all" : "count",
@@ -203,7 +231,7 @@ export class Waits extends Context.Service<
         return rows.map((row) => ({ row, parties: parties.filter(({ wait }) => wait === row.id) }))
       })
 
-      const hear: Waits["Service"]["hear"] = Effect.fn("Waits.hear")(function* (message) {
+      const hear: Waits["Service"]["hear"] = Effect.fn("Waits.hear")(function* (message, strict = false) {
         const there = yield* openIn(message.space)
         const woken = new Set<string>()
         if (there.length === 0) return woken
@@ -216,17 +244,66 @@ export class Waits extends Context.Service<
         }
         for (const [agent, own] of Map.groupBy(there, ({ row }) => row.agent)) {
           const waits = own.map(({ parties, row }): OpenWait => ({ id: row.id, agent, message: row.message, parties }))
-          const hit = answered(waits, heard)
+          const hit = answered(waits, heard, strict)
           if (hit === undefined) continue
-          woken.add(agent)
+          const waited = own.find(({ row }) => row.id === hit.id)!.row
+          // Nobody goes on with it: whoever waited outside of a run finds it in its inbox.
+          if (waited.call !== hanging || waited.run !== null) woken.add(agent)
           yield* Effect.orDie(sql`UPDATE wait_parties SET state = 'replied', message = ${message.id}
             WHERE wait = ${hit.id} AND principal = ${heard.author} AND state = 'awaited'`)
           yield* Effect.orDie(
             sql`INSERT INTO wait_replies ${sql.insert({ wait: hit.id, message: message.id })} ON CONFLICT DO NOTHING`,
           )
-          yield* look(own.find(({ row }) => row.id === hit.id)!.row)
+          yield* look(waited)
         }
         return woken
+      })
+
+      const oldest: Waits["Service"]["oldest"] = (waiting, awaited) =>
+        Effect.map(
+          Effect.orDie(
+            sql<{ message: MessageId }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
+              WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${hanging}
+              AND p.principal = ${awaited} AND p.state = 'awaited' ORDER BY w.opened_at, w.id LIMIT 1`,
+          ),
+          (rows) => rows[0]?.message,
+        )
+
+      const isAwaited: Waits["Service"]["isAwaited"] = (message) =>
+        Effect.map(
+          Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND message = ${message}`),
+          (rows) => rows.length > 0,
+        )
+
+      const isWaiting: Waits["Service"]["isWaiting"] = (run) =>
+        Effect.map(
+          Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND run = ${run} AND call = ${hanging}`),
+          (rows) => rows.length > 0,
+        )
+
+      const ring: Waits["Service"]["ring"] = Effect.fnUntraced(function* (waiting, awaited, without = "") {
+        const edges = yield* Effect.orDie(
+          sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w
+            JOIN wait_parties p ON p.wait = w.id
+            WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND p.state = 'awaited'
+            AND w.message <> ${without}`,
+        )
+        const next = Map.groupBy(edges, ({ agent }) => agent)
+        for (const first of awaited) {
+          const way: Array<PrincipalId> = []
+          const seen = new Set<string>()
+          const reaches = (at: PrincipalId): boolean => {
+            if (at === waiting) return true
+            if (seen.has(at)) return false
+            seen.add(at)
+            way.push(at)
+            if ((next.get(at) ?? []).some(({ principal }) => reaches(principal))) return true
+            way.pop()
+            return false
+          }
+          if (reaches(first)) return way
+        }
+        return []
       })
 
       const silence: Waits["Service"]["silence"] = Effect.fn("Waits.silence")(function* (principal, state, message) {
@@ -312,7 +389,20 @@ export class Waits extends Context.Service<
         return (yield* shown([(yield* byId(id))!]))[0]!
       })
 
-      return Waits.of({ open, hear, silence, leave, expire, cancelOf, list, release })
+      return Waits.of({
+        open,
+        hear,
+        oldest,
+        isWaiting,
+        isAwaited,
+        ring,
+        silence,
+        leave,
+        expire,
+        cancelOf,
+        list,
+        release,
+      })
     }),
   )
 }

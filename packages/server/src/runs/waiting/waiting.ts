@@ -55,11 +55,16 @@ const awaits = ({ parties }: OpenWait, author: string): boolean =>
  * The wait of one agent that a message answers: the one it replies to; else the oldest that waits for its author. An agent's
  * post that mentions the one who waits is a new matter, and wakes it; a person's is the answer all the same.
  */
-export const answered = (waits: ReadonlyArray<OpenWait>, heard: Heard): OpenWait | undefined => {
+export const answered = (
+  waits: ReadonlyArray<OpenWait>,
+  heard: Heard,
+  /** Only a reply answers. */
+  strict = false,
+): OpenWait | undefined => {
   const mine = waits.filter((one) => one.agent !== heard.author && one.message !== heard.id)
   const replied = mine.find((one) => one.message === heard.replyTo)
   if (replied !== undefined) return awaits(replied, heard.author) ? replied : undefined
-  if (heard.authorKind !== "person" && heard.replyTo !== null) return undefined
+  if (strict || (heard.authorKind !== "person" && heard.replyTo !== null)) return undefined
   return mine.find(
     (one) => awaits(one, heard.author) && (heard.authorKind === "person" || !heard.mentions.includes(one.agent)),
   )

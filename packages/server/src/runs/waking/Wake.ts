@@ -2,7 +2,7 @@
  * Wakes agents: an atomic reader of the journal, so that what it writes commits with its cursor and an event is acted on once,
  * however often the house dies. `triggers` is unique by agent and source beside that.
  */
-import type { Agent, Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
+import type { Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
 import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
@@ -12,6 +12,7 @@ import { becauseOf, newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"
 import { Children } from "./Children.ts"
+import { Inbox, isAble } from "./Inbox.ts"
 import { open } from "../lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
@@ -34,10 +35,6 @@ const kinds = [
 const tries = 3
 
 const summaryOf = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 120)
-
-/** Whether it can think at all: many agents are outside programs, which nobody here wakes. */
-const isAble = (agent: Agent): boolean =>
-  agent.retiredAt === null && (agent.models.length > 0 || agent.thinker.kind === "program")
 
 /** What a plan's timer carries. */
 interface Due {
@@ -74,6 +71,7 @@ const layerWake = Layer.effect(
     const agents = yield* Agents
     const record = yield* makeRecord
     const waits = yield* Waits
+    const inbox = yield* Inbox
     const children = yield* Children
     const memories = yield* Memories
     const calls = yield* Calls
@@ -87,13 +85,34 @@ const layerWake = Layer.effect(
     /** A run for one agent that a message is for; nothing, where it has none to think with, or others woke it too often. */
     const wakeOne = Effect.fnUntraced(function* (
       id: PrincipalId,
-      { message, run }: EventBody<"message.created">,
+      { mail, message, run }: EventBody<"message.created">,
       depth: number,
       after: RunId | null,
     ) {
       const found = yield* Effect.option(agents.get(id))
       if (Option.isNone(found)) return null
       const agent = found.value
+      const isTeam = profileNamed(profileNameOf(agent)).inbox && agent.retiredAt === null
+      if (isTeam) {
+        if (isAble(agent) && !mayWake(depth, limitsFor(agent).depth ?? 0))
+          yield* waits.silence(id, "silent", message.id)
+        const kind = mail?.kind ?? "notification"
+        return yield* inbox.arrive({
+          agent,
+          awaited: kind === "request" || (yield* waits.isAwaited(message.id)),
+          mail: { kind, replyTo: message.replyTo },
+          trigger: {
+            source: message.id,
+            kind: "message",
+            message: message.id,
+            space: message.space,
+            author: message.author.id,
+            text: message.text,
+            depth,
+            at: DateTime.formatIso(message.createdAt),
+          },
+        })
+      }
       if (!isAble(agent)) return null
       const name = profileNameOf(agent)
       const profile = profileNamed(name)
@@ -148,7 +167,7 @@ const layerWake = Layer.effect(
     const said = Effect.fnUntraced(function* (body: EventBody<"message.created">) {
       const { addressees, message, run } = body
       // What answers a wait wakes nobody else for it: one reader decides both, in the journal's order (S1-103, S1-105).
-      const answered = yield* waits.hear(message)
+      const answered = yield* waits.hear(message, body.mail !== undefined)
       if (addressees.length === 0) return
       const depth = depthAfter(message.author.kind, yield* runDepth(run))
       // One after the other, so that each sees what the one before said (S0-62).
@@ -197,12 +216,15 @@ const layerWake = Layer.effect(
     /** A run is over: nobody waits for its answer any more, and nothing it waited for matters. */
     const over = Effect.fnUntraced(function* ({ principal, run, state }: EventBody<"run.ended">) {
       const woken = yield* Effect.orDie(
-        sql<{ message: string | null }>`SELECT message FROM triggers WHERE run = ${run} AND message IS NOT NULL`,
+        sql<{ message: string | null }>`SELECT message FROM triggers WHERE run = ${run} AND message IS NOT NULL
+          UNION SELECT r.message FROM wait_replies r JOIN waits w ON w.id = r.wait WHERE w.run = ${run}`,
       )
       for (const { message } of woken)
         yield* waits.silence(principal, state === "completed" ? "silent" : "gone", message)
       yield* waits.cancelOf(run)
       yield* children.ended(run)
+      const ended = yield* record.byId(run)
+      if (ended !== undefined) yield* inbox.over(ended)
       if (state === "completed") return
       const left = yield* Effect.orDie(
         sql<{ id: string }>`SELECT id FROM calls WHERE run = ${run} AND state IN ('received', 'waiting')`,

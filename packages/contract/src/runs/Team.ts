@@ -1,0 +1,54 @@
+/** Agents that work for one another: a tree, with mail along its edges. */
+import { Schema } from "effect"
+import { Moment, PrincipalId } from "../Ids.ts"
+import { PrincipalRef } from "../access/Principal.ts"
+import { AgentRole } from "./Agent.ts"
+
+/** What a message of a team is: `request` waits for its answer, `response` is one, `multicast` goes to all siblings. */
+export const MailKind = Schema.Literals(["request", "response", "notification", "multicast", "error"])
+export type MailKind = typeof MailKind.Type
+
+/** Derived from its runs: one works, else one waits, else neither; or it has left. */
+export const AgentState = Schema.Literals(["idle", "busy", "waiting", "terminated"])
+export type AgentState = typeof AgentState.Type
+
+/** One agent of the tree. */
+export class TeamAgent extends Schema.Class<TeamAgent>("TeamAgent")({
+  id: PrincipalId,
+  name: Schema.String,
+  role: AgentRole,
+  state: AgentState,
+  parent: Schema.NullOr(PrincipalId),
+  children: Schema.Array(PrincipalId),
+  /** How many stand above it. */
+  depth: Schema.Int,
+  /** What it thinks with: a model, or the program that is started for each turn. */
+  thinker: Schema.String,
+  /** How many messages lie in its inbox. */
+  inbox: Schema.Int,
+  createdAt: Moment,
+}) {}
+
+export class TeamActivity extends Schema.Class<TeamActivity>("TeamActivity")({
+  agent: TeamAgent,
+  messages: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      from: Schema.String,
+      to: Schema.NullOr(Schema.String),
+      text: Schema.String,
+      at: Moment,
+    }),
+  ),
+  calls: Schema.Array(Schema.Struct({ id: Schema.String, tool: Schema.String, state: Schema.String, at: Moment })),
+}) {}
+
+export const NewTeamAgent = Schema.Struct({
+  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(63)),
+  instructions: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(32_768)),
+  role: Schema.optionalKey(AgentRole),
+  workspaceSubdir: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(1024)))),
+  /** One of the programs its parent was given, by name; the parent's own, if none is named. */
+  program: Schema.optionalKey(PrincipalRef),
+}).annotate({ identifier: "NewTeamAgent" })
+export type NewTeamAgent = typeof NewTeamAgent.Type

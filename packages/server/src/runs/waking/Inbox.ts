@@ -1,0 +1,248 @@
+/**
+ * The inbox of an agent of a team: messages for it that no run has taken. They are triggers like any others (one mailbox for
+ * all); mail to one that works or waits lies there until it looks, or until its run is over (S3-18, S3-67).
+ */
+import type { Agent, MailKind, MessageId, PrincipalId, RunId } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../../access/identity/Agents.ts"
+import { newId } from "../../store/journal/Correlation.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
+import { open } from "../lifecycle.ts"
+import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
+import { makeRecord } from "../record.ts"
+import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
+import { mayWake } from "./route.ts"
+
+/** So many messages are taken into one run at most (S3-67). */
+const mostAtOnce = 100
+
+/** Whether it can think at all: many agents are outside programs, which nobody here wakes. */
+export const isAble = (agent: Agent): boolean =>
+  agent.retiredAt === null && (agent.models.length > 0 || agent.thinker.kind === "program")
+
+export interface Letter {
+  readonly agent: Agent
+  readonly trigger: Omit<TriggerRow, "run" | "agent" | "mail">
+  readonly mail: { readonly kind: MailKind; readonly replyTo: string | null } | undefined
+  /** Whoever wrote it waits for the answer. */
+  readonly awaited: boolean
+}
+
+export interface Taken {
+  readonly from: string | null
+  readonly fromKind: string | null
+  readonly text: string
+  readonly message: string | null
+  readonly source: string
+  readonly kind: MailKind
+  readonly replyTo: string | null
+}
+
+export class Inbox extends Context.Service<
+  Inbox,
+  {
+    /** A message has come: it joins a run that nobody has begun, starts one, or lies in the inbox. Gives the run it is in. */
+    readonly arrive: (letter: Letter) => Effect.Effect<RunId | null, never, Transaction>
+    /** A run is over: what failed is put back and told to the parent, and mail that came meanwhile wakes it again. */
+    readonly over: (run: RunRow) => Effect.Effect<void, never, Transaction>
+    /** Looks into it and takes what fits, oldest first: a second look does not find it again (S3-35). */
+    readonly take: (
+      agent: PrincipalId,
+      run: string | null,
+      filter: { readonly sender?: PrincipalId | null; readonly kind?: MailKind },
+    ) => Effect.Effect<ReadonlyArray<Taken>, never, Transaction>
+    /** The person who wrote to a run last, and where. */
+    readonly writerOf: (
+      run: string,
+    ) => Effect.Effect<{ readonly author: PrincipalId; readonly space: string } | undefined>
+    /** The oldest broadcast of one agent that another has read and not answered. */
+    readonly unanswered: (agent: PrincipalId, author: PrincipalId) => Effect.Effect<MessageId | undefined>
+    readonly count: (agent: PrincipalId) => Effect.Effect<number>
+  }
+>()("server/runs/waking/Inbox") {
+  static readonly layer = Layer.effect(
+    Inbox,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const agents = yield* Agents
+      const record = yield* makeRecord
+      const iso = Effect.map(DateTime.now, DateTime.formatIso)
+
+      const lying = (agent: string) =>
+        Effect.orDie(
+          sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent} AND run IS NULL AND delivered_at IS NULL
+            ORDER BY at, source LIMIT ${mostAtOnce}`,
+        )
+
+      const openRuns = (agent: string) =>
+        Effect.orDie(
+          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${sql.in("state", open)} ORDER BY id`,
+        )
+
+      /** A run with everything that lies there. */
+      const begin = Effect.fnUntraced(function* (agent: Agent) {
+        const rows = yield* lying(agent.id)
+        const newest = rows.at(-1)
+        if (newest === undefined) return null
+        const id = newId<RunId>("run")
+        for (const { source } of rows)
+          yield* Effect.orDie(
+            sql`UPDATE triggers SET run = ${id} WHERE agent = ${agent.id} AND source = ${source} AND run IS NULL`,
+          )
+        const limits = limitsFor(agent)
+        const most = limits.depth ?? 0
+        yield* record.enqueue({
+          id,
+          agent: agent.id,
+          profile: profileNameOf(agent),
+          limits,
+          kind: newest.kind,
+          summary: newest.text.replaceAll(/\s+/g, " ").trim(),
+          message: newest.message,
+          space: newest.space,
+          depth: Math.max(0, ...rows.map(({ depth }) => Math.min(depth, most))),
+          thinker: agent.thinker.kind,
+        })
+        return id
+      })
+
+      const arrive: Inbox["Service"]["arrive"] = Effect.fn("Inbox.arrive")(function* (letter) {
+        const { agent, awaited, mail, trigger } = letter
+        const runs = yield* openRuns(agent.id)
+        const queued = runs.find(({ startedAt, state }) => state === "queued" && startedAt === null)
+        const envelope = mail === undefined ? null : JSON.stringify({ id: newId("env"), ...mail })
+        const isNew = yield* record.trigger({ ...trigger, agent: agent.id, run: queued?.id ?? null, mail: envelope })
+        if (!isNew) return null
+        if (queued !== undefined) return queued.id
+        const wakes = agent.autoWake || awaited
+        const isWithin = mayWake(trigger.depth, limitsFor(agent).depth ?? 0)
+        return runs.length === 0 && isAble(agent) && wakes && isWithin ? yield* begin(agent) : null
+      })
+
+      /** Mail of a run that failed is not lost: it lies where it was, and wakes nobody by itself (S3-66). */
+      const putBack = Effect.fnUntraced(function* (run: RunRow) {
+        const rows = yield* Effect.orDie(
+          sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${run.id} AND kind = 'message'`,
+        )
+        for (const row of rows) {
+          const envelope = envelopeOf(row) ?? { id: newId("env"), kind: "notification", replyTo: null }
+          const mail = JSON.stringify({ ...envelope, last: run.id })
+          yield* Effect.orDie(sql`UPDATE triggers SET run = NULL, delivered_at = NULL, mail = ${mail}
+            WHERE agent = ${row.agent} AND source = ${row.source}`)
+        }
+      })
+
+      const tellParent = Effect.fnUntraced(function* (run: RunRow, agent: Agent) {
+        if (agent.parent === null) return
+        const parent = Option.getOrUndefined(yield* Effect.option(agents.get(agent.parent)))
+        if (parent === undefined || parent.retiredAt !== null) return
+        yield* arrive({
+          agent: parent,
+          awaited: false,
+          mail: { kind: "error", replyTo: null },
+          trigger: {
+            source: `failed:${run.id}`,
+            kind: "message",
+            message: null,
+            space: null,
+            author: null,
+            text: `The turn of ${agent.name} failed: ${run.failure ?? "nothing more is known"} Its mail is kept; its next message, or a retry, starts it again.`,
+            depth: run.chainDepth + 1,
+            at: yield* iso,
+          },
+        })
+      })
+
+      /** Mail that came while it worked, and that it has not read. */
+      const wakeAgain = Effect.fnUntraced(function* (agent: Agent) {
+        if (!isAble(agent) || (yield* openRuns(agent.id)).length > 0) return
+        const limit = limitsFor(agent).depth ?? 0
+        const fresh = (yield* lying(agent.id)).filter(
+          (row) => envelopeOf(row)?.last === undefined && mayWake(row.depth, limit),
+        )
+        if (fresh.length === 0) return
+        const messages = fresh.flatMap(({ message }) => (message === null ? [] : [message]))
+        const awaited =
+          agent.autoWake || messages.length === 0
+            ? []
+            : yield* Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND ${sql.in("message", messages)}`)
+        if (agent.autoWake || awaited.length > 0) yield* begin(agent)
+      })
+
+      const over: Inbox["Service"]["over"] = Effect.fn("Inbox.over")(function* (run) {
+        if (!profileNamed(run.profile).inbox || run.parentCall !== null) return
+        const agent = Option.getOrUndefined(yield* Effect.option(agents.get(run.agent)))
+        if (agent === undefined) return
+        if (run.state === "failed") {
+          yield* putBack(run)
+          yield* tellParent(run, agent)
+        }
+        yield* wakeAgain(agent)
+      })
+
+      const take: Inbox["Service"]["take"] = Effect.fn("Inbox.take")(function* (agent, run, { kind, sender }) {
+        const now = yield* iso
+        const rows = (yield* lying(agent)).filter(
+          (row) =>
+            (sender === undefined || row.author === sender) &&
+            (kind === undefined || (envelopeOf(row)?.kind ?? "notification") === kind),
+        )
+        const names = yield* Effect.orDie(
+          sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals
+            WHERE ${sql.in("id", ["", ...rows.map(({ author }) => author ?? "")])}`,
+        )
+        for (const { source } of rows)
+          yield* Effect.orDie(
+            sql`UPDATE triggers SET run = ${run}, delivered_at = ${now} WHERE agent = ${agent} AND source = ${source}`,
+          )
+        return rows.map((row): Taken => {
+          const author = names.find(({ id }) => id === row.author)
+          const envelope = envelopeOf(row)
+          return {
+            from: author?.name ?? null,
+            fromKind: author?.kind ?? null,
+            text: row.text,
+            message: row.message,
+            source: row.source,
+            kind: envelope?.kind ?? "notification",
+            replyTo: envelope?.replyTo ?? null,
+          }
+        })
+      })
+
+      const count: Inbox["Service"]["count"] = (agent) =>
+        Effect.map(
+          Effect.orDie(
+            sql<{ n: number }>`SELECT count(*) AS n FROM triggers
+              WHERE agent = ${agent} AND run IS NULL AND delivered_at IS NULL`,
+          ),
+          (rows) => rows[0]!.n,
+        )
+
+      const writerOf: Inbox["Service"]["writerOf"] = (run) =>
+        Effect.map(
+          Effect.orDie(
+            sql<{ author: PrincipalId; space: string }>`SELECT t.author, t.space FROM triggers t
+              JOIN principals p ON p.id = t.author WHERE t.run = ${run} AND p.kind = 'person' AND t.space IS NOT NULL
+              ORDER BY t.at DESC LIMIT 1`,
+          ),
+          (rows) => rows[0],
+        )
+
+      const unanswered: Inbox["Service"]["unanswered"] = (agent, author) =>
+        Effect.map(
+          Effect.orDie(
+            sql<{ message: MessageId }>`SELECT t.message FROM triggers t WHERE t.agent = ${agent}
+              AND t.author = ${author} AND t.mail LIKE '%"kind":"multicast"%'
+              AND (t.run IS NOT NULL OR t.delivered_at IS NOT NULL)
+              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.author = ${agent} AND m.reply_to = t.message)
+              ORDER BY t.at LIMIT 1`,
+          ),
+          (rows) => rows[0]?.message,
+        )
+
+      return Inbox.of({ arrive, over, take, writerOf, unanswered, count })
+    }),
+  )
+}

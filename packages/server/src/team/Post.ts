@@ -1,0 +1,237 @@
+/**
+ * Mail between agents of a team. A message is a message of the space that their common parent's team has; whom it is for, and
+ * as what, is said with it. What answers whom is decided here, where it is sent (S3-17).
+ */
+import {
+  type Agent,
+  Caller,
+  type MailKind,
+  type Message,
+  type MessageId,
+  type PrincipalId,
+  type RunId,
+  type Space,
+  WrongState,
+} from "@stoa/contract"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import { Principals } from "../access/identity/Principals.ts"
+import { Grants } from "../access/rights/Grants.ts"
+import { houseViewer } from "../access/rights/Viewer.ts"
+import type { HandlerCall } from "../calls/road/Handler.ts"
+import { Inbox } from "../runs/waking/Inbox.ts"
+import { Waits } from "../runs/waiting/Waits.ts"
+import { Messages } from "../spaces/Messages.ts"
+import { isMember, Spaces } from "../spaces/Spaces.ts"
+import type { Transaction } from "../store/journal/Journal.ts"
+import { type Kin, Tree } from "./Tree.ts"
+
+/** The human, as agents name them: whoever wrote to the root, or owns it (S3-27). */
+export const human = "USER"
+
+export interface Sent {
+  readonly message: Message
+  readonly waits: boolean
+}
+
+/** How many answers a broadcast waits for, and how long. */
+export interface Gathering {
+  readonly needed: number | "all" | "any"
+  readonly seconds: number | undefined
+}
+
+type Refusal = { readonly message: string }
+
+export class Post extends Context.Service<
+  Post,
+  {
+    /** `sync` unsaid: a request waits, and an answer to one does not. */
+    readonly send: (
+      self: Agent,
+      name: string,
+      mail: {
+        readonly text: string
+        readonly sync: boolean | undefined
+        readonly replyTo: string | undefined
+        readonly seconds: number | undefined
+      },
+      call: HandlerCall,
+    ) => Effect.Effect<Sent, Refusal, Transaction | Caller>
+    readonly broadcast: (
+      self: Agent,
+      text: string,
+      gathering: Gathering | undefined,
+      call: HandlerCall,
+    ) => Effect.Effect<Sent & { readonly recipients: number }, Refusal, Transaction | Caller>
+    /** What a parent tells a child that it has just made. */
+    readonly instruct: (
+      self: Agent,
+      child: Agent,
+      text: string,
+      run: string | undefined,
+    ) => Effect.Effect<Message, Refusal, Transaction>
+    /** The space of an agent and those who work for it. */
+    readonly spaceOf: (parent: Agent) => Effect.Effect<Space, never, Transaction>
+    /** The space a person and an agent talk in. */
+    readonly dmOf: (self: Agent, person: PrincipalId) => Effect.Effect<Space, Refusal, Transaction>
+  }
+>()("server/team/Post") {
+  static readonly layer = Layer.effect(
+    Post,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const agents = yield* Agents
+      const principals = yield* Principals
+      const grants = yield* Grants
+      const spaces = yield* Spaces
+      const messages = yield* Messages
+      const waits = yield* Waits
+      const tree = yield* Tree
+      const inbox = yield* Inbox
+
+      const slug = (name: string): string => name.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").slice(0, 40)
+
+      const spaceOf: Post["Service"]["spaceOf"] = Effect.fn("Post.spaceOf")(function* (parent) {
+        const house = houseViewer(parent)
+        const rows = yield* Effect.orDie(
+          sql<{ space: string }>`SELECT space FROM team_spaces WHERE parent = ${parent.id}`,
+        )
+        if (rows[0] !== undefined) return yield* Effect.orDie(spaces.get(rows[0].space, house))
+        const owner = parent.owner === null ? [] : [parent.owner]
+        const name = `team-${slug(parent.name)}-${parent.id.slice(-6)}`
+        const space = yield* Effect.orDie(spaces.add({ name, kind: "team", members: owner }, house))
+        yield* Effect.orDie(sql`INSERT INTO team_spaces ${sql.insert({ parent: parent.id, space: space.id })}`)
+        return space
+      })
+
+      /** Where two who are one hop apart talk, with both of them in it. */
+      const meeting = Effect.fnUntraced(function* (self: Agent, kin: ReadonlyArray<Kin>) {
+        const { agent, relation } = kin[0]!
+        const parent =
+          relation === "parent" ? agent : relation === "child" ? self : yield* Effect.orDie(agents.get(self.parent!))
+        const space = yield* spaceOf(parent)
+        const house = houseViewer(parent)
+        const absent = [self, ...kin.map((one) => one.agent)].filter(({ id }) => !isMember(space, id))
+        for (const one of absent) yield* Effect.orDie(spaces.addMember(space, one, house))
+        return absent.length === 0 ? space : yield* Effect.orDie(spaces.get(space.id, house))
+      })
+
+      const dmOf: Post["Service"]["dmOf"] = Effect.fn("Post.dmOf")(function* (self, person) {
+        const house = houseViewer(self)
+        const wanted = { name: `dm-${slug(self.name)}-${person.slice(-6)}`, kind: "dm", members: [person] } as const
+        // Two have one DM: where they talk already, its name is told.
+        return yield* Effect.catchTag(spaces.add(wanted, house), "NameTaken", ({ name }) => spaces.get(name, house))
+      })
+
+      /** Whoever wrote to this run, else who owns the agent, else who rules the house. */
+      const personOf = Effect.fnUntraced(function* (self: Agent, run: string | undefined) {
+        const wrote = run === undefined ? undefined : yield* inbox.writerOf(run)
+        if (wrote !== undefined) {
+          const space = yield* Effect.option(spaces.get(wrote.space, houseViewer(self)))
+          if (Option.isSome(space)) return { person: wrote.author, space: space.value }
+        }
+        const owner = self.owner === null ? undefined : yield* Effect.option(principals.get(self.owner))
+        const own =
+          owner !== undefined && Option.isSome(owner) && owner.value.kind === "person" ? owner.value.id : undefined
+        const person = own ?? (yield* principals.admins)[0]?.id
+        if (person === undefined) return yield* new WrongState({ detail: "There is no person to write to." })
+        return { person, space: yield* dmOf(self, person) }
+      })
+
+      const say = Effect.fnUntraced(function* (
+        self: Agent,
+        space: Space,
+        text: string,
+        kind: MailKind,
+        to: ReadonlyArray<PrincipalId>,
+        replyTo: MessageId | undefined,
+        run: string | undefined,
+      ) {
+        const viewer = yield* grants.viewerNow(self.id, "spaces")
+        return yield* messages.post(
+          space,
+          viewer,
+          { text, ...(replyTo === undefined ? {} : { replyTo }) },
+          { mail: { kind, to }, ...(run === undefined ? {} : { run: run as RunId }) },
+        )
+      })
+
+      /** What of theirs this answers: their oldest open request; else a broadcast of theirs that is not answered yet. */
+      const answers = Effect.fnUntraced(function* (self: Agent, other: Agent, given: string | undefined) {
+        if (given !== undefined) return (given.startsWith("msg_") ? given : `msg_${given}`) as MessageId
+        const asked = yield* waits.oldest(other.id, self.id)
+        if (asked !== undefined) return asked
+        return yield* inbox.unanswered(self.id, other.id)
+      })
+
+      const noRing = Effect.fnUntraced(function* (self: Agent, awaited: ReadonlyArray<PrincipalId>, answered?: string) {
+        const ring = yield* waits.ring(self.id, awaited, answered)
+        if (ring.length === 0) return
+        const names = yield* Effect.forEach(ring, (id) => Effect.map(Effect.orDie(agents.get(id)), ({ name }) => name))
+        return yield* new WrongState({
+          detail: `${names.join(", who waits for ")} waits for you: if you waited for ${names[0]}, nobody would go on. Answer first, or send with sync: false.`,
+        })
+      })
+
+      const toHuman = Effect.fnUntraced(function* (
+        self: Agent,
+        mail: { readonly text: string; readonly sync: boolean | undefined; readonly seconds: number | undefined },
+        call: HandlerCall,
+      ) {
+        if (self.parent !== null)
+          return yield* new WrongState({
+            detail: `Only a root agent writes to ${human}: you have a parent. Write to it instead.`,
+          })
+        const { run } = call.caller
+        const { person, space } = yield* personOf(self, run)
+        const wait = mail.sync ?? true
+        const message = yield* say(self, space, mail.text, wait ? "request" : "notification", [], undefined, run)
+        const milliseconds = mail.seconds === undefined ? {} : { milliseconds: mail.seconds * 1000 }
+        if (wait) yield* waits.open(call, { space, message, parties: [person], hangs: true, ...milliseconds })
+        return { message, waits: wait }
+      })
+
+      const send: Post["Service"]["send"] = Effect.fn("Post.send")(function* (self, name, mail, call) {
+        if (name === human) return yield* toHuman(self, mail, call)
+        const kin = yield* tree.find(self, name)
+        const space = yield* meeting(self, [kin])
+        const replyTo = yield* answers(self, kin.agent, mail.replyTo)
+        const wait = mail.sync ?? replyTo === undefined
+        if (wait) yield* noRing(self, [kin.agent.id], replyTo)
+        const kind = wait ? "request" : replyTo === undefined ? "notification" : "response"
+        const message = yield* say(self, space, mail.text, kind, [kin.agent.id], replyTo, call.caller.run)
+        const milliseconds = mail.seconds === undefined ? {} : { milliseconds: mail.seconds * 1000 }
+        if (wait) yield* waits.open(call, { space, message, parties: [kin.agent.id], hangs: true, ...milliseconds })
+        return { message, waits: wait }
+      })
+
+      const broadcast: Post["Service"]["broadcast"] = Effect.fn("Post.broadcast")(
+        function* (self, text, gathering, call) {
+          const siblings = (yield* tree.around(self)).filter(({ relation }) => relation === "sibling")
+          if (siblings.length === 0)
+            return yield* new WrongState({
+              detail: "You have no siblings: a broadcast goes to the other children of your parent.",
+            })
+          const to = siblings.map(({ agent }) => agent.id)
+          if (gathering !== undefined) yield* noRing(self, to)
+          const space = yield* meeting(self, siblings)
+          const message = yield* say(self, space, text, "multicast", to, undefined, call.caller.run)
+          if (gathering === undefined) return { message, waits: false, recipients: to.length }
+          const { needed, seconds } = gathering
+          const count = needed === "all" ? to.length : needed === "any" ? 1 : Math.min(needed, to.length)
+          const milliseconds = seconds === undefined ? {} : { milliseconds: seconds * 1000 }
+          yield* waits.open(call, { space, message, parties: to, needed: count, hangs: true, ...milliseconds })
+          return { message, waits: true, recipients: to.length }
+        },
+      )
+
+      const instruct: Post["Service"]["instruct"] = Effect.fn("Post.instruct")(function* (self, child, text, run) {
+        const space = yield* meeting(self, [{ agent: child, relation: "child" }])
+        return yield* say(self, space, text, "notification", [child.id], undefined, run)
+      })
+
+      return Post.of({ send, broadcast, instruct, spaceOf, dmOf })
+    }),
+  )
+}

@@ -1,0 +1,186 @@
+/**
+ * What agents do with their team beside writing to it: make a child, look at one, stop one. A child has its parent's rights,
+ * toolsets and program, and no more; how deep, wide and large a tree grows is bounded.
+ */
+import {
+  type Agent,
+  type AgentRole,
+  BadInput,
+  type CallId,
+  type NewTeamAgent,
+  type PrincipalId,
+  type RunId,
+  TeamActivity,
+  WrongState,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import { nameKey, Principals } from "../access/identity/Principals.ts"
+import { Workspaces } from "../programs/Workspaces.ts"
+import { Runs } from "../runs/Runs.ts"
+import { Settings } from "../Settings.ts"
+import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { human, Post } from "./Post.ts"
+import { Tree } from "./Tree.ts"
+
+type Refusal = { readonly message: string }
+
+/** How much of what an agent did lately is shown. */
+const recent = 10
+
+export class Team extends Context.Service<
+  Team,
+  {
+    /** A child of an agent, with its first message. It is started as soon as there is a slot. */
+    readonly spawn: (
+      parent: Agent,
+      wanted: NewTeamAgent,
+      run: string | undefined,
+    ) => Effect.Effect<Agent, Refusal, Transaction>
+    /** What an agent wrote, was written and called lately; its inbox is not touched (S3-48). */
+    readonly activity: (agent: Agent) => Effect.Effect<TeamActivity>
+    /** Its runs end; removed, it has left: only who has nobody working for it can be (S3-57). */
+    readonly stop: (agent: Agent, by: string, remove: boolean) => Effect.Effect<{ readonly stopped: number }, Refusal>
+  }
+>()("server/team/Team") {
+  static readonly layer = Layer.effect(
+    Team,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const settings = yield* Settings
+      const agents = yield* Agents
+      const principals = yield* Principals
+      const workspaces = yield* Workspaces
+      const runs = yield* Runs
+      const post = yield* Post
+      const tree = yield* Tree
+      const journal = yield* Journal
+
+      const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
+
+      /** A child of such a name could not be told from those it, or its parent, can write to (S3-26, S3-42). */
+      const fresh = Effect.fnUntraced(function* (parent: Agent, name: string) {
+        if (name.trim() === "") return yield* bad("name", "give a name")
+        if (name === human || nameKey(name) === "system")
+          return yield* bad("name", `"${name}" is a name of the house's`)
+        if (nameKey(name) === nameKey(parent.name)) return yield* bad("name", "that is your own name; give another")
+        const near = (yield* tree.around(parent)).find(({ agent }) => nameKey(agent.name) === nameKey(name))
+        if (near !== undefined)
+          return yield* bad("name", `your ${near.relation} is called ${near.agent.name}; give another name`)
+      })
+
+      const bounded = Effect.fnUntraced(function* (parent: Agent) {
+        const { teamAgents, teamDepth, teamWidth } = settings
+        if ((yield* tree.depthOf(parent)) + 1 >= teamDepth)
+          return yield* new WrongState({
+            detail: `A team may be ${teamDepth} deep, and yours is. Give the work to those you have.`,
+          })
+        if ((yield* agents.team(parent.id)).length >= teamWidth)
+          return yield* new WrongState({ detail: `An agent may have ${teamWidth} children, and you have them.` })
+        if ((yield* tree.sizeOf(parent)) >= teamAgents)
+          return yield* new WrongState({ detail: `A team may have ${teamAgents} agents, and yours has them.` })
+      })
+
+      const thinkerFor = Effect.fnUntraced(function* (parent: Agent, wanted: NewTeamAgent) {
+        const { thinker } = parent
+        if (thinker.kind !== "program") {
+          if (wanted.program !== undefined) return yield* bad("program", "you were given no programs")
+          return thinker
+        }
+        const { children = {}, ...own } = thinker
+        const chosen = wanted.program === undefined ? own : children[wanted.program]
+        if (chosen === undefined) {
+          const names = Object.keys(children)
+          return yield* bad(
+            "program",
+            `you were given no program "${wanted.program}"; ${names.length === 0 ? "leave it out" : `there are: ${names.join(", ")}`}`,
+          )
+        }
+        const workspace = yield* Effect.mapError(
+          workspaces.under(parent, thinker, wanted.workspaceSubdir ?? null),
+          (message) => bad("workspace_subdir", message),
+        )
+        return { ...chosen, kind: "program" as const, children, workspace }
+      })
+
+      const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (parent, wanted, run) {
+        yield* fresh(parent, wanted.name)
+        yield* bounded(parent)
+        const role: AgentRole = wanted.role ?? "worker"
+        const thinker = yield* thinkerFor(parent, wanted)
+        const made = yield* principals.add({
+          kind: "agent",
+          name: wanted.name,
+          roles: parent.roles,
+          toolsets: parent.toolsets,
+          ...(parent.owner === null ? {} : { owner: parent.owner }),
+        })
+        const child = yield* agents.change(made.id, {
+          persona: wanted.instructions,
+          model: parent.model,
+          limits: parent.limits,
+          thinker,
+          role,
+          parent: parent.id,
+        })
+        yield* post.instruct(parent, child, wanted.instructions, run)
+        return child
+      })
+
+      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent) {
+        const messages = yield* Effect.orDie(
+          sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
+            SELECT m.id, a.name AS author, (SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
+              WHERE t.message = m.id ORDER BY p.name LIMIT 1) AS "to", m.text, m.created_at AS at
+            FROM messages m JOIN principals a ON a.id = m.author
+            WHERE m.call IS NULL AND m.deleted_at IS NULL AND (m.author = ${agent.id}
+              OR EXISTS (SELECT 1 FROM triggers t WHERE t.message = m.id AND t.agent = ${agent.id}))
+            ORDER BY m.created_at DESC, m.id DESC LIMIT ${recent}`,
+        )
+        const calls = yield* Effect.orDie(
+          sql<{
+            id: CallId
+            tool: string
+            state: string
+            at: string
+          }>`SELECT id, tool, state, created_at AS at FROM calls
+            WHERE principal = ${agent.id} ORDER BY id DESC LIMIT ${recent}`,
+        )
+        return new TeamActivity({
+          agent: yield* tree.shown(agent),
+          messages: messages.toReversed().map(({ at, author, id, text, to }) => ({
+            id,
+            from: author,
+            to,
+            text,
+            at: DateTime.makeUnsafe(at),
+          })),
+          calls: calls.toReversed().map((call) => ({ ...call, at: DateTime.makeUnsafe(call.at) })),
+        })
+      })
+
+      const remove = Effect.fnUntraced(function* (agent: Agent) {
+        const below = yield* agents.team(agent.id)
+        if (below.length > 0)
+          return yield* new WrongState({
+            detail: `${agent.name} has ${below.map(({ name }) => name).join(", ")} working for it: remove those first, only leaves can be removed.`,
+          })
+        yield* principals.retire(agent.id)
+      })
+
+      const stop: Team["Service"]["stop"] = Effect.fn("Team.stop")(function* (agent, by, leaves) {
+        if (leaves) yield* journal.transact(remove(agent))
+        const reader = { principal: agent, all: true }
+        const open = yield* Effect.orDie(
+          sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent.id as PrincipalId}
+            AND state IN ('queued', 'running', 'waiting_tool', 'waiting_reply')`,
+        )
+        for (const { id } of open) yield* Effect.ignore(runs.cancel(id, reader, by))
+        return { stopped: open.length }
+      })
+
+      return Team.of({ spawn, activity, stop })
+    }),
+  )
+}

@@ -1,0 +1,8 @@
+/** The space in which an agent and those who work for it talk. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE team_spaces (parent TEXT PRIMARY KEY, space TEXT NOT NULL)`
+})

@@ -1,0 +1,287 @@
+/**
+ * Seed 003's tools, for agents that work in a tree. Every one of them returns at once: what others have to say comes as the
+ * next message (S3-09). Whom an agent may write to, and what answers what, the room `team` says.
+ */
+import { type Agent, Caller, type MailKind, type NewTeamAgent, WrongState } from "@stoa/contract"
+import { Effect } from "effect"
+import { Agents } from "../access/identity/Agents.ts"
+import { Principals } from "../access/identity/Principals.ts"
+import type { HandlerCall } from "../calls/road/Handler.ts"
+import { Inbox } from "../runs/waking/Inbox.ts"
+import { human, Post } from "../team/Post.ts"
+import { makePolling } from "../team/Polling.ts"
+import { Team } from "../team/Team.ts"
+import { Tree } from "../team/Tree.ts"
+import { integer, offered, text } from "./face.ts"
+import { bare } from "./talk.ts"
+
+const name = text("The agent's name", { minLength: 1, maxLength: 100 })
+const body = text("Message body", { minLength: 1 })
+const seconds = integer(
+  "Stop waiting after so many seconds; without it the wait ends when nobody can answer any more",
+  {
+    minimum: 1,
+    maximum: 604_800,
+  },
+)
+
+interface SendInput {
+  readonly recipient: string
+  readonly text: string
+  readonly sync?: boolean
+  readonly reply_to?: string
+  readonly timeout_seconds?: number
+}
+
+interface BroadcastInput {
+  readonly text: string
+  readonly gather?: "all" | "any" | number
+  readonly timeout_seconds?: number
+}
+
+interface SpawnInput {
+  readonly name: string
+  readonly instructions: string
+  readonly role?: "worker" | "reviewer"
+  readonly workspace_subdir?: string | null
+  readonly program?: string
+}
+
+export const team = Effect.gen(function* () {
+  const agents = yield* Agents
+  const principals = yield* Principals
+  const inbox = yield* Inbox
+  const post = yield* Post
+  const tree = yield* Tree
+  const group = yield* Team
+  const polling = yield* makePolling
+
+  /** Who calls, as the agent it is: identity comes from the token (S3-04). */
+  const self = Effect.gen(function* () {
+    const { principal } = yield* Caller
+    if (principal.kind === "agent") return yield* agents.get(principal.id)
+    return yield* new WrongState({ detail: "Only agents have a team. People write to agents with stoa agents say." })
+  })
+
+  const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>
+    from === null ? "system" : fromKind === "person" ? human : from
+
+  const member = Effect.fnUntraced(function* (agent: Agent) {
+    const { inbox: mail, role, state } = yield* tree.shown(agent)
+    return { name: agent.name, agent_id: bare(agent.id), role, state, inbox: mail }
+  })
+
+  return [
+    offered("team", {
+      name: "send_message",
+      unites: { status: "sent", waiting_for_reply: false },
+      description:
+        "Send a message to another agent: your parent, a child or a sibling. Returns at once; the reply to a sync message arrives as your next message, so end your turn then.",
+      effects: "store",
+      input: {
+        properties: {
+          recipient: text(`The agent's name. A root agent may write to ${human}, the human`, { minLength: 1 }),
+          text: body,
+          sync: {
+            type: "boolean",
+            description:
+              "Whether the reply is to be your next message. An answer to somebody who waits for you needs none",
+            default: true,
+          },
+          reply_to: text("The message that this answers, if not the oldest open request of the recipient", {
+            minLength: 1,
+          }),
+          timeout_seconds: seconds,
+        },
+        required: ["recipient", "text"],
+      },
+      run: Effect.fnUntraced(function* (input: SendInput, call: HandlerCall) {
+        const { message, waits } = yield* post.send(
+          yield* self,
+          input.recipient,
+          { text: input.text, sync: input.sync, replyTo: input.reply_to, seconds: input.timeout_seconds },
+          call,
+        )
+        return { status: "sent", message_id: bare(message.id), waiting_for_reply: waits }
+      }),
+    }),
+    offered("team", {
+      name: "broadcast",
+      description:
+        "Send a message to all your siblings. Their replies arrive as separate messages; with gather they arrive together, as your next message.",
+      effects: "store",
+      input: {
+        properties: {
+          text: body,
+          gather: {
+            anyOf: [
+              { type: "string", enum: ["all", "any"] },
+              { type: "integer", minimum: 1, maximum: 1000 },
+            ],
+            description: "Wait until all, any or so many have replied",
+          },
+          timeout_seconds: seconds,
+        },
+        required: ["text"],
+      },
+      run: Effect.fnUntraced(function* (input: BroadcastInput, call: HandlerCall) {
+        const gathering =
+          input.gather === undefined ? undefined : { needed: input.gather, seconds: input.timeout_seconds }
+        const sent = yield* post.broadcast(yield* self, input.text, gathering, call)
+        return {
+          status: "sent",
+          message_id: bare(sent.message.id),
+          recipient_count: sent.recipients,
+          ...(sent.waits ? { waiting_for_reply: true } : {}),
+        }
+      }),
+    }),
+    offered("team", {
+      name: "check_inbox",
+      description: "Retrieve pending messages. Replies to sync messages do not come here: they are your next message.",
+      effects: "store",
+      input: {
+        properties: {
+          sender: text("Only of this agent", { minLength: 1 }),
+          kind: {
+            type: "string",
+            enum: ["request", "response", "notification", "multicast", "error"],
+            description: "Only of this kind",
+          },
+        },
+      },
+      run: Effect.fnUntraced(function* (
+        input: { readonly sender?: string; readonly kind?: MailKind },
+        { caller, run }: HandlerCall,
+      ) {
+        const me = yield* self
+        const sender =
+          input.sender === undefined
+            ? {}
+            : { sender: input.sender === "system" ? null : (yield* principals.get(input.sender)).id }
+        const kind = input.kind === undefined ? {} : { kind: input.kind }
+        const taken = yield* inbox.take(me.id, caller.run ?? null, { ...sender, ...kind })
+        const hint = yield* polling(run, taken.length)
+        return {
+          messages: taken.map((one) => ({
+            from: shownName(one),
+            text: one.text,
+            message_id: bare(one.message ?? one.source),
+            ...(one.replyTo === null ? {} : { reply_to: bare(one.replyTo) }),
+          })),
+          ...(hint === undefined ? {} : { hint }),
+        }
+      }),
+    }),
+    offered("team", {
+      name: "spawn_agent",
+      description: "Create a subagent. It begins with its instructions as soon as there is room, and works for you.",
+      effects: "store",
+      input: {
+        properties: {
+          name: text("Its name, which nobody near you has", { minLength: 1, maxLength: 63 }),
+          instructions: text("What it is, and what it shall do", { minLength: 1, maxLength: 32_768 }),
+          role: { type: "string", enum: ["worker", "reviewer"], description: "What it is called", default: "worker" },
+          workspace_subdir: {
+            type: ["string", "null"],
+            description: "A subdirectory of your workspace; without it, it works in yours",
+            default: null,
+          },
+          program: text("One of the programs you were given, if not your own", { minLength: 1 }),
+        },
+        required: ["name", "instructions"],
+      },
+      run: Effect.fnUntraced(function* (input: SpawnInput, { caller }: HandlerCall) {
+        const wanted: NewTeamAgent = {
+          name: input.name,
+          instructions: input.instructions,
+          ...(input.role === undefined ? {} : { role: input.role }),
+          ...(input.workspace_subdir === undefined ? {} : { workspaceSubdir: input.workspace_subdir }),
+          ...(input.program === undefined ? {} : { program: input.program }),
+        }
+        const child = yield* group.spawn(yield* self, wanted, caller.run)
+        return { status: "created", agent_id: bare(child.id), name: child.name }
+      }),
+    }),
+    offered("team", {
+      name: "inspect_agent",
+      description: "View the recent activity of a subordinate.",
+      effects: "none",
+      input: { properties: { name }, required: ["name"] },
+      run: Effect.fnUntraced(function* (input: { readonly name: string }) {
+        const { agent, calls, messages } = yield* group.activity(yield* tree.child(yield* self, input.name))
+        return {
+          state: agent.state,
+          recent_messages: messages.map(({ from, id, text: words, to }) => ({
+            from,
+            to,
+            text: words,
+            message_id: bare(id),
+          })),
+          recent_calls: calls.map(({ state, tool }) => ({ tool, state })),
+          inbox: agent.inbox,
+        }
+      }),
+    }),
+    offered("team", {
+      name: "complete",
+      description:
+        "Say that your work is done, and what came of it: it goes to your parent as the answer to what it asked, or to the human if you have none.",
+      effects: "store",
+      input: { properties: { result: text("What came of it", { minLength: 1 }) }, required: ["result"] },
+      run: Effect.fnUntraced(function* (input: { readonly result: string }, call: HandlerCall) {
+        const me = yield* self
+        const parent = me.parent === null ? human : (yield* agents.get(me.parent)).name
+        const mail = { text: input.result, sync: false, replyTo: undefined, seconds: undefined }
+        const { message } = yield* post.send(me, parent, mail, call)
+        return { status: "completed", message_id: bare(message.id) }
+      }),
+    }),
+    offered("team", {
+      name: "list_team",
+      description: "Who is near you: your parent, your children and your siblings, with what each is doing.",
+      effects: "none",
+      input: { properties: {} },
+      run: Effect.fnUntraced(function* () {
+        const kin = yield* tree.around(yield* self)
+        const those = (relation: string) =>
+          Effect.forEach(
+            kin.filter((one) => one.relation === relation),
+            ({ agent }) => member(agent),
+          )
+        return {
+          parent: (yield* those("parent"))[0] ?? null,
+          children: yield* those("child"),
+          siblings: yield* those("sibling"),
+        }
+      }),
+    }),
+    offered("team", {
+      name: "whoami",
+      description: "Who you are in your team.",
+      effects: "none",
+      input: { properties: {} },
+      run: Effect.fnUntraced(function* () {
+        const me = yield* self
+        const { depth, role, state } = yield* tree.shown(me)
+        const parent = me.parent === null ? null : (yield* agents.get(me.parent)).name
+        return { agent_id: bare(me.id), name: me.name, role, state, parent, depth }
+      }),
+    }),
+    offered("team", {
+      name: "stop_agent",
+      description: "Stop what a child is doing. With remove it leaves the team; only an agent without children can.",
+      effects: "outside",
+      input: {
+        properties: { name, remove: { type: "boolean", description: "It leaves the team", default: false } },
+        required: ["name"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly name: string; readonly remove?: boolean }) {
+        const me = yield* self
+        const child = yield* tree.child(me, input.name)
+        const { stopped } = yield* group.stop(child, me.name, input.remove === true)
+        return { status: input.remove === true ? "removed" : "stopped", name: child.name, runs_stopped: stopped }
+      }),
+    }),
+  ]
+})

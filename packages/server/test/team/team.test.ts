@@ -1,0 +1,181 @@
+/** Toolset `team` on real processes: a lead, its workers, and what comes back as the next turn. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ask, Guest } from "../house.ts"
+import { dm, ended, stores } from "../runs/runsKit.ts"
+import { fresh, someone } from "../spaces/spacesGuests.ts"
+import { answersOf, logOf, programmed, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
+
+const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+/** A lead and its workers, and a person who talks to the lead. */
+const crew = Effect.fnUntraced(function* (workers: number) {
+  const ada = yield* someone()
+  const lead = yield* programmed({ name: fresh("lead"), toolsets: ["team"] })
+  const team = yield* Effect.forEach(Array.from({ length: workers }), () =>
+    programmed({ name: fresh("worker"), toolsets: ["team"], parent: lead.name }),
+  )
+  const space = yield* dm(ada, lead)
+  const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
+  const heard = Effect.map(
+    ask(() => ada.client.spaces.messages(space.id)),
+    ({ items }) => items.map(({ text }) => text),
+  )
+  return { ada, lead, team, space, say, heard }
+})
+
+for (const store of stores)
+  layer(teamHouse({ store, env: { STOA_SLOTS: "1" } }), { excludeTestServices: true, timeout: 60_000 })(
+    `teams with one slot on ${store}`,
+    (it) => {
+      it.effect(
+        "S3-10 S3-12 S3-13 S3-19 S3-23 a sync message is two turns: sent at once, the reply is the next message",
+        () =>
+          Effect.gen(function* () {
+            const { heard, lead, say, team } = yield* crew(1)
+            const worker = team[0]!
+            yield* setProgram([
+              {
+                when: { agent: lead.name, text: "Reply from" },
+                call: [{ tool: "check_inbox" }],
+                say: "All is well.",
+              },
+              {
+                when: { agent: lead.name },
+                call: [
+                  { tool: "send_message", input: { recipient: worker.name, text: "How is it?" } },
+                  { tool: "send_message", input: { recipient: worker.name, text: 5 } },
+                  { tool: "send_message", input: { recipient: worker.name, text: "x", sync: "maybe" } },
+                ],
+                say: "I asked.",
+              },
+              {
+                when: { agent: worker.name },
+                call: [{ tool: "send_message", input: { recipient: lead.name, text: "It is well." } }],
+              },
+            ])
+            yield* say("ask the worker")
+            const [run] = yield* ended(lead)
+            assert.deepInclude(run!, { state: "completed", step: 2 })
+            const [sent, ...wrong] = yield* answersOf(lead, "send_message")
+            assert.match(JSON.stringify(wrong[0]), /text/)
+            assert.match(JSON.stringify(wrong[1]), /sync/)
+            assert.deepStrictEqual(Object.keys(sent!), ["status", "message_id", "waiting_for_reply"])
+            assert.deepInclude(sent!, { status: "sent", waiting_for_reply: true })
+            assert.match(sent!["message_id"] as string, new RegExp(`^${uuid}$`))
+            const turns = yield* turnsOf(lead)
+            assert.strictEqual(
+              turns[1],
+              `Reply from ${worker.name} (to message ${String(sent!["message_id"])}):\nIt is well.`,
+            )
+            assert.strictEqual(turns.length, 2)
+            assert.deepStrictEqual(yield* answersOf(lead, "check_inbox"), [{ messages: [] }])
+            assert.deepInclude((yield* answersOf(worker, "send_message"))[0]!, { waiting_for_reply: false })
+            assert.deepStrictEqual(yield* heard, ["ask the worker", "All is well."])
+            // Two turns, two processes, and the first was gone before the worker's began: there is one slot.
+            const pids = (yield* logOf(lead)).flatMap(({ pid }) => pid ?? [])
+            assert.strictEqual(new Set(pids).size, 2)
+          }),
+      )
+
+      it.effect("S3-18 S3-24 S3-34 S3-35 X-12 other mail waits in the inbox while the reply is the next turn", () =>
+        Effect.gen(function* () {
+          const { lead, say, team } = yield* crew(2)
+          const [one, two] = team as [(typeof team)[0], (typeof team)[0]]
+          yield* setProgram([
+            {
+              when: { agent: lead.name, text: "Reply from" },
+              call: [{ tool: "check_inbox" }, { tool: "check_inbox" }],
+              say: "done",
+            },
+            {
+              when: { agent: lead.name },
+              call: [{ tool: "send_message", input: { recipient: one.name, text: "How is it?" } }],
+            },
+            {
+              when: { agent: one.name, text: "Reply from" },
+              call: [{ tool: "send_message", input: { recipient: lead.name, text: "It is well." } }],
+            },
+            {
+              when: { agent: one.name },
+              call: [{ tool: "send_message", input: { recipient: two.name, text: "Tell the lead." } }],
+            },
+            {
+              when: { agent: two.name },
+              call: [
+                { tool: "send_message", input: { recipient: lead.name, text: "first", sync: false } },
+                { tool: "send_message", input: { recipient: lead.name, text: "second", sync: false } },
+                { tool: "send_message", input: { recipient: one.name, text: "told" } },
+              ],
+            },
+          ])
+          yield* say("begin")
+          yield* ended(lead)
+          const turns = yield* turnsOf(lead)
+          assert.match(turns[1]!, /^Reply from .*\nIt is well\.\n\n2 other messages are in your inbox/)
+          const looks = yield* answersOf(lead, "check_inbox")
+          const found = looks[0]!["messages"] as ReadonlyArray<{ from: string; text: string; message_id: string }>
+          assert.deepStrictEqual(
+            found.map(({ from, text }) => [from, text]),
+            [
+              [two.name, "first"],
+              [two.name, "second"],
+            ],
+          )
+          assert.deepStrictEqual(looks[1], { messages: [] })
+          assert.deepStrictEqual(
+            (yield* answersOf(two, "send_message")).map((sent) => sent["waiting_for_reply"]),
+            [false, false, false],
+          )
+          // What was taken out of the inbox is still in the history.
+          const sql = yield* SqlClient.SqlClient
+          const rows = yield* sql`SELECT id FROM messages WHERE id = ${`msg_${found[0]!.message_id}`}`
+          assert.strictEqual(rows.length, 1)
+        }),
+      )
+
+      it.effect(
+        "S3-38 S3-39 S3-40 S3-41 S3-69 a child is made at once, starts after its parent's turn, and has mail",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const { lead, say } = yield* crew(0)
+            const name = fresh("kid")
+            yield* setProgram([
+              { when: { agent: lead.name, text: "Reply from" }, say: "fine" },
+              {
+                when: { agent: lead.name },
+                call: [
+                  { tool: "spawn_agent", input: { name: `${name}-x`, instructions: "Work.", role: "manager" } },
+                  { tool: "spawn_agent", input: { name, instructions: "Count to three." } },
+                  { tool: "send_message", input: { recipient: name, text: "And tell me." } },
+                  { tool: "inspect_agent", input: { name } },
+                ],
+              },
+              {
+                when: { agent: name },
+                call: [{ tool: "send_message", input: { recipient: lead.name, text: "1 2 3" } }],
+              },
+            ])
+            yield* say("begin")
+            yield* ended(lead)
+            const [refused, made] = yield* answersOf(lead, "spawn_agent")
+            assert.match(JSON.stringify(refused), /role/)
+            assert.deepStrictEqual(Object.keys(made!), ["status", "agent_id", "name"])
+            assert.deepInclude(made!, { status: "created", name })
+            const child = yield* ask(() => admin.agents.get(name))
+            assert.strictEqual(child.id, `prn_${String(made!["agent_id"])}`)
+            assert.strictEqual(child.role, "worker")
+            const [first] = yield* turnsOf({ name })
+            assert.match(first!, /Count to three\.\n\nMessage from .*\nAnd tell me\.$/)
+            assert.deepInclude((yield* answersOf(lead, "inspect_agent"))[0]!, { state: "idle" })
+            // It works in its parent's workspace.
+            const where = (agent: { readonly name: string }) =>
+              Effect.map(logOf(agent), (log) => log.find(({ cwd }) => cwd !== undefined)!.cwd)
+            assert.strictEqual(yield* where({ name }), yield* where(lead))
+            assert.match((yield* turnsOf(lead))[1]!, /\n1 2 3$/)
+          }),
+      )
+    },
+  )
