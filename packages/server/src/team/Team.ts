@@ -8,7 +8,6 @@ import {
   BadInput,
   type CallId,
   type NewTeamAgent,
-  type PrincipalId,
   type RunId,
   TeamActivity,
   WrongState,
@@ -173,7 +172,7 @@ export class Team extends Context.Service<
         if (leaves) yield* journal.transact(remove(agent))
         const reader = { principal: agent, all: true }
         const open = yield* Effect.orDie(
-          sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent.id as PrincipalId}
+          sql<{ id: RunId }>`SELECT id FROM runs WHERE agent = ${agent.id}
             AND state IN ('queued', 'running', 'waiting_tool', 'waiting_reply')`,
         )
         for (const { id } of open) yield* Effect.ignore(runs.cancel(id, reader, by))
