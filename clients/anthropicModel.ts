@@ -20,7 +20,7 @@ interface Block {
   readonly type: string
   readonly content?: string | ReadonlyArray<{ readonly type: string; readonly text?: string }>
 }
-interface Asked {
+export interface Asked {
   readonly model: string
   readonly stream?: boolean
   readonly tools?: ReadonlyArray<{ readonly name: string; readonly input_schema: object }>

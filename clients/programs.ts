@@ -3,16 +3,14 @@ import { strict as assert } from "node:assert"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Model, type Script, startModel } from "./anthropicModel.ts"
+import { type Script, startModel } from "./anthropicModel.ts"
 import { approve, type Check, type Guests, mottoSchema, stdioOf } from "./checks.ts"
+import { anthropic, jsonIn, sit } from "./claude.ts"
 import { startResponses } from "./openaiModel.ts"
+import { remembering } from "./remembering.ts"
 import { here } from "./surroundings.ts"
 
-const claude = join(here, `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`)
 const sdk = fileURLToPath(new URL("../packages/sdk/src/claude.ts", import.meta.url))
-
-/** The JSON in what a tool said, whatever the program put around it. */
-const jsonIn = (text: string): unknown => JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
 
 /** A tool, one that a person approves before the model goes on, and a look at what became of it. */
 const story = (guests: Guests, heard: Array<string>): Script => ({
@@ -41,35 +39,19 @@ const judge = async ({ house }: Guests, heard: ReadonlyArray<string>, who: strin
   assert.equal(`${items[0]?.author?.name}: ${items[0]?.text}`, `${who}: It is wiped.`)
 }
 
-const anthropic = (guests: Guests, model: Model) => ({
-  ANTHROPIC_API_KEY: "loopback",
-  ANTHROPIC_BASE_URL: model.url,
-  CLAUDE_CONFIG_DIR: join(guests.around.home, ".claude"),
-})
-
 const claudeCode = (transport: "http" | "stdio"): Check => [
   `Claude Code over ${transport}: lists our tools, calls them, and goes on when a person has approved one`,
   async (guests) => {
-    const { around, house, tokens } = guests
     const heard: Array<string> = []
-    const model = await startModel(story(guests, heard))
-    const server =
-      transport === "http"
-        ? { type: "http", url: `${house.url}/mcp`, headers: { Authorization: `Bearer ${tokens.Jim}` } }
-        : stdioOf(tokens.Jim, guests)
-    const config = join(around.home, `claude-${transport}.json`)
-    writeFileSync(config, JSON.stringify({ mcpServers: { stoa: server } }))
-    const flags = ["--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__stoa", "--verbose"]
-    const asked = ["-p", "Wipe the logs.", "--output-format", "stream-json", "--model", "claude-loopback"]
-    const { code, lines, stderr } = await around.run(claude, [...asked, ...flags], { env: anthropic(guests, model) })
-    await model.close()
-    assert.equal(code, 0, stderr + lines.join("\n"))
+    const { model, result } = await sit(guests, {
+      who: "Jim",
+      transport,
+      prompt: "Wipe the logs.",
+      script: story(guests, heard),
+    })
     const shown = model.asked.flatMap(({ tools = [] }) => tools).find((tool) => tool.name === "mcp__stoa__motto")
     assert.deepEqual((shown?.input_schema as typeof mottoSchema | undefined)?.properties, mottoSchema.properties)
-    const messages = lines.map((line) => JSON.parse(line) as { type: string; subtype?: string; result?: string })
-    const init = messages.find(({ subtype }) => subtype === "init") as unknown as { readonly mcp_servers: unknown }
-    assert.deepEqual((init.mcp_servers as ReadonlyArray<{ readonly status: string }>)[0]?.status, "connected")
-    assert.equal(messages.find(({ type }) => type === "result")?.result, "The folder is wiped.")
+    assert.equal(result, "The folder is wiped.")
     await judge(guests, heard, "Jim")
   },
 ]
@@ -226,6 +208,7 @@ const silence: Check = [
 export const programs: ReadonlyArray<Check> = [
   claudeCode("http"),
   claudeCode("stdio"),
+  remembering,
   agentSdk,
   types,
   codex("http"),
