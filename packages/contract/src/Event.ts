@@ -168,6 +168,7 @@ export const kinds = {
   // Ids and versions, never content: what was forgotten is not in the journal (G-21). `principal` is the owner.
   "memory.written": kind("concerned", 90, { ...memory, version: Schema.Int }),
   "memory.deleted": kind("concerned", 90, { ...memory, version: Schema.Int, permanent: Schema.Boolean }),
+  "memory.erased": kind("concerned", 365, { principal: PrincipalId, before: Schema.String }),
   "memory.shared": kind("concerned", 365, {
     ...memory,
     reader: PrincipalId,

@@ -30,6 +30,8 @@ import { Wallets } from "./access/identity/Wallets.ts"
 import { WalletSignIn } from "./access/identity/WalletSignIn.ts"
 import { Address } from "./calls/waiting/Address.ts"
 import { layerCallRetention } from "./calls/CallRetention.ts"
+import { layerErasedCalls } from "./calls/ErasedCalls.ts"
+import { layerErasedRuns } from "./runs/ErasedRuns.ts"
 import { layerDeletedFiles } from "./calls/DeletedFiles.ts"
 import { Calls } from "./calls/Calls.ts"
 import { Explanations } from "./calls/catalogue/Explanations.ts"
@@ -273,7 +275,7 @@ const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layer
 
 /** The third floor: the one road, and what walks it; above it runs, and the toolsets, which offer their tools to the road. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(Toolsets.layer, wakeReader).pipe(
+  Layer.mergeAll(Toolsets.layer, wakeReader, layerErasedCalls, layerErasedRuns).pipe(
     Layer.provideMerge(Team.layer),
     Layer.provideMerge(Post.layer),
     Layer.provideMerge(Tree.layer),

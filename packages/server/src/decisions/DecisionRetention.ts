@@ -1,6 +1,7 @@
 /**
  * Removes expired closed decisions, except those whose subject still exists or on which a standing approval is based.
  */
+import type { CallId } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../store/Moment.ts"
@@ -84,3 +85,8 @@ export const makeDecisionRetention = Effect.map(SqlClient.SqlClient, (sql) => {
     return removed
   }, Effect.orDie)
 })
+
+/** What was asked about these calls said what they were given: it stays that it was asked, and what was answered. */
+export const eraseInputs = (sql: SqlClient.SqlClient, calls: ReadonlyArray<CallId>, instead: string) =>
+  sql`UPDATE decisions SET input = ${instead}, value = NULL, note = NULL
+    WHERE ${sql.in("call", calls)} AND answered_at IS NOT NULL`

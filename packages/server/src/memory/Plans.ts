@@ -256,9 +256,16 @@ const makeFollowing = Effect.gen(function* () {
     })
   })
 
+  /** When its timer was set for: the time it is due, and its share of the jitter. */
+  const wantedAt = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Fired) {
+    const record = yield* Effect.option(memories.get({ id: principal }, plan))
+    const { jitter = 0 } = (record._tag === "Some" ? definitionIn(record.value) : undefined) ?? {}
+    return DateTime.add(DateTime.makeUnsafe(dueAt), { seconds: jitterOf(plan, dueAt, jitter) })
+  })
+
   /** One that skips what it missed fires only while it is not too late. */
   const look = Effect.fnUntraced(function* (fired: Fired, at: DateTime.Utc) {
-    if (isLate(DateTime.makeUnsafe(fired.dueAt), at)) return yield* advance(fired, at, false)
+    if (isLate(yield* wantedAt(fired), at)) return yield* advance(fired, at, false)
     yield* timers.set({ purpose: planPurpose, key: keyOf(fired.plan), dueAt: at, payload: { ...fired } })
   })
 

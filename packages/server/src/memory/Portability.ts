@@ -189,7 +189,10 @@ export class Portability extends Context.Service<
           yield* drop(row)
           yield* journal.append({ kind: "memory.deleted", body })
         }
-        if (rows.length < erasedAtOnce) yield* sql`DELETE FROM memory_erasures WHERE owner = ${owner}`
+        if (rows.length < erasedAtOnce) {
+          yield* sql`DELETE FROM memory_erasures WHERE owner = ${owner}`
+          yield* journal.append({ kind: "memory.erased", body: { principal: owner, before } })
+        }
         return rows.length
       }, Effect.orDie)
 

@@ -95,6 +95,10 @@ const failureOf = (error: { readonly message: string }, toolName: string, { prin
     ? new ToolAuthorizationError({ message: error.message, toolName, agentId: principal.id, rule: error.rule })
     : new ToolExecutionError({ message: error.message, toolName })
 
+/** They work on what their caller remembers, and their calls are erased with it. */
+export const remembering = (tools: ReadonlyArray<Offered>): ReadonlyArray<Offered> =>
+  tools.map((one) => ({ ...one, traits: { ...one.traits, remembers: true } }))
+
 /** A face's tool as the catalogue takes it. */
 export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
   const { annotations, countedAs, description, effects, everywhere, input, name, tags, timeoutMs, unites, wallets } =

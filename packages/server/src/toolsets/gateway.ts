@@ -5,7 +5,7 @@
 import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
 import { type HandlerCall, Waits as Waiting } from "../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
-import { integer, offered, text } from "./face.ts"
+import { integer, offered, text, remembering } from "./face.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { Waits } from "../runs/waiting/Waits.ts"
 import { gatewayRuns } from "./runs.ts"
@@ -136,6 +136,6 @@ export const gateway = Effect.gen(function* () {
       }),
     }),
     ...(yield* gatewayRuns),
-    ...(yield* gatewayMemory),
+    ...remembering(yield* gatewayMemory),
   ]
 })

@@ -1,6 +1,6 @@
 /** Seed 000's six tools: three that talk, and three that remember. Who calls is never an argument. */
 import { Effect } from "effect"
-import { offered, text } from "./face.ts"
+import { offered, text, remembering } from "./face.ts"
 import { officeMemory } from "./memory.ts"
 import { bare, makeTalk } from "./talk.ts"
 
@@ -48,6 +48,6 @@ export const office = Effect.gen(function* () {
       input: { properties: {} },
       run: () => Effect.succeed({ action: "none" }),
     }),
-    ...(yield* officeMemory),
+    ...remembering(yield* officeMemory),
   ]
 })

@@ -11,7 +11,7 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { isMember } from "../spaces/Spaces.ts"
 import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
-import { type FaceTool, integer, offered, text } from "./face.ts"
+import { type FaceTool, integer, offered, text, remembering } from "./face.ts"
 import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
 import { stoaSearch } from "./search.ts"
@@ -320,8 +320,8 @@ export const stoa = Effect.gen(function* () {
         return { id, state, verdict, answeredBy }
       }),
     }),
-    ...(yield* stoaMemory),
-    ...(yield* stoaSearch),
+    ...remembering(yield* stoaMemory),
+    ...remembering(yield* stoaSearch),
     ...(yield* stoaRuns),
   ]
 })

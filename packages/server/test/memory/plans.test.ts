@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { PrincipalId } from "@stoa/contract"
 import { DateTime, Effect, Exit, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Meanings } from "../../src/memory/meaning/Meanings.ts"
@@ -188,6 +189,71 @@ for (const [name, place] of places)
               yield* firing(9, "11:00:00")
               yield* becomes(owner, ["12:00", "12:00", "12:00", null])
               assert.deepStrictEqual(yield* Effect.forEach(ids, count), [2, 5, 1, 1])
+            }),
+          )
+        }),
+    )
+
+    it.effect(
+      "G-26 jitter spreads plans over its seconds, the same after a restart, once each, also for one that skips; times do not drift",
+      () =>
+        Effect.gen(function* () {
+          const { during, owner } = yield* house
+          const jitter = 1800
+          const timersNow = Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const rows = yield* sql<{
+              dueAt: string
+              payload: string
+            }>`SELECT due_at, payload FROM timers WHERE purpose IN ('plan', 'plan-look') ORDER BY due_at`
+            return rows.map(({ dueAt, payload }) => ({
+              plan: (JSON.parse(payload) as { plan: string }).plan,
+              after: (Date.parse(dueAt) - Date.parse("2026-11-16T07:00:00Z")) / 1000,
+            }))
+          })
+          const names = Array.from({ length: 12 }, (_, n) => `plan ${n}`)
+          const first = yield* during(
+            Effect.gen(function* () {
+              for (const [n, name] of names.entries()) {
+                const plan = yield* set(owner, {
+                  name,
+                  instruction: "look",
+                  cron: "0 * * * *",
+                  jitter,
+                  missed: n % 2 === 0 ? "once" : "skip",
+                })
+                // What is said of it is when it is due; when it fires is its own affair.
+                assert.strictEqual(plan.nextRunAt, "2026-11-16T07:00:00.000Z")
+              }
+              return yield* timersNow
+            }),
+          )
+          assert.lengthOf(first, 12)
+          for (const { after } of first) assert.isTrue(after >= 0 && after <= jitter, String(after))
+          assert.isAtLeast(new Set(first.map(({ after }) => after)).size, 8)
+          assert.isAbove(first.at(-1)!.after - first[0]!.after, jitter / 4)
+          yield* during(
+            Effect.gen(function* () {
+              assert.deepStrictEqual(yield* timersNow, first)
+              // Each at its own second, and none before.
+              for (const [n, { after }] of first.entries()) {
+                const at = DateTime.add(DateTime.makeUnsafe("2026-11-16T07:00:00Z"), { seconds: after })
+                if (after > (first[n - 1]?.after ?? -1)) assert.isAtMost((yield* fired).length, n)
+                yield* firing(n + 1, DateTime.formatIso(at).slice(11, 19))
+              }
+              yield* becomes(
+                owner,
+                names.map(() => "08:00"),
+              )
+              assert.strictEqual(new Set((yield* fired).map(({ plan }) => plan)).size, 12)
+              assert.lengthOf(yield* fired, 12)
+              for (const { dueAt } of yield* fired) assert.strictEqual(dueAt, "2026-11-16T07:00:00.000Z")
+              // Another time, another share.
+              const next = yield* timersNow
+              assert.notDeepEqual(
+                next.map(({ after, plan }) => [plan, after - 3600]),
+                first.map(({ after, plan }) => [plan, after]),
+              )
             }),
           )
         }),

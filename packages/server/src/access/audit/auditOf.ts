@@ -125,6 +125,8 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("write", `memory/${event.body.record}@${event.body.version}`)
     case "memory.deleted":
       return done(event.body.permanent ? "erase" : "delete", `memory/${event.body.record}@${event.body.version}`)
+    case "memory.erased":
+      return done("erase", `memory of ${event.body.principal}`)
     case "memory.shared":
       return done(
         event.body.right === null ? "unshare" : `share to ${event.body.right}`,

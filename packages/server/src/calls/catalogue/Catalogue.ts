@@ -87,6 +87,8 @@ export class Catalogue extends Context.Service<
     readonly alike: (name: string, owner?: PrincipalId) => string | undefined
     /** Whether anybody has it now: a tool of this set by its name, or `<server>/*` for a server that is there or away. */
     readonly serves: (set: ListedSet, name: string) => Effect.Effect<boolean>
+    /** Tools that work on what their caller remembers, by their names. */
+    readonly remembering: () => ReadonlyArray<string>
     /** May the caller run it: the grants alone. */
     readonly judge: (caller: Caller["Service"], name: string) => Effect.Effect<Judgement>
     /** Rises with every tool that comes, goes or changes. */
@@ -369,6 +371,8 @@ export class Catalogue extends Context.Service<
         require,
         alike,
         pausable,
+        remembering: () =>
+          [...shelves.values()].flatMap(({ traits }) => [...traits.keys()].filter((name) => traits.get(name)!.remembers)),
         serves,
         judge,
         version: () => version,

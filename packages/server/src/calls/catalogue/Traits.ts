@@ -24,6 +24,8 @@ export interface Traits {
   readonly everywhere?: true
   /** The default limit its calls count against, where it is not that of every tool. */
   readonly countedAs?: "calls/memory"
+  /** It reads or writes what its caller remembers: whoever erases that erases what these calls keep of it too (G-21). */
+  readonly remembers?: true
   /** The upstream server it comes from. */
   readonly server?: string
   /** Since when it has been pinned as it is. */

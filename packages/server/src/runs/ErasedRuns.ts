@@ -1,0 +1,23 @@
+/**
+ * An agent's memory was erased: what its ended runs were told and said repeats it, and goes too. That they ran, when, what
+ * they cost and how they ended stays. A run that still works keeps its conversation until it is erased again.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { readerLayer } from "../store/journal/Readers.ts"
+
+const erased = "(erased with the agent's memory)"
+
+export const layerErasedRuns = readerLayer({
+  name: "erased-runs",
+  atomic: false,
+  kinds: ["memory.erased"],
+  handle: Effect.fnUntraced(function* ([event]) {
+    if (event?.kind !== "memory.erased") return
+    const sql = yield* SqlClient.SqlClient
+    const { before, principal } = event.body
+    const ended = sql`SELECT id FROM runs WHERE agent = ${principal} AND created_at <= ${before} AND ended_at IS NOT NULL`
+    yield* sql`UPDATE run_messages SET body = ${erased} WHERE run IN (${ended})`
+    yield* sql`UPDATE steps SET content = '[]' WHERE run IN (${ended})`
+  }),
+})
