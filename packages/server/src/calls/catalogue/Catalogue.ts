@@ -372,7 +372,9 @@ export class Catalogue extends Context.Service<
         alike,
         pausable,
         remembering: () =>
-          [...shelves.values()].flatMap(({ traits }) => [...traits.keys()].filter((name) => traits.get(name)!.remembers)),
+          [...shelves.values()].flatMap(({ traits }) =>
+            [...traits.keys()].filter((name) => traits.get(name)!.remembers),
+          ),
         serves,
         judge,
         version: () => version,
