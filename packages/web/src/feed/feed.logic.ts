@@ -115,6 +115,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "tool.removed": servers,
   "memory.written": memory,
   "memory.deleted": memory,
+  "memory.erased": memory,
   "memory.shared": memory,
   "call.received": () => [stale("calls")],
   "call.waiting": () => [stale("calls")],
