@@ -1,4 +1,28 @@
 /** The page behind a signed link: one decision, one answer. What the house says without a script stands there already. */
+// edge: asks the house by the address it was opened with, and by nothing else.
 import "./tokens.css"
 import "./parts.css"
 import "./page.css"
+import { StoaError } from "@stoa/sdk"
+import { createRoot } from "react-dom/client"
+import { LinkScreen, type LinkAnswer } from "./features/link/LinkScreen.tsx"
+
+const asked = async (init: RequestInit): Promise<LinkAnswer> => {
+  const answer = await fetch(location.pathname, {
+    ...init,
+    headers: { accept: "application/json", "content-type": "application/json" },
+  })
+  const body = (await answer.json()) as LinkAnswer & Readonly<Record<string, unknown>>
+  if (!answer.ok) throw new StoaError(answer.status, body)
+  return body
+}
+
+const begin = async () => {
+  const found = await asked({})
+  createRoot(document.getElementById("root")!).render(
+    <LinkScreen {...found} answer={(given) => asked({ method: "POST", body: JSON.stringify(given) })} />,
+  )
+}
+
+// Without an answer the words of the house stay, and its two buttons with them.
+void begin().catch(() => undefined)

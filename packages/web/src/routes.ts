@@ -84,10 +84,22 @@ const thread = createRoute({
   component: SpaceScreen,
 })
 
+const inInbox = (search: Record<string, unknown>): { tab?: "others" | "answered" | "always" | "mine" } => {
+  const { tab } = search
+  return tab === "others" || tab === "answered" || tab === "always" ? { tab } : {}
+}
+const Decisions = lazyRouteComponent(() => import("./features/decisions/DecisionsScreen.tsx"), "DecisionsScreen")
 const decisions = createRoute({
   getParentRoute: () => house,
   path: "/decisions",
-  component: lazyRouteComponent(() => import("./features/decisions/DecisionsScreen.tsx"), "DecisionsScreen"),
+  validateSearch: inInbox,
+  component: Decisions,
+})
+const decision = createRoute({
+  getParentRoute: () => house,
+  path: "/decisions/$id",
+  validateSearch: inInbox,
+  component: Decisions,
 })
 
 const me = createRoute({
@@ -102,7 +114,7 @@ const places = createRoute({
   component: lazyRouteComponent(() => import("./features/me/PlacesScreen.tsx"), "PlacesScreen"),
 })
 
-const tree = root.addChildren([door, house.addChildren([home, spaces, space, thread, decisions, me, places])])
+const tree = root.addChildren([door, house.addChildren([home, spaces, space, thread, decisions, decision, me, places])])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: false })
 

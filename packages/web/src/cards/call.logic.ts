@@ -1,12 +1,10 @@
 /** A call in one line: what went in, what came out, how it ended. */
 import type { Json, MessageCall } from "../feed/types.ts"
+import { isFields } from "../parts/form/json.logic.ts"
 import { span } from "../parts/time.logic.ts"
 import { words } from "./words/en.ts"
 
 type Fields = Readonly<Record<string, Json>>
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const scalar = (value: Json): string | undefined => {
   if (typeof value === "string") return `“${value.length > 60 ? `${value.slice(0, 60)}…` : value}”`

@@ -7,7 +7,6 @@ export type Space = Plain<Contract.Space>
 export type Member = Space["members"][number]
 export type Message = Plain<Contract.Message>
 export type MessageCall = NonNullable<Message["call"]>
-export type FoundMessage = Plain<Contract.FoundMessage>
 export type Decision = Plain<Contract.Decision>
 export type Approval = Plain<Contract.Approval>
 export type Principal = Plain<Contract.Principal>

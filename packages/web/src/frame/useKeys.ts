@@ -10,7 +10,7 @@ import { sidesOf } from "./side.logic.ts"
 
 const patience = 1500
 
-export const isField = (target: EventTarget | null): boolean =>
+const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
 

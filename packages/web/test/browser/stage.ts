@@ -19,7 +19,7 @@ export interface StageOptions {
 
 /** No fault of the page: the browser itself tells of every answer that is not 2xx. A page that is not signed in asks first. */
 const expected = /Failed to load resource(?!.*\b401\b)|net::ERR_/
-export const wide = { width: 1280, height: 900 }
+const wide = { width: 1280, height: 900 }
 export const phone = { width: 390, height: 844 }
 
 /** In a process of its own, as the house does it. */
@@ -36,7 +36,12 @@ export const stage = ({ configuration = {} }: StageOptions = {}) => {
     home.configure(configuration)
     await built()
     house = await home.start()
-    browser = await chromium.launch({ executablePath: chromiumPath(), args: ["--no-sandbox", "--disable-gpu"] })
+    browser = await chromium.launch({
+      executablePath: chromiumPath(),
+      args: ["--no-sandbox", "--disable-gpu"],
+      // What it leaves behind goes with the home.
+      env: { ...(process.env as Record<string, string>), TMPDIR: home.folder },
+    })
   }, 120_000)
   afterAll(async () => {
     await browser?.close()

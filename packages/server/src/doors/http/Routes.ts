@@ -76,8 +76,7 @@ const elsewhere = HttpRouter.add(
     const { method, target } = request as NodeRequest
     // A person who opens an address of the page gets the page, which knows its own ways; programs get a problem.
     const isPerson = method === "GET" && (request.headers["accept"] ?? "").includes("text/html")
-    if (isPerson && !/^\/(?:api|mcp|assets|d|docs)(?:\/|$)/.test(target.path))
-      return builtPage("index", request.cookies)
+    if (isPerson && !/^\/(?:api|mcp|assets|d|docs)(?:\/|$)/.test(target.path)) return builtPage(request.cookies)
     return problemResponse(new NoRoute({ method, path: target.path }))
   }),
 )

@@ -60,15 +60,22 @@ const beingBuilt = `<!doctype html>
 <title>Stoa</title><link rel="stylesheet" href="/assets/decision.css"></head>
 <body><main><h1>Stoa</h1><p>The page is being built, a few seconds. The API answers already.</p></main></body></html>`
 
-/** One of the documents of the page. The theme a person has chosen is in it from the beginning, so that nothing flashes. */
-export const builtPage = (
-  document: "index" | "link",
-  cookies: Readonly<Record<string, string>>,
-): HttpServerResponse.HttpServerResponse => {
+type Cookies = Readonly<Record<string, string>>
+
+/** One of its documents. The theme a person has chosen is in it from the beginning, so that nothing flashes. */
+const documentOf = (name: "index" | "link", cookies: Cookies): string | undefined => {
   const text = folders()
-    .map((folder) => textOf(new URL(`${document}.html`, folder)))
+    .map((folder) => textOf(new URL(`${name}.html`, folder)))
     .find((one) => one !== undefined)
-  if (text === undefined) return htmlPage(beingBuilt)
   const theme = /^(?:light|dark)$/.exec(cookies["stoa_theme"] ?? "")?.[0]
-  return htmlPage(theme === undefined ? text : text.replace("<html ", `<html data-theme="${theme}" `))
+  return theme === undefined ? text : text?.replace("<html ", `<html data-theme="${theme}" `)
+}
+
+export const builtPage = (cookies: Cookies): HttpServerResponse.HttpServerResponse =>
+  htmlPage(documentOf("index", cookies) ?? beingBuilt)
+
+/** The page behind a signed link: what it says without a script stands in it, until the script draws the card. */
+export const builtLink = (body: string, cookies: Cookies): HttpServerResponse.HttpServerResponse | undefined => {
+  const text = documentOf("link", cookies)
+  return text === undefined ? undefined : htmlPage(text.replace(/<!-- what the house says[^>]*-->/, () => body))
 }

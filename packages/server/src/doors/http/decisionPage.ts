@@ -24,6 +24,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Acting } from "../Acting.ts"
 import { problemResponse } from "../Problems.ts"
 import { senderOf } from "./Authentication.ts"
+import { builtLink } from "./builtPage.ts"
 import { htmlPage } from "./html.ts"
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
@@ -41,23 +42,21 @@ const page = (title: string, body: string, status = 200) =>
 const framed = (tag: "pre" | "blockquote", lines: ReadonlyArray<string>) =>
   `<${tag}>${escape(lines.join("\n"))}</${tag}>`
 
-const asked = (decision: Decision, token: string) => {
+/** What it says without a script; with one, the same card as everywhere is drawn in its place. */
+const asked = (decision: Decision, token: string): string => {
   const question = questionIn(decision)
   const input = inputIn(decision)
   const button = (verdict: string, label: string) =>
     `<form method="post" action="/d/${token}/${verdict}"><button type="submit">${label}</button></form>`
-  return page(
-    "A decision is asked of you",
-    [
-      question.heading === null
-        ? `<p>${escape(question.lines.join(" "))}</p>`
-        : `<p>${escape(question.heading)}</p>${framed("blockquote", question.lines)}`,
-      input === null ? "" : `<p>${escape(input.heading!)}</p>${framed("pre", input.lines)}`,
-      decision.kind === "approval"
-        ? button("approve", "Approve") + button("deny", "Deny")
-        : `<p>This asks for a value; answer it in the space, or with "stoa decide".</p>${button("deny", "Decline")}`,
-    ].join(""),
-  )
+  return [
+    question.heading === null
+      ? `<p>${escape(question.lines.join(" "))}</p>`
+      : `<p>${escape(question.heading)}</p>${framed("blockquote", question.lines)}`,
+    input === null ? "" : `<p>${escape(input.heading!)}</p>${framed("pre", input.lines)}`,
+    decision.kind === "approval"
+      ? button("approve", "Approve") + button("deny", "Deny")
+      : `<p>This asks for a value; answer it in the space, or with "stoa decide".</p>${button("deny", "Decline")}`,
+  ].join("")
 }
 
 /** The same for a link that was used, has ended, is no longer for its person, or never was one: it tells nothing. */
@@ -107,7 +106,20 @@ export const decisionPage = Layer.unwrap(
     const look = Effect.gen(function* () {
       const who = yield* bearer("read")
       if (who?.is !== "asked") return dead(404)
-      return asked(yield* decisions.get(who.decision, { principal: who.principal, all: true }), who.token)
+      const decision = yield* decisions.get(who.decision, { principal: who.principal, all: true })
+      const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
+      if (!(headers["accept"] ?? "").includes("text/html") && (headers["accept"] ?? "").includes("application/json"))
+        return HttpServerResponse.setHeader(
+          HttpServerResponse.jsonUnsafe({
+            person: { id: who.principal.id, name: who.principal.name },
+            decision: encode(decision),
+          }),
+          "cache-control",
+          "no-store",
+        )
+      const title = "A decision is asked of you"
+      const body = asked(decision, who.token)
+      return builtLink(`<main class="page alone"><h1>${title}</h1>${body}</main>`, cookies) ?? page(title, body)
     })
 
     const answerAs = ({ as, decision, principal }: Bearer, given: NewAnswer) =>

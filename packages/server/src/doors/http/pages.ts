@@ -19,7 +19,7 @@ const file = (folder: URL, name: string): string => readFileSync(new URL(name, f
 const front = HttpRouter.add(
   "GET",
   "/",
-  Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => builtPage("index", cookies)),
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => builtPage(cookies)),
 )
 const docs = HttpRouter.add(
   "GET",

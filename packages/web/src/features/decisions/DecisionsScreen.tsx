@@ -1,19 +1,165 @@
+/** The inbox: empty it. */
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { HouseDecision } from "../../cards/decision/HouseDecision.tsx"
+import { keys } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
+import { useStore } from "../../feed/store.ts"
+import type { Decision } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { EmptyPane } from "../../parts/Pane.tsx"
+import { Face } from "../../parts/Face.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { ClockTime } from "../../parts/Time.tsx"
+import { AlwaysList } from "./AlwaysList.tsx"
+import { AnsweredList } from "./AnsweredList.tsx"
+import { split, type Tab, tabs } from "./inbox.logic.ts"
+import { OpenList } from "./OpenList.tsx"
+import { askToNotify, notifying, useNotices } from "./notify.ts"
 import { words } from "./words/en.ts"
 
-export const DecisionsScreen = () => {
-  const { decisions } = useStart()
+const useDecision = (id: string | undefined, open: ReadonlyArray<Decision>) => {
+  const known = open.find((one) => one.id === id)
+  return useQuery({
+    queryKey: keys.decision(id ?? ""),
+    queryFn: () => house.decisions.get(id!),
+    enabled: id !== undefined,
+    ...(known === undefined ? {} : { initialData: known }),
+  })
+}
+
+const Where = ({ decision }: { readonly decision: Decision }) => {
+  const { spaces } = useStart()
+  const space = spaces.find(({ id }) => id === decision.space)
   return (
     <>
-      <Bar title={words.title} />
-      {decisions.length === 0 ? <EmptyPane>{words.nothing}</EmptyPane> : null}
-      <ul className="rows">
-        {decisions.map((one) => (
-          <li key={one.id}>{one.question}</li>
-        ))}
-      </ul>
+      <span className="line">
+        <Face name={decision.asker.name} kind={decision.asker.kind} size="s" />
+        {decision.asker.name}
+        {space === undefined ? null : (
+          <>
+            {` ${words.inSpace} `}
+            <Link to="/s/$space" params={{ space: space.name }}>
+              {space.name}
+            </Link>
+          </>
+        )}
+      </span>
+      <span>
+        <ClockTime at={decision.createdAt} />
+      </span>
+    </>
+  )
+}
+
+export const DecisionsScreen = () => {
+  const { tab = "mine" } = useSearch({ strict: false }) as { readonly tab?: Tab }
+  return <Inbox key={tab} tab={tab} />
+}
+
+const Inbox = ({ tab }: { readonly tab: Tab }) => {
+  const { decisions, me } = useStart()
+  const { id } = useParams({ strict: false }) as { readonly id?: string }
+  const navigate = useNavigate()
+  const pane = useRef<HTMLDivElement>(null)
+  const { mine, others } = split(decisions, me.id)
+  const first = tab === "mine" ? mine[0] : tab === "others" ? others[0] : undefined
+  // On a wide page one is always open; on a phone one goes in and comes back. The one that is open stays so, also when
+  // somebody else has answered it: what a person looks at does not vanish.
+  const [kept, keep] = useState(first?.id)
+  if (kept === undefined && first !== undefined) keep(first.id)
+  const shown = id ?? kept
+  const { data, error, isPending, refetch } = useDecision(shown, decisions)
+  const isOn = useStore(notifying)
+  useNotices(mine)
+  const at = mine.findIndex((one) => one.id === shown)
+  /** The next one has the focus when one is answered. */
+  const goOn = () => {
+    const next = mine.find((one) => one.id !== shown)
+    keep(next?.id)
+    if (next === undefined) void navigate({ to: "/decisions", search: { tab } })
+    else void navigate({ to: "/decisions/$id", params: { id: next.id }, search: { tab } })
+  }
+  useEffect(() => {
+    if (id !== undefined) pane.current?.querySelector<HTMLElement>(".decision")?.focus()
+  }, [id])
+  const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.key !== "j" && event.key !== "k" && event.key !== "ArrowDown" && event.key !== "ArrowUp") return
+    const list = [...event.currentTarget.querySelectorAll<HTMLElement>("a.pick")]
+    const here = list.indexOf(document.activeElement as HTMLElement)
+    const next = list[here + (event.key === "j" || event.key === "ArrowDown" ? 1 : -1)]
+    if (next === undefined) return
+    event.preventDefault()
+    next.focus()
+  }
+  return (
+    <>
+      <Bar title={words.title} {...(id === undefined ? {} : { up: "/decisions" })}>
+        {at === -1 || id === undefined ? null : (
+          <span className="faint small phone-only">{words.place(at + 1, mine.length)}</span>
+        )}
+        <button
+          type="button"
+          className="button plain icon"
+          aria-label={isOn ? words.notifying : words.notify}
+          aria-pressed={isOn}
+          onClick={() => void askToNotify()}
+        >
+          <Icon name="bell" small />
+        </button>
+      </Bar>
+      <div className="split list-first">
+        <div
+          className={id === undefined ? "scroll" : "scroll not-phone"}
+          role="region"
+          aria-label={words.waiting}
+          onKeyDown={onKey}
+        >
+          <nav className="tabs stuck" aria-label={words.list}>
+            {tabs.map((one) => (
+              <Link
+                key={one}
+                to="/decisions"
+                search={one === "mine" ? {} : { tab: one }}
+                activeOptions={{ exact: false, includeSearch: false }}
+                aria-selected={tab === one}
+                aria-current={tab === one ? "page" : undefined}
+              >
+                {words.tabs[one]}
+                {one === "mine" && mine.length > 0 ? <span className="count">{mine.length}</span> : null}
+                {one === "others" && others.length > 0 ? <span className="count quiet">{others.length}</span> : null}
+              </Link>
+            ))}
+          </nav>
+          {tab === "mine" ? <OpenList list={mine} shown={shown} tab={tab} /> : null}
+          {tab === "others" ? <OpenList list={others} shown={shown} tab={tab} /> : null}
+          {tab === "answered" ? <AnsweredList shown={shown} /> : null}
+          {tab === "always" ? <AlwaysList /> : null}
+        </div>
+        <div className={id === undefined ? "scroll not-phone" : "scroll"} ref={pane}>
+          <div className="page inbox-page stack">
+            {shown === undefined ? (
+              tab === "always" || mine.length > 0 || others.length > 0 ? null : (
+                <EmptyPane>{words.nothingMineMore}</EmptyPane>
+              )
+            ) : isPending ? (
+              <LoadingPane />
+            ) : error !== null ? (
+              <FaultPane error={error} again={() => void refetch()} />
+            ) : (
+              <HouseDecision
+                key={data.id}
+                decision={data}
+                where={<Where decision={data} />}
+                startsOpen
+                onAnswered={goOn}
+              />
+            )}
+          </div>
+        </div>
+      </div>
     </>
   )
 }

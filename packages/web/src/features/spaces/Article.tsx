@@ -1,10 +1,9 @@
 /** A row under a face, or without one where the author goes on; and what every row is told. */
-import type { ReactNode } from "react"
-import type { Message, Space } from "../../feed/types.ts"
+import type { ComponentType, ReactNode } from "react"
+import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Face } from "../../parts/Face.tsx"
 import { clockOf } from "../../parts/time.logic.ts"
 import { ClockTime } from "../../parts/Time.tsx"
-import type { Row } from "./timeline.logic.ts"
 import { words } from "./words/en.ts"
 
 export interface RowContext {
@@ -15,7 +14,7 @@ export interface RowContext {
   readonly canWrite: boolean
   readonly openThread: (message: Message) => void
   /** How a decision is drawn; the screen gives it, so that rows know nothing of decisions. */
-  readonly decision: (row: Extract<Row, { readonly kind: "decision" }>) => ReactNode
+  readonly decision: ComponentType<{ readonly decision: Decision }>
 }
 
 const kindTag = (kind: string): ReactNode =>

@@ -60,7 +60,7 @@ export const RowView = memo(({ context, row }: { readonly row: Row; readonly con
       const author = row.message?.author ?? { name: row.decision.asker.name, kind: row.decision.asker.kind }
       return (
         <Article author={author} at={row.message?.createdAt ?? row.decision.createdAt} head={row.head}>
-          {context.decision(row)}
+          <context.decision decision={row.decision} />
         </Article>
       )
     }

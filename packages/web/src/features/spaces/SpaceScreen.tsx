@@ -4,7 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
-import type { Message, Space } from "../../feed/types.ts"
+import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { rememberSpace } from "../../frame/lastSpace.ts"
 import { spaceIcon } from "../../frame/side.logic.ts"
@@ -24,6 +24,17 @@ import { words } from "./words/en.ts"
 const SpacePanel = lazy(() => import("./SpacePanel.tsx").then(({ SpacePanel }) => ({ default: SpacePanel })))
 const ThreadPanel = lazy(() => import("./ThreadPanel.tsx").then(({ ThreadPanel }) => ({ default: ThreadPanel })))
 const SearchPanel = lazy(() => import("./SearchPanel.tsx").then(({ SearchPanel }) => ({ default: SearchPanel })))
+
+const HouseDecision = lazy(() =>
+  import("../../cards/decision/HouseDecision.tsx").then(({ HouseDecision }) => ({ default: HouseDecision })),
+)
+
+/** Loaded when the first one is asked: a space without questions needs none of it. */
+const DecisionInPlace = ({ decision }: { readonly decision: Decision }) => (
+  <Suspense fallback={<div className="decision waiting" />}>
+    <HouseDecision decision={decision} />
+  </Suspense>
+)
 
 /** The space of the address, also after one was put out of it: what was seen stays. */
 const useSpace = (ref: string): { readonly space: Space | undefined; readonly isGone: boolean } => {
@@ -98,7 +109,7 @@ const OpenSpace = ({ isGone, space, thread }: OpenSpaceProps) => {
       names: space.members.map(({ name }) => name),
       canWrite,
       openThread,
-      decision: () => null,
+      decision: DecisionInPlace,
     }),
     [space, me, canWrite, openThread],
   )

@@ -1,0 +1,36 @@
+/** The exact call: every argument, as text. Nothing in it becomes markup, and nothing in it is invisible. */
+import { visibleLines } from "@stoa/contract"
+import { useState } from "react"
+import type { Decision, Json } from "../../feed/types.ts"
+import { argumentsOf, cut, textOf } from "./decision.logic.ts"
+import { words } from "./words/en.ts"
+
+const Value = ({ value }: { readonly value: Json }) => {
+  const [all, show] = useState(false)
+  const text = visibleLines(textOf(value)).join("\n")
+  const short = cut(text)
+  if (all || short.signs === 0) return <dd className="pre">{text}</dd>
+  return (
+    <dd className="pre">
+      {short.shown}{" "}
+      <button type="button" className="as-link more" onClick={() => show(true)}>
+        {short.lines > 0 ? words.more(short.lines) : words.moreSigns(short.signs)}
+      </button>
+    </dd>
+  )
+}
+
+export const Arguments = ({ decision }: { readonly decision: Decision }) => {
+  const list = argumentsOf(decision)
+  if (list.length === 0) return <p className="faint small">{words.noInput}</p>
+  return (
+    <dl className="args">
+      {list.map(({ name, value }) => (
+        <div key={name} className="pair">
+          <dt>{visibleLines(name).join(" ")}</dt>
+          <Value value={value} />
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,196 @@
+/** A decision: the same card in a space, in the inbox, beside a run and behind a signed link. */
+import { questionIn, visibleLines } from "@stoa/contract"
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
+import type { Decision } from "../../feed/types.ts"
+import { Face } from "../../parts/Face.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { FaultPane } from "../../parts/Pane.tsx"
+import { settings } from "../../parts/settings.ts"
+import { AddressBox, FormBox } from "./AnswerBox.tsx"
+import { Arguments } from "./Arguments.tsx"
+import { AlwaysBox, CriticalBox, DenyBox } from "./boxes.tsx"
+import { ClosedCard } from "./ClosedCard.tsx"
+import { isCritical, mayReach, standOf } from "./decision.logic.ts"
+import { EditBox } from "./EditBox.tsx"
+import { Foot, namesOf } from "./Foot.tsx"
+import { type SendAnswer, useAnswer, useArmed } from "./useAnswer.ts"
+import { words } from "./words/en.ts"
+
+export interface DecisionCardProps {
+  readonly decision: Decision
+  readonly me: string
+  readonly nameOf: (id: string) => string
+  readonly answer: SendAnswer
+  readonly byLink?: boolean
+  /** Shown whole, with where it was asked; otherwise it stands in the place where it was asked. */
+  readonly where?: ReactNode
+  readonly startsOpen?: boolean
+  readonly onAnswered?: () => void
+}
+
+type Mode = "look" | "edit" | "deny" | "always" | "critical"
+
+const Key = ({ of }: { readonly of: string }) => (settings.get().letters ? <kbd>{of}</kbd> : null)
+
+const Question = ({ decision, id }: { readonly decision: Decision; readonly id: string }) => {
+  if (decision.kind === "approval")
+    return <h2 id={id}>{words.asksToCall(decision.asker.name, decision.call?.tool ?? "")}</h2>
+  const { heading, lines } = questionIn(decision)
+  return (
+    <>
+      {heading === null ? null : <p className="small faint">{heading}</p>}
+      <h2 id={id}>{lines.join(" ")}</h2>
+    </>
+  )
+}
+
+/** Who has said yes, where several must. */
+const Halves = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "nameOf">) =>
+  decision.approvals.length === 0 ? null : (
+    <div className="line wrap small">
+      {decision.approvals.map((id) => (
+        <span key={id} className="line">
+          <Face name={nameOf(id)} kind="person" size="s" />
+          {words.approvedBy(nameOf(id), "")}
+        </span>
+      ))}
+      <span className="pill" data-tone="warn">
+        <Icon name="hourglass" />
+        {words.ofPeople(decision.approvals.length, decision.people)}
+      </span>
+    </div>
+  )
+
+const headWords = (decision: Decision): string =>
+  decision.url !== undefined
+    ? words.needsElsewhere
+    : decision.kind === "approval"
+      ? words.needsDecision
+      : words.needsAnswer
+
+export const DecisionCard = (props: DecisionCardProps) => {
+  const { answer, byLink = false, decision, me, nameOf, onAnswered, startsOpen = false, where } = props
+  const [mode, set] = useState<Mode>("look")
+  const card = useRef<HTMLElement>(null)
+  const title = useId()
+  const { busy, error, faults, send, wasLate } = useAnswer(answer, () => {
+    set("look")
+    onAnswered?.()
+  })
+  const armed = useArmed(`${decision.id} ${mode}`)
+  const stand = standOf(decision, me)
+  if (stand === "closed")
+    return <ClosedCard decision={decision} me={me} nameOf={nameOf} wasLate={wasLate} startsOpen={startsOpen} />
+
+  const back = () => {
+    set("look")
+    card.current?.focus()
+  }
+  const box = { decision, busy, send, back }
+  const approve = () => {
+    if (!armed) return
+    if (isCritical(decision)) set("critical")
+    else send({ verdict: "approve" })
+  }
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.target instanceof HTMLElement && ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) {
+      if (event.key === "Escape") back()
+      return
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || stand !== "mine") return
+    if (event.key === "Escape" && mode !== "look") return back()
+    if (!settings.get().letters || mode !== "look" || decision.kind !== "approval") return
+    const key = event.key.toLowerCase()
+    // Critical is approved by no key.
+    if (key === "a" && !isCritical(decision)) approve()
+    else if (key === "e") set("edit")
+    else if (key === "d") set("deny")
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const acts = (
+    <div className={where === undefined ? "acts" : "acts stay"}>
+      <button
+        type="button"
+        className="button main-act"
+        aria-disabled={!armed || undefined}
+        disabled={busy}
+        onClick={approve}
+      >
+        <Icon name="check" small />
+        {decision.approvals.length > 0
+          ? words.approveSecond(words.nth[decision.approvals.length] ?? String(decision.approvals.length + 1))
+          : words.approve}
+        {isCritical(decision) ? null : <Key of="A" />}
+      </button>
+      <button type="button" className="button" disabled={busy} onClick={() => set("edit")}>
+        <Icon name="pencil" small />
+        {words.edit}
+        <Key of="E" />
+      </button>
+      <button type="button" className="button no" disabled={busy} onClick={() => set("deny")}>
+        <Icon name="x" small />
+        {words.deny}
+        <Key of="D" />
+      </button>
+      {mayReach(decision, byLink) ? (
+        <button type="button" className="button plain push" disabled={busy} onClick={() => set("always")}>
+          <Icon name="chevron-down" small />
+          {words.always}
+        </button>
+      ) : null}
+    </div>
+  )
+  const inside = () => {
+    if (mode === "edit") return <EditBox {...box} faults={faults} />
+    if (mode === "deny") return <DenyBox {...box} />
+    if (mode === "always") return <AlwaysBox {...box} />
+    if (mode === "critical") return <CriticalBox {...box} />
+    if (decision.kind === "approval") return acts
+    const more = { decision, busy, armed, faults, send, decline: () => set("deny") }
+    return decision.url === undefined ? <FormBox {...more} /> : <AddressBox {...more} />
+  }
+  const names = namesOf(props)
+  return (
+    <section
+      ref={card}
+      className="decision"
+      data-state={stand === "mine" ? "open" : "foreign"}
+      data-decision={decision.id}
+      aria-labelledby={title}
+      tabIndex={-1}
+      onKeyDown={onKey}
+    >
+      <header>
+        <Icon name="inbox" small />
+        <strong>
+          {stand === "mine"
+            ? headWords(decision)
+            : stand === "halfway"
+              ? words.waitsSecond
+              : names.length === 0
+                ? words.waitsOthers
+                : words.waitsFor(names)}
+        </strong>
+        <code className="push cut">{decision.call?.tool}</code>
+        {decision.call?.riskLevel === undefined ? null : <span>{words.risk(decision.call.riskLevel)}</span>}
+      </header>
+      <div className="ask">
+        <Question decision={decision} id={title} />
+        {where === undefined || where === null ? null : <div className="line wrap small faint">{where}</div>}
+        <Halves decision={decision} nameOf={nameOf} />
+        {mode === "edit" || (decision.kind !== "approval" && decision.call?.input === undefined) ? null : (
+          <Arguments decision={decision} />
+        )}
+        {error === undefined || faults.length > 0 ? null : <FaultPane error={error} />}
+        {stand === "mine" ? inside() : null}
+      </div>
+      <Foot decision={decision} me={me} nameOf={nameOf} />
+    </section>
+  )
+}
+
+/** For places that show a line of it: what is asked, in a few words. */
+export const decisionGist = (decision: Decision): string =>
+  decision.kind === "approval" ? (decision.call?.tool ?? "") : visibleLines(decision.question).join(" ")

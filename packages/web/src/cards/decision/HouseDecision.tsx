@@ -1,0 +1,31 @@
+/** A decision's card for whoever is signed in: its answer goes to the house, and every other copy of it hears. */
+import type { NewAnswer } from "@stoa/contract"
+import type { ReactNode } from "react"
+import { noteDecision, readDecision } from "../../feed/apply.ts"
+import { house, isRefusal } from "../../feed/house.ts"
+import { useNames, useStart } from "../../feed/start.ts"
+import type { Decision } from "../../feed/types.ts"
+import { DecisionCard } from "./DecisionCard.tsx"
+
+export interface HouseDecisionProps {
+  readonly decision: Decision
+  readonly where?: ReactNode
+  readonly startsOpen?: boolean
+  readonly onAnswered?: () => void
+}
+
+const answerOf = (id: string) => async (given: NewAnswer) => {
+  try {
+    noteDecision(await house.decisions.answer(id, given))
+  } catch (error) {
+    // Somebody was first: the card shows who.
+    if (isRefusal(error, 409)) await readDecision(id)
+    throw error
+  }
+}
+
+export const HouseDecision = ({ decision, ...rest }: HouseDecisionProps) => {
+  const { me } = useStart()
+  const nameOf = useNames()
+  return <DecisionCard decision={decision} me={me.id} nameOf={nameOf} answer={answerOf(decision.id)} {...rest} />
+}

@@ -1,0 +1,102 @@
+import { Link } from "@tanstack/react-router"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { decisionGist } from "../../cards/decision/DecisionCard.tsx"
+import { noteDecision, readDecision } from "../../feed/apply.ts"
+import { house } from "../../feed/house.ts"
+import { useStart } from "../../feed/start.ts"
+import type { Decision } from "../../feed/types.ts"
+import { Face } from "../../parts/Face.tsx"
+import { EmptyPane } from "../../parts/Pane.tsx"
+import { span } from "../../parts/time.logic.ts"
+import { AgoTime } from "../../parts/Time.tsx"
+import { answeredQuery } from "./answered.ts"
+import { type Bulk, bulks, medianAnswer, type Tab } from "./inbox.logic.ts"
+import { words } from "./words/en.ts"
+
+const Sub = ({ decision }: { readonly decision: Decision }) => {
+  const { spaces } = useStart()
+  const space = spaces.find(({ id }) => id === decision.space)
+  const parts = [
+    space === undefined ? "" : `${words.inSpace} ${space.name}`,
+    decision.call?.riskLevel === undefined ? "" : words.risk(decision.call.riskLevel),
+    decision.people > 1 ? words.oneMore(decision.approvals.length, decision.people) : "",
+    decision.kind === "form" ? words.form : "",
+  ].filter((one) => one !== "")
+  return (
+    <span className="sub cut">
+      {decision.asker.name} {words.asked} {parts.join(" · ")}
+    </span>
+  )
+}
+
+const DenyAll = ({ bulk }: { readonly bulk: Bulk }) => {
+  const [asks, ask] = useState(false)
+  const deny = async () => {
+    for (const id of bulk.ids)
+      await house.decisions.answer(id, { verdict: "deny" }).then(noteDecision, () => readDecision(id))
+    ask(false)
+  }
+  return asks ? (
+    <div className="note stack bulk" role="alertdialog" aria-label={words.denyAll(bulk.ids.length, bulk.tool)}>
+      <p>{words.denyAllSure(bulk.ids.length, bulk.asker, bulk.tool)}</p>
+      <p className="line">
+        <button type="button" className="button tiny no" onClick={() => void deny()}>
+          {words.deny}
+        </button>
+        <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+          {words.cancel}
+        </button>
+      </p>
+    </div>
+  ) : (
+    <p className="bulk">
+      <button type="button" className="button tiny plain" onClick={() => ask(true)}>
+        {words.denyAll(bulk.ids.length, bulk.tool)}
+      </button>
+    </p>
+  )
+}
+
+const Nothing = () => {
+  const { data } = useQuery(answeredQuery)
+  const median = medianAnswer(data ?? [])
+  return (
+    <EmptyPane>
+      {words.nothingMine} {median === undefined ? words.nothingMineMore : words.median(span(median))}
+    </EmptyPane>
+  )
+}
+
+export interface OpenListProps {
+  readonly list: ReadonlyArray<Decision>
+  readonly shown: string | undefined
+  readonly tab: Tab
+}
+
+export const OpenList = ({ list, shown, tab }: OpenListProps) => {
+  if (list.length === 0) return tab === "mine" ? <Nothing /> : <EmptyPane>{words.nothingOthers}</EmptyPane>
+  return (
+    <>
+      <ul className="rows">
+        {list.map((one) => (
+          <li key={one.id}>
+            <Link
+              className="pick"
+              to="/decisions/$id"
+              params={{ id: one.id }}
+              search={tab === "mine" ? {} : { tab }}
+              aria-current={one.id === shown ? "true" : undefined}
+            >
+              <Face name={one.asker.name} kind={one.asker.kind} size="s" />
+              <b className="cut">{decisionGist(one)}</b>
+              <AgoTime at={one.createdAt} />
+              <Sub decision={one} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {tab === "mine" ? bulks(list).map((bulk) => <DenyAll key={bulk.key} bulk={bulk} />) : null}
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+/** Two texts as lines that went, came or stayed, with the words that differ marked inside. */
+import { diffLines, diffWordsWithSpace } from "diff"
+
+interface Mark {
+  readonly text: string
+  readonly marked: boolean
+}
+export interface DiffLine {
+  readonly kind: "same" | "del" | "ins"
+  readonly parts: ReadonlyArray<Mark>
+}
+
+const linesIn = (text: string): ReadonlyArray<string> => text.replace(/\n$/, "").split("\n")
+const plain = (kind: DiffLine["kind"], text: string): ReadonlyArray<DiffLine> =>
+  linesIn(text).map((line) => ({ kind, parts: [{ text: line, marked: false }] }))
+
+const pair = (before: string, after: string): ReadonlyArray<DiffLine> => {
+  const words = diffWordsWithSpace(before, after)
+  const side = (kind: "del" | "ins"): DiffLine => ({
+    kind,
+    parts: words
+      .filter(({ added, removed }) => (kind === "del" ? !added : !removed))
+      .map(({ added, removed, value }) => ({ text: value, marked: added || removed })),
+  })
+  return [side("del"), side("ins")]
+}
+
+export const diffOf = (before: string, after: string): ReadonlyArray<DiffLine> => {
+  const changes = diffLines(before, after)
+  const lines: Array<DiffLine> = []
+  for (let at = 0; at < changes.length; at++) {
+    const { added, removed, value } = changes[at]!
+    const next = changes[at + 1]
+    if (removed && next?.added === true) {
+      const [gone, came] = [linesIn(value), linesIn(next.value)]
+      const both = Math.min(gone.length, came.length)
+      for (let line = 0; line < both; line++) lines.push(...pair(gone[line]!, came[line]!))
+      if (gone.length > both) lines.push(...plain("del", gone.slice(both).join("\n")))
+      if (came.length > both) lines.push(...plain("ins", came.slice(both).join("\n")))
+      at++
+    } else lines.push(...plain(added ? "ins" : removed ? "del" : "same", value))
+  }
+  return lines
+}

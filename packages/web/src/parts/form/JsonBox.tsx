@@ -1,0 +1,42 @@
+import { useState } from "react"
+import type { Json } from "../../feed/types.ts"
+import { parsed } from "./form.logic.ts"
+
+export interface JsonBoxProps {
+  readonly id: string
+  readonly value: Json | undefined
+  readonly onChange: (value: Json) => void
+  readonly label: string
+}
+
+const written = (value: Json | undefined) => (value === undefined ? "" : JSON.stringify(value, null, 2))
+
+/** JSON as text. What is not JSON yet stays in the box, and says at which line. */
+export const JsonBox = ({ id, label, onChange, value }: JsonBoxProps) => {
+  const [text, write] = useState(() => written(value))
+  const result = text.trim() === "" ? undefined : parsed(text)
+  const wrong = result !== undefined && "wrong" in result ? result.wrong : undefined
+  return (
+    <>
+      <textarea
+        className="input mono"
+        id={id}
+        rows={Math.min(16, Math.max(4, text.split("\n").length))}
+        spellCheck={false}
+        aria-label={label}
+        aria-invalid={wrong === undefined ? undefined : true}
+        value={text}
+        onChange={(event) => {
+          write(event.target.value)
+          const next = parsed(event.target.value)
+          if ("value" in next) onChange(next.value)
+        }}
+      />
+      {wrong === undefined ? null : (
+        <span className="wrong" role="status">
+          {wrong}
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,31 @@
+export const words = {
+  required: "This is needed.",
+  minLength: (least: number) => `At least ${least} characters.`,
+  maxLength: (most: number) => `At most ${most} characters.`,
+  minimum: (least: number) => `${least} or more.`,
+  maximum: (most: number) => `${most} or less.`,
+  format: (format: string) =>
+    ({
+      "date-time": "A date and time, such as 2026-11-16T05:15:00Z",
+      date: "A date, such as 2026-11-16",
+      time: "A time, such as 05:15:00Z",
+      email: "An e-mail address",
+      uri: "An address, such as https://example.org",
+    })[format] ?? `In the format ${format}.`,
+  pattern: (pattern: string) => `Fits ${pattern}.`,
+  notAmong: "One of the choices.",
+  type: (type: string) => `A value of type ${type}.`,
+  notJson: (line: number | undefined) =>
+    line === undefined ? "This is not JSON." : `This is not JSON: look at line ${line}.`,
+  yes: "Yes",
+  choose: "Choose",
+  add: "Add",
+  addTo: (name: string) => `Add to ${name}`,
+  remove: (what: string) => `Remove ${what}`,
+  changed: "changed",
+  was: "was",
+  nothing: "nothing",
+  optional: "optional",
+  asJson: "as JSON",
+  faults: (count: number) => (count === 1 ? "One field is not right yet." : `${count} fields are not right yet.`),
+} as const
