@@ -19,7 +19,7 @@ import { MessagesApi } from "./api/Messages.ts"
 import { PageApi, SessionApi } from "./api/Page.ts"
 import { PausesApi } from "./api/Pauses.ts"
 import { PrincipalsApi } from "./api/Principals.ts"
-import { RunsApi, WaitsApi } from "./api/Runs.ts"
+import { DeadLettersApi, RunsApi, WaitsApi } from "./api/Runs.ts"
 import { WalletApi } from "./api/Wallet.ts"
 import { withSummaries } from "./api/summaries.ts"
 import { SpacesApi } from "./api/Spaces.ts"
@@ -30,7 +30,7 @@ export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
   .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
-  .add(WaitsApi, RunsApi, ChatSessionsApi, PageApi)
+  .add(WaitsApi, DeadLettersApi, RunsApi, ChatSessionsApi, PageApi)
   .middleware(Authentication)
   .add(ResultsApi, WalletApi, SessionApi)
   .middleware(Reading)

@@ -115,7 +115,18 @@ export {
   statusOf,
 } from "./Problem.ts"
 export { noPlaceholder, type Placeholder, placeholderAt, placeholdersIn, placeholderText } from "./tools/Placeholder.ts"
-export { Run, RunMessage, RunState, RunStep, RunWait, StopReason, TriggerKind } from "./runs/Run.ts"
+export {
+  DeadLetter,
+  Run,
+  RunMessage,
+  RunState,
+  RunStep,
+  RunWait,
+  Spend,
+  SpendReport,
+  StopReason,
+  TriggerKind,
+} from "./runs/Run.ts"
 export { Secret, SecretName, shortestSecret } from "./access/Secret.ts"
 export { IssuedToken, NewToken, Token } from "./access/Token.ts"
 export { ListedSet, toolNames, ToolsetName } from "./tools/Toolset.ts"

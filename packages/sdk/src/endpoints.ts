@@ -157,8 +157,14 @@ export const endpoints: Endpoints = {
     list: "GET /api/v1/runs/waits",
     release: "POST /api/v1/waits/:wait/release",
   },
+  deadLetters: {
+    list: "GET /api/v1/runs/dead-letters",
+    retry: "POST /api/v1/dead-letters/:letter/retry",
+    dismiss: "POST /api/v1/dead-letters/:letter/dismiss",
+  },
   runs: {
     list: "GET /api/v1/runs query",
+    spend: "GET /api/v1/runs/spend query",
     get: "GET /api/v1/runs/:run",
     messages: "GET /api/v1/runs/:run/messages",
     steps: "GET /api/v1/runs/:run/steps",

@@ -180,7 +180,21 @@ const rules = Effect.gen(function* () {
     : warn("rules", `${ofNobody.join("; ")}. Correct the name in the configuration file, or add that principal`)
 })
 
-const rooms = Effect.all([audit, clock, readers, timers, embedding, secrets, allowLists, rules])
+// Asked of the tables, as the timers are.
+const runs = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const letters = yield* Effect.orDie(sql<{ n: number }>`SELECT count(*) AS n FROM dead_letters WHERE state = 'open'`)
+  const repairs = yield* Effect.orDie(
+    sql<{ name: string; times: number; lastAt: string }>`SELECT name, times, last_at FROM repairs ORDER BY name`,
+  )
+  const put = repairs.map(({ lastAt, name, times }) => `${name}: ${times} times, last ${lastAt}`).join("; ")
+  const said = put === "" ? "the watchdog had nothing to put right" : `the watchdog put right: ${put}`
+  return letters[0]!.n === 0
+    ? ok("runs", said)
+    : warn("runs", `${letters[0]!.n} events woke nobody (stoa runs letters); ${said}`)
+})
+
+const rooms = Effect.all([audit, clock, readers, timers, runs, embedding, secrets, allowLists, rules])
 
 /** What an operator vouches for is in the journal, and so in the audit. */
 export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Acceptable) {

@@ -3,16 +3,15 @@
  * doors. Nothing else composes layers.
  */
 import { join } from "node:path"
-import { Context, Effect, Layer, Option, Redacted, References, Stream } from "effect"
+import { Effect, Layer, Option, Redacted, References, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { SqlClient } from "effect/sql"
 import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists } from "./access/rights/AllowLists.ts"
 import { Audit } from "./access/audit/Audit.ts"
 import { Confidential } from "./access/secrets/Confidential.ts"
 import { EgressRules } from "./access/secrets/EgressRules.ts"
 import { Environment } from "./access/secrets/Environment.ts"
-import { agreeOnKey } from "./access/secrets/HouseKey.ts"
+import { agreeOnKey } from "./access/secrets/AgreeOnKey.ts"
 import { Authority } from "./access/rights/Authority.ts"
 import { Delegations } from "./access/rights/Delegations.ts"
 import { Grants } from "./access/rights/Grants.ts"
@@ -74,8 +73,13 @@ import { Children } from "./runs/waking/Children.ts"
 import { Inbox } from "./runs/waking/Inbox.ts"
 import { Triggers } from "./runs/waking/Triggers.ts"
 import { Waits } from "./runs/waiting/Waits.ts"
-import { wakeReader } from "./runs/waking/Wake.ts"
+import { layerWake, wakeReader } from "./runs/waking/Wake.ts"
+import { Spend } from "./runs/Spend.ts"
+import { DeadLetters } from "./runs/upkeep/DeadLetters.ts"
+import { layerRunRetention } from "./runs/upkeep/RunRetention.ts"
+import { Watchdog } from "./runs/upkeep/Watchdog.ts"
 import { Settings } from "./Settings.ts"
+import { Starting } from "./Starting.ts"
 import { ChatSessions } from "./sessions/ChatSessions.ts"
 import { ChosenModels } from "./sessions/ChosenModels.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
@@ -114,13 +118,6 @@ import { Upstreams } from "./upstreams/Upstreams.ts"
 
 const version = "0.1.0"
 
-/** Any number that is ours: the key of Postgres's advisory lock on the house. */
-const houseLock = 7_461_002
-/** Held by a house of a cluster while it starts: two that migrate or apply a file at once would trip over each other. */
-const startLock = 7_461_004
-
-class Starting extends Context.Service<Starting, { readonly over: Effect.Effect<void> }>()("server/Starting") {}
-
 /** The house's own keys: from a setting, or made once and kept in the folder. */
 export interface Keys {
   readonly secret: Redacted.Redacted
@@ -155,37 +152,10 @@ const store = Layer.unwrap(
   }),
 )
 
-/**
- * One house a database: a second one would revoke the first one's admin and seal secrets under a key of its own. Houses of a
- * cluster stand side by side, but never beside one that believes itself alone, and they start one after the other.
- */
-const alone = Layer.effect(
-  Starting,
-  Effect.gen(function* () {
-    const { dialect, where } = yield* Store
-    if (dialect !== "postgres") return Starting.of({ over: Effect.void })
-    const isShared = yield* SharedDatabase
-    const sql = yield* SqlClient.SqlClient
-    // Held by a connection of its own for as long as the house stands, and let go by Postgres when that ends.
-    const connection = yield* Effect.mapError(sql.reserve, (error) => refuse(`${where} cannot be reached.`, error))
-    const ask = (lock: string, key: number) =>
-      Effect.map(Effect.orDie(connection.executeValues(`SELECT ${lock}($1)`, [key])), (rows) => rows[0]?.[0])
-    if ((yield* ask(isShared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock", houseLock)) !== true)
-      return yield* refuse(
-        `Another Stoa already runs on ${where}. Stop it first, ` +
-          (isShared ? "since it runs alone (STOA_RUNNER=single)" : "or set DATABASE_URL to another database") +
-          (isShared ? "." : ", or run all of them with STOA_RUNNER=cluster."),
-      )
-    if (!isShared) return Starting.of({ over: Effect.void })
-    yield* ask("pg_advisory_lock", startLock)
-    return Starting.of({ over: Effect.asVoid(ask("pg_advisory_unlock", startLock)) })
-  }),
-)
-
 /** The database as it is, and what copies it: enough to bring a backup back. */
 export const layerStore = Layer.unwrap(
   Effect.map(Folder, ({ path }) => Backup.layer({ program: version, migrations, folder: join(path, "backups") })),
-).pipe(Layer.merge(alone), Layer.provideMerge(store))
+).pipe(Layer.merge(Starting.layer), Layer.provideMerge(store))
 
 const migrated = Layer.effectDiscard(
   Effect.flatMap(Backup, ({ beforeMigration }) => migrate({ migrations, backup: beforeMigration })),
@@ -271,21 +241,31 @@ const notifications = layerNotificationSender.pipe(
   ),
 )
 
+const runRetention = Layer.unwrap(Effect.map(Settings, ({ runsDays }) => layerRunRetention(runsDays)))
 const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layerCallRetention(callsDays)))
 
 /** The third floor: the one road, and what walks it; above it runs, and the toolsets, which offer their tools to the road. */
 const calls = (keys: Keys, file: string) =>
-  Layer.mergeAll(Toolsets.layer, wakeReader, layerErasedCalls, layerErasedRuns).pipe(
+  Layer.mergeAll(
+    Toolsets.layer,
+    wakeReader,
+    DeadLetters.layer,
+    Watchdog.layer,
+    runRetention,
+    layerErasedCalls,
+    layerErasedRuns,
+  ).pipe(
     Layer.provideMerge(Team.layer),
     Layer.provideMerge(Post.layer),
     Layer.provideMerge(Tree.layer),
-    Layer.provideMerge(Layer.mergeAll(Triggers.layer, Dispatch.layer)),
+    Layer.provideMerge(Layer.mergeAll(Triggers.layer, Dispatch.layer, layerWake)),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer)),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
     Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
+    Layer.provideMerge(Spend.layer),
     Layer.provideMerge(Layer.mergeAll(Tools.layer(file), Explanations.layer)),
     Layer.provideMerge(Layer.mergeAll(Catalogue.layer, Kinds.layer)),
     Layer.provideMerge(Layer.mergeAll(ChatSessions.layer, ChosenModels.layer)),

@@ -35,6 +35,7 @@ import replies from "./runs/migrations/0064_replies.ts"
 import teams from "./team/migrations/0096_teams.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
+import payers from "./runs/migrations/0086_payers.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
@@ -91,11 +92,12 @@ export const migrations: Migrations = {
   "0076_sessions_apart": sessionsApart,
   "0080_search_vectors": searchVectors,
   "0081_embedding": embedding,
+  "0085_house_key": houseKey,
+  "0086_payers": payers,
   "0093_turns": turns,
   "0094_program_sessions": programSessions,
   "0103_reasons": reasons,
   "0104_pinned_at": pinnedAt,
-  "0085_house_key": houseKey,
   "0095_team_agents": teamAgents,
   "0096_teams": teams,
 }

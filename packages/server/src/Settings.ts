@@ -64,6 +64,18 @@ const table = {
   teamAgents: setting("STOA_TEAM_AGENTS", "1000", "How many agents a team may have, its root among them.", (env) =>
     Config.Int(env).pipe(Config.withDefault(1000)),
   ),
+  monthBudget: setting(
+    "STOA_MONTH_BUDGET",
+    "absent",
+    "What all agents together may spend in a month, in US dollars, on models and on tools with a price; then no run thinks on.",
+    (env) => Config.option(Config.Number(env)),
+  ),
+  runsDays: setting(
+    "STOA_RUNS_DAYS",
+    "90",
+    "Days for which a run that has ended, its steps and what its model was told are kept, 1 or more.",
+    (env) => Config.Int(env).pipe(Config.withDefault(90)),
+  ),
   callsDays: setting(
     "STOA_CALLS_DAYS",
     "90",
@@ -184,6 +196,10 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_SLOTS is a number of runs from 1 to 10000.")
   if (settings.callsDays < 1 || settings.callsDays > 36_500)
     return yield* refuse("STOA_CALLS_DAYS is a number of days from 1 to 36500.")
+  if (settings.runsDays < 1 || settings.runsDays > 36_500)
+    return yield* refuse("STOA_RUNS_DAYS is a number of days from 1 to 36500.")
+  if (Option.exists(settings.monthBudget, (dollars) => !(dollars >= 0)))
+    return yield* refuse("STOA_MONTH_BUDGET is a number of US dollars, 0 or more.")
   if (settings.memoryDays < 1 || settings.memoryDays > 36_500)
     return yield* refuse("STOA_MEMORY_DAYS is a number of days from 1 to 36500.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))

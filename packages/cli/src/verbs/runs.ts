@@ -130,7 +130,44 @@ const waits = Command.make(
   }),
 ).pipe(Command.withDescription("Who waits for whose answer, and since when"))
 
+const spend = Command.make(
+  "spend",
+  { days: Flag.Int("days").pipe(Flag.withDescription("How many days back"), Flag.withDefault(31)) },
+  Effect.fn(function* ({ days }) {
+    const report = yield* ask((stoa) => stoa.runs.spend({ days }))
+    const { json } = yield* root
+    if (json) return yield* outJson(report)
+    const { cost, limit, name } = report.month
+    yield* out(`${name}: ${cost.toFixed(2)} USD${limit === null ? "" : ` of ${limit} USD`}`)
+    yield* list(
+      report.items.map((one) => ({ ...one, in: one.tokens.in, out: one.tokens.out })),
+      ["day", "principal", "in", "out", "cost", "caused"],
+    )
+  }),
+).pipe(
+  Command.withDescription("What agents have spent, by day, and what the house may spend this month"),
+  Command.withExamples([{ command: "stoa runs spend --days 7", description: "The last week" }]),
+)
+
+const letters = Command.make(
+  "letters",
+  {
+    retry: Flag.String("retry").pipe(Flag.withDescription("Handle this one again"), Flag.optional),
+    dismiss: Flag.String("dismiss").pipe(Flag.withDescription("Put this one away"), Flag.optional),
+  },
+  Effect.fn(function* ({ dismiss, retry: again }) {
+    const done = Option.isSome(again)
+      ? yield* ask((stoa) => stoa.deadLetters.retry(again.value))
+      : Option.isSome(dismiss)
+        ? yield* ask((stoa) => stoa.deadLetters.dismiss(dismiss.value))
+        : undefined
+    if (done !== undefined) return yield* show(done, `${done.id} is ${done.state}`)
+    const { items } = yield* ask((stoa) => stoa.deadLetters.list())
+    yield* list(items, ["id", "kind", "at", "tried", "failure"])
+  }),
+).pipe(Command.withDescription("Events that woke nobody: look at them, have them tried again"))
+
 export const runs = Command.make("runs").pipe(
   Command.withDescription("What agents work on"),
-  Command.withSubcommands([ls, get, watch, cancel, retry, waits]),
+  Command.withSubcommands([ls, get, watch, cancel, retry, waits, spend, letters]),
 )

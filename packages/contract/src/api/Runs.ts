@@ -6,7 +6,17 @@ import { RunId } from "../Ids.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../access/Principal.ts"
 import { problem } from "../Problem.ts"
-import { Run, RunMessage, RunRetry, RunState, RunStep, RunToolResult, RunWait } from "../runs/Run.ts"
+import {
+  DeadLetter,
+  Run,
+  RunMessage,
+  RunRetry,
+  RunState,
+  RunStep,
+  RunToolResult,
+  RunWait,
+  SpendReport,
+} from "../runs/Run.ts"
 import { made } from "./guards.ts"
 
 const ref = { run: RunId }
@@ -23,6 +33,14 @@ export class RunsApi extends HttpApiGroup.make("runs")
       },
       success: pageOfMany(Run),
       error: [problem(Missing), problem(Ambiguous), problem(Forbidden)],
+    }),
+    HttpApiEndpoint.get("spend", "/runs/spend", {
+      query: {
+        days: Schema.optionalKey(
+          Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 366 })),
+        ),
+      },
+      success: SpendReport,
     }),
     HttpApiEndpoint.get("get", "/runs/:run", { params: ref, success: Run, error: problem(Missing) }),
     HttpApiEndpoint.get("messages", "/runs/:run/messages", {
@@ -63,6 +81,25 @@ export class WaitsApi extends HttpApiGroup.make("waits")
       params: { wait: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) },
       success: RunWait,
       error: [problem(Missing), problem(WrongState)],
+    }),
+  )
+  .prefix("/api/v1") {}
+
+const letter = { letter: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)) }
+
+/** What could not be handled: an admin looks at it, and has it tried again or put away. */
+export class DeadLettersApi extends HttpApiGroup.make("deadLetters")
+  .add(
+    HttpApiEndpoint.get("list", "/runs/dead-letters", { success: pageOfMany(DeadLetter), error: problem(Forbidden) }),
+    HttpApiEndpoint.post("retry", "/dead-letters/:letter/retry", {
+      params: letter,
+      success: DeadLetter,
+      error: [problem(Missing), problem(WrongState), problem(Forbidden)],
+    }),
+    HttpApiEndpoint.post("dismiss", "/dead-letters/:letter/dismiss", {
+      params: letter,
+      success: DeadLetter,
+      error: [problem(Missing), problem(WrongState), problem(Forbidden)],
     }),
   )
   .prefix("/api/v1") {}

@@ -162,3 +162,39 @@ export const RunToolResult = Schema.Struct({
   callId: CallId,
   result: Schema.Unknown as unknown as Schema.Codec<Schema.Json>,
 }).annotate({ identifier: "RunToolResult" })
+
+/** An event that woke nobody, however often it was tried: kept for somebody to look at. */
+export class DeadLetter extends Schema.Class<DeadLetter>("DeadLetter")({
+  id: Schema.String,
+  /** What had happened. */
+  kind: Schema.String,
+  /** Where it stands in the journal. */
+  cursor: Schema.Int,
+  failure: Schema.String,
+  tried: Schema.Int,
+  at: Moment,
+  state: Schema.Literals(["open", "retried", "dismissed"]),
+}) {}
+
+/** What somebody's runs and tools have cost on one day, in UTC. */
+export class Spend extends Schema.Class<Spend>("Spend")({
+  principal: PrincipalId,
+  day: Schema.String,
+  tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int }),
+  /** In US dollars. */
+  cost: Schema.Finite,
+  /** Of agents that worked at its request, beside its own. */
+  caused: Schema.Finite,
+}) {}
+
+/** What is spent, the newest day first, and what the house has left this month. */
+export class SpendReport extends Schema.Class<SpendReport>("SpendReport")({
+  items: Schema.Array(Spend),
+  month: Schema.Struct({
+    name: Schema.String,
+    /** Of everybody you see. */
+    cost: Schema.Finite,
+    /** What the house may spend; null: as much as it likes. */
+    limit: Schema.NullOr(Schema.Finite),
+  }),
+}) {}

@@ -134,6 +134,8 @@ export const ToolForm = Schema.Struct({
   approval: Schema.optionalKey(ApprovalRule),
   outputSchema: Schema.optionalKey(JsonSchema),
   annotations: Schema.optionalKey(ToolAnnotations),
+  /** What one call costs, in US dollars: it counts against budgets, and is refused where they have not enough left. */
+  price: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))),
 }).annotate({ identifier: "ToolForm" })
 export type ToolForm = typeof ToolForm.Type
 

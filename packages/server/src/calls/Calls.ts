@@ -115,12 +115,13 @@ export class Calls extends Context.Service<
       const clock = yield* Clock.Clock
       const { id: me } = yield* Holder
       const record = yield* makeRecord
-      const prepare = yield* makePrepare
+      const prepared = yield* makePrepare
+      const { pay, prepare } = prepared
       const recordRefusal = yield* makeRefusals
       const listeners = makeListeners(record)
       const ask = yield* makeAsk(record)
       const execute = yield* makeExecute(record, ask, listeners, me)
-      const endings = yield* makeEndings(record, prepare, execute, listeners)
+      const endings = yield* makeEndings(record, prepared, execute, listeners)
 
       /** Stays with a call for as long as its caller wants to: by default with one that runs, not with one that waits. */
       const stay = (
@@ -179,15 +180,19 @@ export class Calls extends Context.Service<
        */
       const walk = Effect.fnUntraced(function* (attempt: Attempt, request: CallRequest) {
         if (request.fault !== undefined) return yield* refuse(attempt, faulty(attempt.tool, request.fault))
-        const prepared = yield* Effect.exit(prepare(attempt, { counted: true }))
-        if (Exit.isFailure(prepared)) {
-          const refusal = Failure.squash(prepared.cause)
-          return yield* isRefusal(refusal) ? refuse(attempt, refusal) : Effect.failCause(prepared.cause)
+        const judged = yield* Effect.exit(prepare(attempt, { counted: true }))
+        if (Exit.isFailure(judged)) {
+          const refusal = Failure.squash(judged.cause)
+          return yield* isRefusal(refusal) ? refuse(attempt, refusal) : Effect.failCause(judged.cause)
         }
-        const { found, mustAsk } = prepared.value
+        const { found, mustAsk } = judged.value
         if (mustAsk && (yield* Road.ask(ask.approvals, found.tool, attempt)).state === "waiting") {
           yield* execute.endPaused(attempt)
           return yield* stay(yield* listeners.now(attempt.id), request)
+        }
+        if (found.priceMicros !== undefined) {
+          const paid = yield* Effect.result(pay(attempt))
+          if (paid._tag === "Failure") return yield* refuse(attempt, paid.failure)
         }
         switch (found.effects) {
           case "none":

@@ -40,6 +40,8 @@ export interface NewRun {
   readonly step?: number
   readonly config?: RunConfig
   readonly thinker?: "model" | "program"
+  /** At whose request it works: it counts against their budget, too. */
+  readonly payer?: PrincipalId | null
 }
 
 /** What a step has cost. */
@@ -114,6 +116,7 @@ export const makeRecord = Effect.gen(function* () {
       startedAt: null,
       endedAt: null,
       config: wanted.config === undefined ? null : JSON.stringify(wanted.config),
+      payer: wanted.payer === wanted.agent ? null : (wanted.payer ?? null),
     }
     yield* Effect.orDie(sql`INSERT INTO runs ${sql.insert({ ...row })}`)
     yield* journal.append({
@@ -130,13 +133,25 @@ export const makeRecord = Effect.gen(function* () {
       (rows) => rows.length > 0,
     )
 
-  const spendToday = Effect.fnUntraced(function* (agent: string, { costMicros, tokensIn, tokensOut }: Spent) {
+  /** What was spent today: by an agent, and at whose request. */
+  const spendToday = Effect.fnUntraced(function* (
+    { agent, payer }: Pick<RunRow, "agent" | "payer">,
+    { costMicros, tokensIn, tokensOut }: Omit<Spent, "busyMs">,
+  ) {
     if (tokensIn + tokensOut + costMicros === 0) return
     const day = (yield* iso).slice(0, 10)
-    yield* Effect.orDie(sql`INSERT INTO spend ${sql.insert({ agent, day, tokensIn, tokensOut, costMicros })}
-      ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
-        tokens_out = spend.tokens_out + excluded.tokens_out, cost_micros = spend.cost_micros + excluded.cost_micros`)
-  })
+    const add = (
+      row: { readonly agent: string } & {
+        readonly [K in "tokensIn" | "tokensOut" | "costMicros" | "causedMicros"]: number
+      },
+    ) =>
+      sql`INSERT INTO spend ${sql.insert({ ...row, day })}
+        ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
+          tokens_out = spend.tokens_out + excluded.tokens_out, cost_micros = spend.cost_micros + excluded.cost_micros,
+          caused_micros = spend.caused_micros + excluded.caused_micros`
+    yield* add({ agent, tokensIn, tokensOut, costMicros, causedMicros: 0 })
+    if (payer !== null) yield* add({ agent: payer, tokensIn: 0, tokensOut: 0, costMicros: 0, causedMicros: costMicros })
+  }, Effect.orDie)
 
   const tell = (rows: ReadonlyArray<ToldRow>) =>
     rows.length === 0
@@ -183,7 +198,7 @@ export const makeRecord = Effect.gen(function* () {
           if (moved.length === 0) return false
           yield* tell(told)
           yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
-          yield* spendToday(row.agent, spent)
+          yield* spendToday(row, spent)
           yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
           yield* also
           return end === undefined ? true : yield* writeEnd(row, end, 0)

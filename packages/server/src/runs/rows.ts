@@ -56,6 +56,8 @@ export interface RunRow {
   readonly endedAt: string | null
   /** Of a sub-agent: what it is told to be. */
   readonly config: string | null
+  /** Of an agent that works at somebody's request: who asked, where that is somebody else. */
+  readonly payer: PrincipalId | null
 }
 
 /** What a sub-agent is instead of what its agent is. */

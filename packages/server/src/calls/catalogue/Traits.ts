@@ -36,6 +36,8 @@ export interface Traits {
   readonly behind?: string
   /** Fields that hold a wallet: in a run the house fills in the caller's, and the model is not shown them. */
   readonly wallets?: ReadonlyArray<string>
+  /** What one call costs, in millionths of a dollar. */
+  readonly priceMicros?: number
   /** Words its author sorts it by; clients are shown them. */
   readonly tags?: ReadonlyArray<string>
   /** Its schema is of our own code, and checked in place; any other is compiled and checked under a deadline, elsewhere. */

@@ -41,7 +41,7 @@ export class Kinds extends Context.Service<
         make: (configured) => {
           const kind = kindOf(configured)
           const tool = configured as never
-          const { approval, visibilityFor } = configured.form
+          const { approval, price, visibilityFor } = configured.form
           return {
             tool: {
               definition: definitionOf(configured),
@@ -55,6 +55,7 @@ export class Kinds extends Context.Service<
               interactive: configured.kind === "ui",
               behind: digestOf([configured.form.execution ?? null, approval ?? null]),
               ...(approval === undefined ? {} : { approval }),
+              ...(price === undefined || price === 0 ? {} : { priceMicros: Math.round(price * 1e6) }),
               ...(visibilityFor === undefined ? {} : { visibilityFor }),
             },
           }

@@ -8,6 +8,7 @@ import { ServerContents } from "../../upstreams/contents/ServerContents.ts"
 import { filledIn } from "../catalogue/ForModel.ts"
 import { Catalogue, type View } from "../catalogue/Catalogue.ts"
 import type { Attempt } from "./attempt.ts"
+import { Budget } from "./Budget.ts"
 
 export const makePrepare = Effect.gen(function* () {
   const catalogue = yield* Catalogue
@@ -15,6 +16,7 @@ export const makePrepare = Effect.gen(function* () {
   const limits = yield* Limits
   const config = yield* CurrentToolsConfig
   const contents = yield* ServerContents
+  const budget = yield* Budget
 
   const paused = (attempt: Attempt, subject: string, stops: Paused): ToolAuthorizationError => {
     attempt.rule = `paused:${subject}`
@@ -50,8 +52,26 @@ export const makePrepare = Effect.gen(function* () {
     })
   }
 
+  /** A tool with a price is paid for when it is about to run, not when somebody is asked about it. */
+  const pay = Effect.fnUntraced(function* (attempt: Attempt) {
+    const micros = attempt.found?.priceMicros
+    if (micros === undefined) return
+    const { principal, run } = attempt
+    yield* Effect.catch(budget.pay({ principal, run, micros }), (why) => {
+      attempt.rule = "budget"
+      return Effect.fail(
+        new ToolAuthorizationError({
+          message: `"${attempt.tool}" costs ${micros / 1e6} USD, and was not run: ${why}`,
+          toolName: attempt.tool,
+          agentId: attempt.principal,
+          rule: attempt.rule,
+        }),
+      )
+    })
+  })
+
   // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
-  return Effect.fnUntraced(function* (attempt: Attempt, options: { readonly counted: boolean }) {
+  const walk = Effect.fnUntraced(function* (attempt: Attempt, options: { readonly counted: boolean }) {
     const { caller } = attempt
     const view = yield* catalogue.view(caller, attempt.face)
     const stops = yield* pauses.at(caller.epoch)
@@ -87,4 +107,6 @@ export const makePrepare = Effect.gen(function* () {
     const mustAsk = Road.mustAsk(config, found.tool, judgement)
     return { found, mustAsk }
   })
+  return { prepare: walk, pay }
 })
+export type Prepare = Effect.Success<typeof makePrepare>

@@ -16,7 +16,7 @@ import { attemptFrom, causeOf } from "../road/attempt.ts"
 import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import type { Ending } from "../road/outcome.ts"
-import type { makePrepare } from "../road/prepare.ts"
+import type { Prepare } from "../road/prepare.ts"
 import type { Record } from "../road/record.ts"
 import type { CallRow } from "../road/rows.ts"
 import type { makeListeners } from "./listeners.ts"
@@ -41,7 +41,7 @@ const patience = "1 minute"
 
 export const makeAnswers = Effect.fnUntraced(function* (
   record: Record,
-  prepare: Effect.Success<typeof makePrepare>,
+  prepare: Prepare["prepare"],
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,
 ) {

@@ -18,7 +18,7 @@ import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import { isSettled, open } from "../road/lifecycle.ts"
 import { type Ending, unknownOutcome } from "../road/outcome.ts"
-import type { makePrepare } from "../road/prepare.ts"
+import type { Prepare } from "../road/prepare.ts"
 import type { Record } from "../road/record.ts"
 import type { CallRow } from "../road/rows.ts"
 import { makeAnswers } from "./answers.ts"
@@ -35,7 +35,7 @@ const refused = (message: string, rule?: string): Ending => ({
 
 export const makeEndings = Effect.fnUntraced(function* (
   record: Record,
-  prepare: Effect.Success<typeof makePrepare>,
+  { pay, prepare }: Prepare,
   execute: Effect.Success<ReturnType<typeof makeExecute>>,
   listeners: ReturnType<typeof makeListeners>,
 ) {
@@ -90,6 +90,8 @@ export const makeEndings = Effect.fnUntraced(function* (
           `"${row.tool}" has changed since it was approved, and did not run. Call it again to have the new one approved`,
         ),
       )
+    const paid = yield* Effect.result(pay(attempt))
+    if (paid._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: Road.failureOf(paid.failure) })
     const started = yield* journal.transact(record.start(row.id, me, bound.value ?? undefined))
     if (started !== undefined) yield* execute.launch(attempt)
     return undefined

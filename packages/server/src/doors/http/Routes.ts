@@ -23,7 +23,7 @@ import { messagesHandlers } from "./handlers/Messages.ts"
 import { pageHandlers, sessionHandlers } from "./handlers/Page.ts"
 import { pausesHandlers } from "./handlers/Pauses.ts"
 import { principalsHandlers } from "./handlers/Principals.ts"
-import { runsHandlers, waitsHandlers } from "./handlers/Runs.ts"
+import { deadLettersHandlers, runsHandlers, waitsHandlers } from "./handlers/Runs.ts"
 import { spacesHandlers } from "./handlers/Spaces.ts"
 import { tokensHandlers } from "./handlers/Tokens.ts"
 import { toolsHandlers } from "./handlers/Tools.ts"
@@ -65,6 +65,7 @@ const handlers = Layer.mergeAll(
   modelsHandlers,
   runsHandlers,
   waitsHandlers,
+  deadLettersHandlers,
   pageHandlers,
   sessionHandlers,
 )

@@ -96,7 +96,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
             yield* Effect.orDie(sql`INSERT INTO program_sessions ${sql.insert(kept)}
               ON CONFLICT (agent, program) DO UPDATE SET session = excluded.session, at = excluded.at`)
           }
-          yield* record.spendToday(row.agent, spent)
+          yield* record.spendToday(row, spent)
           if (moved.length === 0) return false
           yield* journal.append({ kind: "run.stepped", body: { ...record.about(row), step: number, calls: 0 } })
           return true

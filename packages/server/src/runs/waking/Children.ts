@@ -118,6 +118,7 @@ export class Children extends Context.Service<
           root: parent?.root ?? id,
           nesting,
           thinker: agent.thinker.kind,
+          payer: parent?.payer ?? parent?.agent ?? call.principal,
           config: { ...child.config, ...(context === undefined ? {} : { context }) },
         })
         return id

@@ -9,7 +9,7 @@ import { Agents } from "../../access/identity/Agents.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { becauseOf, newId } from "../../store/journal/Correlation.ts"
-import { Journal } from "../../store/journal/Journal.ts"
+import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"
 import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
@@ -59,11 +59,16 @@ const concerns = (event: Event): boolean => {
   }
 }
 
-class Wake extends Context.Service<Wake, { readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void> }>()(
-  "server/runs/Wake",
-) {}
+export class Wake extends Context.Service<
+  Wake,
+  {
+    readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void>
+    /** What one event means, once more: of one that was a dead letter. */
+    readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
+  }
+>()("server/runs/Wake") {}
 
-const layerWake = Layer.effect(
+export const layerWake = Layer.effect(
   Wake,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -312,7 +317,7 @@ const layerWake = Layer.effect(
         yield* bury(event, exit.cause)
       }
     }) as Wake["Service"]["hear"]
-    return Wake.of({ hear })
+    return Wake.of({ hear, one: (event) => Effect.asVoid(one(event)) })
   }),
 )
 
@@ -322,4 +327,4 @@ export const wakeReader = readerLayer({
   kinds: [...kinds],
   concerns,
   handle: (events) => Effect.flatMap(Wake, ({ hear }) => hear(events)),
-}).pipe(Layer.provide(layerWake))
+})

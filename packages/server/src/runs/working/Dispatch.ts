@@ -26,6 +26,8 @@ export class Dispatch extends Context.Service<
     readonly open: Effect.Effect<void, never, Scope.Scope>
     /** How many runs are worked on here. */
     readonly working: () => number
+    /** Runs that are this house's by their rows, and that nobody works on: they go back into the queue. How many there were. */
+    readonly orphans: Effect.Effect<number>
   }
 >()("server/runs/Dispatch") {
   static readonly layer = Layer.effect(
@@ -35,7 +37,7 @@ export class Dispatch extends Context.Service<
       const holder = yield* Holder
       const { slots } = yield* Settings
       const record = yield* makeRecord
-      const { claim, handBack, nextDue, recover } = yield* makeClaim(record, slots)
+      const { claim, handBack, mine, nextDue, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* makeDrive(record, () => leaving)
       const working = new Map<RunId, Fiber.Fiber<unknown>>()
@@ -151,7 +153,18 @@ export class Dispatch extends Context.Service<
         yield* Effect.addFinalizer(() => leave(claiming))
       })
 
-      return Dispatch.of({ open, working: () => working.size })
+      // What was claimed a moment ago may not have its fiber yet: only what is seen twice is one.
+      let seen: ReadonlyMap<string, number> = new Map()
+      const orphans = Effect.gen(function* () {
+        const rows = (yield* mine).filter(({ id }) => !working.has(id))
+        const twice = rows.filter(({ fence, id }) => seen.get(id) === fence)
+        seen = new Map(rows.map(({ fence, id }) => [id, fence]))
+        for (const row of twice) yield* handBack(row)
+        if (twice.length > 0) bell.ring()
+        return twice.length
+      })
+
+      return Dispatch.of({ orphans, open, working: () => working.size })
     }),
   )
 }

@@ -109,5 +109,8 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
       ),
     )
 
-  return { claim, recover, nextDue, handBack }
+  /** What this house works on, by its rows. */
+  const mine = Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE state = 'running' AND owner = ${me}`)
+
+  return { claim, mine, recover, nextDue, handBack }
 })

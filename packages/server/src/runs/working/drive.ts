@@ -20,6 +20,7 @@ import type { Result } from "../prompt/conversation.ts"
 import { Prompts } from "../Prompts.ts"
 import type { Ended, Record } from "../record.ts"
 import { configOf, limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
+import { Spend } from "../Spend.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
 import { type Beside, makeTurn, nothingBeside, programOf } from "../turn/turn.ts"
@@ -84,6 +85,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const show = yield* makeShow
   const answering = yield* makeAnswering
   const turns = yield* makeTurn(record)
+  const spend = yield* Spend
   const clock = yield* Clock.Clock
 
   const load = Effect.fnUntraced(function* (row: RunRow) {
@@ -109,17 +111,6 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
 
   const callsOf = (run: RunId, step: number) =>
     Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} ORDER BY place`)
-
-  /** What its agent has spent today, where that is limited. */
-  const spentToday = Effect.fnUntraced(function* (row: RunRow) {
-    if (limitsOf(row).perDay === undefined) return { tokens: 0, costMicros: 0 }
-    const day = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
-    const rows = yield* Effect.orDie(
-      sql<{ tokens: number; costMicros: number }>`SELECT tokens_in + tokens_out AS tokens, cost_micros FROM spend
-        WHERE agent = ${row.agent} AND day = ${day}`,
-    )
-    return { tokens: rows[0]?.tokens ?? 0, costMicros: rows[0]?.costMicros ?? 0 }
-  })
 
   /** As its rows have it. A turn that was under way when its house died is over, and said to be cut. */
   const loadWhole = Effect.fnUntraced(function* (row: RunRow) {
@@ -163,7 +154,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         costMicros: row.costMicros,
         busyMs: row.busyMs,
         waits: row.waits,
-        today: yield* spentToday(row),
+        purses: yield* spend.purses(row),
       })
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
       const agent = yield* Effect.orDie(agents.get(row.agent))

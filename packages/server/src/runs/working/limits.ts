@@ -8,8 +8,18 @@ export interface Used {
   readonly costMicros: number
   readonly busyMs: number
   readonly waits: number
-  /** What its agent has spent today. */
-  readonly today: { readonly tokens: number; readonly costMicros: number }
+  /** Budgets beyond its own: of days and of the month. */
+  readonly purses: ReadonlyArray<Purse>
+}
+
+/** A budget, and what has gone of it. */
+export interface Purse {
+  /** Whose, at the beginning of a sentence. */
+  readonly name: string
+  readonly period: string
+  readonly costMicros: number
+  readonly tokens: number
+  readonly limits: { readonly cost?: number; readonly tokens?: number }
 }
 
 export interface Reached {
@@ -31,13 +41,23 @@ export const reached = (limits: AgentLimits, used: Used): Reached | undefined =>
     return { stop: "max_cost", failure: `It has spent ${dollars(used.costMicros)} of ${limits.cost} USD.` }
   if (past(limits.minutes === undefined ? undefined : limits.minutes * 60_000, used.busyMs))
     return { stop: "max_minutes", failure: `It has worked for the ${limits.minutes} minutes a run of its agent may.` }
-  const { cost, tokens } = limits.perDay ?? {}
-  if (past(micros(cost), used.today.costMicros) && (used.today.costMicros > 0 || cost === 0))
-    return {
-      stop: "budget_spent",
-      failure: `Its agent has spent ${dollars(used.today.costMicros)} of ${cost} USD today.`,
-    }
-  if (past(tokens, used.today.tokens))
-    return { stop: "budget_spent", failure: `Its agent has used ${used.today.tokens} of ${tokens} tokens today.` }
+  for (const purse of used.purses) {
+    const failure = purseEmpty(purse)
+    if (failure !== undefined) return { stop: "budget_spent", failure }
+  }
+  return undefined
+}
+
+/** Which limit has been reached, or would be passed by so much more; undefined: there is enough. */
+export const purseEmpty = ({ costMicros, limits, name, period, tokens }: Purse, more = 0): string | undefined => {
+  const most = limits.cost === undefined ? undefined : limits.cost * 1e6
+  // What costs nothing is not held up by a budget, unless there is none at all.
+  if (
+    most !== undefined &&
+    (more > 0 ? costMicros + more > most : costMicros >= most && (costMicros > 0 || most === 0))
+  )
+    return `${name} has spent ${dollars(costMicros)} of ${limits.cost} USD ${period}.`
+  if (limits.tokens !== undefined && tokens >= limits.tokens)
+    return `${name} has used ${tokens} of ${limits.tokens} tokens ${period}.`
   return undefined
 }

@@ -5,6 +5,8 @@ import { Agents } from "../../../access/identity/Agents.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../calls/Calls.ts"
 import { Runs } from "../../../runs/Runs.ts"
+import { Spend } from "../../../runs/Spend.ts"
+import { DeadLetters } from "../../../runs/upkeep/DeadLetters.ts"
 import { Triggers } from "../../../runs/waking/Triggers.ts"
 import { Waits } from "../../../runs/waiting/Waits.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
@@ -19,6 +21,7 @@ export const runsHandlers = HttpApiBuilder.group(
     const grants = yield* Grants
     const triggers = yield* Triggers
     const calls = yield* Calls
+    const spend = yield* Spend
     const reader = grants.viewer("runs")
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { agent, space, ...query } }) {
@@ -30,6 +33,7 @@ export const runsHandlers = HttpApiBuilder.group(
           ...(where === undefined ? {} : { space: where }),
         })
       }),
+      spend: ({ query: { days = 31 } }) => Effect.flatMap(reader, (who) => spend.report(who, days)),
       get: ({ params }) => Effect.flatMap(reader, (who) => runs.get(params.run, who)),
       messages: ({ params }) => Effect.flatMap(reader, (who) => runs.messages(params.run, who)),
       steps: ({ params }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who)),
@@ -56,6 +60,20 @@ export const waitsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: () => Effect.flatMap(reader, waits.list),
       release: ({ params }) => Effect.flatMap(reader, (who) => waits.release(params.wait, who)),
+    })
+  }),
+)
+
+export const deadLettersHandlers = HttpApiBuilder.group(
+  Api,
+  "deadLetters",
+  Effect.fn(function* (handlers) {
+    const letters = yield* DeadLetters
+    const { require } = yield* Grants
+    return handlers.handleAll({
+      list: () => Effect.andThen(require("read", "house/dead-letters"), letters.list),
+      retry: ({ params }) => Effect.andThen(require("admin", "house/dead-letters"), letters.retry(params.letter)),
+      dismiss: ({ params }) => Effect.andThen(require("admin", "house/dead-letters"), letters.dismiss(params.letter)),
     })
   }),
 )

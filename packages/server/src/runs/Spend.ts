@@ -1,0 +1,153 @@
+/**
+ * What agents have spent, and what is left: of an agent's day, of the day of whoever it works for, and of the house's month.
+ * Models are counted when a step is written; tools with a price are paid for here, before they run.
+ */
+import { type AgentLimits, type PrincipalId, Spend as Spent, SpendReport } from "@stoa/contract"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Agents } from "../access/identity/Agents.ts"
+import type { Reader } from "../access/rights/Viewer.ts"
+import { Budget } from "../calls/road/Budget.ts"
+import { Settings } from "../Settings.ts"
+import { lockName } from "../store/database/Locks.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { makeRecord } from "./record.ts"
+import { limitsOf, type RunRow } from "./rows.ts"
+import { type Purse, purseEmpty } from "./working/limits.ts"
+
+interface Row {
+  readonly agent: PrincipalId
+  readonly day: string
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly costMicros: number
+  readonly causedMicros: number
+}
+
+export class Spend extends Context.Service<
+  Spend,
+  {
+    /** The budgets beyond the run's own that it is worked on within, as they stand. */
+    readonly purses: (run: Pick<RunRow, "agent" | "payer" | "limits">) => Effect.Effect<ReadonlyArray<Purse>>
+    readonly report: (reader: Reader, days: number) => Effect.Effect<SpendReport>
+  }
+>()("server/runs/Spend") {
+  static readonly layer = Layer.effectContext(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const agents = yield* Agents
+      const record = yield* makeRecord
+      const { monthBudget } = yield* Settings
+      const today = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).slice(0, 10))
+
+      const dayOf = Effect.fnUntraced(function* (whose: string, name: string, limits: AgentLimits["perDay"]) {
+        if (limits === undefined) return []
+        const rows = yield* sql<{ tokens: number; costMicros: number }>`SELECT tokens_in + tokens_out AS tokens,
+          cost_micros + caused_micros AS cost_micros FROM spend WHERE agent = ${whose} AND day = ${yield* today}`
+        const { costMicros = 0, tokens = 0 } = rows[0] ?? {}
+        return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<Purse>
+      }, Effect.orDie)
+
+      const month = Effect.fnUntraced(function* () {
+        if (Option.isNone(monthBudget)) return []
+        const name = (yield* today).slice(0, 7)
+        const rows = yield* sql<{
+          costMicros: number | null
+        }>`SELECT CAST(sum(cost_micros) AS BIGINT) AS cost_micros FROM spend
+          WHERE day >= ${`${name}-01`} AND day <= ${`${name}-31`}`
+        const costMicros = rows[0]?.costMicros ?? 0
+        return [
+          { name: "The house", period: "this month", costMicros, tokens: 0, limits: { cost: monthBudget.value } },
+        ] satisfies ReadonlyArray<Purse>
+      }, Effect.orDie)
+
+      /** Nobody but an agent has a budget of its own. */
+      const limitsOfOne = (id: string) =>
+        Effect.map(
+          Effect.option(agents.get(id)),
+          Option.match({
+            onNone: () => ({ name: id, perDay: undefined }),
+            onSome: ({ limits, name }) => ({ name, perDay: limits.perDay }),
+          }),
+        )
+
+      const purses: Spend["Service"]["purses"] = Effect.fn("Spend.purses")(function* ({ agent, payer, ...run }) {
+        const own = yield* dayOf(agent, "Its agent", limitsOf(run).perDay)
+        const asked = payer === null ? undefined : yield* limitsOfOne(payer)
+        const theirs =
+          asked === undefined ? [] : yield* dayOf(payer!, `${asked.name}, for whom it works,`, asked.perDay)
+        return [...own, ...theirs, ...(yield* month())]
+      })
+
+      const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
+        yield* journal.transact(
+          Effect.gen(function* () {
+            // Counting and taking are one: two at once would both find enough.
+            yield* Effect.orDie(lockName(sql, "spend", "pay"))
+            const row = run === null ? undefined : yield* record.byId(run.id)
+            const whose = yield* limitsOfOne(principal)
+            const limits = row === undefined ? { perDay: whose.perDay } : limitsOf(row)
+            const all = yield* purses({
+              agent: principal,
+              payer: row?.payer ?? null,
+              limits: JSON.stringify(limits.perDay === undefined ? {} : { perDay: limits.perDay }),
+            })
+            const own: ReadonlyArray<Purse> =
+              row === undefined || limitsOf(row).cost === undefined
+                ? []
+                : [
+                    {
+                      name: "The run",
+                      period: "so far",
+                      costMicros: row.costMicros,
+                      tokens: 0,
+                      limits: { cost: limitsOf(row).cost! },
+                    },
+                  ]
+            for (const purse of [...own, ...all]) {
+              const why = purseEmpty(purse, micros)
+              if (why !== undefined) return yield* Effect.fail(why)
+            }
+            const spent = { tokensIn: 0, tokensOut: 0, costMicros: micros }
+            yield* record.spendToday({ agent: principal, payer: row?.payer ?? null }, spent)
+            if (row !== undefined)
+              yield* Effect.orDie(sql`UPDATE runs SET cost_micros = cost_micros + ${micros} WHERE id = ${row.id}`)
+          }),
+        )
+      })
+
+      const seenBy = ({ all, principal }: Reader) =>
+        all
+          ? sql`1 = 1`
+          : sql`(s.agent = ${principal.id} OR EXISTS (SELECT 1 FROM principals p WHERE p.id = s.agent AND p.owner = ${principal.id}))`
+
+      const report: Spend["Service"]["report"] = Effect.fn("Spend.report")(function* (reader, days) {
+        const now = yield* DateTime.now
+        const since = DateTime.formatIso(DateTime.subtract(now, { days: days - 1 })).slice(0, 10)
+        const name = DateTime.formatIso(now).slice(0, 7)
+        const rows = yield* sql<Row>`SELECT s.* FROM spend s WHERE s.day >= ${since} AND ${seenBy(reader)}
+          ORDER BY s.day DESC, s.agent LIMIT 10000`
+        const sum = yield* sql<{
+          costMicros: number | null
+        }>`SELECT CAST(sum(s.cost_micros) AS BIGINT) AS cost_micros FROM spend s
+          WHERE s.day >= ${`${name}-01`} AND s.day <= ${`${name}-31`} AND ${seenBy(reader)}`
+        return new SpendReport({
+          items: rows.map(
+            (row) =>
+              new Spent({
+                principal: row.agent,
+                day: row.day,
+                tokens: { in: row.tokensIn, out: row.tokensOut },
+                cost: row.costMicros / 1e6,
+                caused: row.causedMicros / 1e6,
+              }),
+          ),
+          month: { name, cost: (sum[0]?.costMicros ?? 0) / 1e6, limit: Option.getOrNull(monthBudget) },
+        })
+      }, Effect.orDie)
+
+      return Context.make(Spend, { purses, report }).pipe(Context.add(Budget, { pay }))
+    }),
+  )
+}
