@@ -108,13 +108,87 @@ const me = createRoute({
   component: lazyRouteComponent(() => import("./features/me/MeScreen.tsx"), "MeScreen"),
 })
 
+const texts = (search: Record<string, unknown>, ...names: ReadonlyArray<string>): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (text(search[name]) === undefined ? [] : [[name, text(search[name])!]])))
+
+const tools = createRoute({
+  getParentRoute: () => house,
+  path: "/tools",
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q"),
+  component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
+})
+const tool = createRoute({
+  getParentRoute: () => house,
+  path: "/tools/$tool",
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q"),
+  component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
+})
+const servers = createRoute({
+  getParentRoute: () => house,
+  path: "/servers",
+  component: lazyRouteComponent(() => import("./features/servers/ServersScreen.tsx"), "ServersScreen"),
+})
+const addServer = createRoute({
+  getParentRoute: () => house,
+  path: "/servers/add",
+  component: lazyRouteComponent(() => import("./features/servers/AddServerScreen.tsx"), "AddServerScreen"),
+})
+const server = createRoute({
+  getParentRoute: () => house,
+  path: "/servers/$server",
+  component: lazyRouteComponent(() => import("./features/servers/ServersScreen.tsx"), "ServersScreen"),
+})
+const connecting = createRoute({
+  getParentRoute: () => house,
+  path: "/connect",
+  component: lazyRouteComponent(() => import("./features/connect/ConnectScreen.tsx"), "ConnectScreen"),
+})
+const connectingOne = createRoute({
+  getParentRoute: () => house,
+  path: "/connect/$client",
+  component: lazyRouteComponent(() => import("./features/connect/ConnectScreen.tsx"), "ConnectScreen"),
+})
+const why = createRoute({
+  getParentRoute: () => house,
+  path: "/why",
+  validateSearch: (search: Record<string, unknown>) =>
+    texts(search, "principal", "action", "resource", "space", "who", "result", "trace"),
+  component: lazyRouteComponent(() => import("./features/why/WhyScreen.tsx"), "WhyScreen"),
+})
+const people = createRoute({
+  getParentRoute: () => house,
+  path: "/people",
+  component: lazyRouteComponent(() => import("./features/people/PeopleScreen.tsx"), "PeopleScreen"),
+})
+
 const places = createRoute({
   getParentRoute: () => house,
   path: "/house",
   component: lazyRouteComponent(() => import("./features/me/PlacesScreen.tsx"), "PlacesScreen"),
 })
 
-const tree = root.addChildren([door, house.addChildren([home, spaces, space, thread, decisions, decision, me, places])])
+const tree = root.addChildren([
+  door,
+  house.addChildren([
+    home,
+    spaces,
+    space,
+    thread,
+    decisions,
+    decision,
+    me,
+    places,
+    tools,
+    tool,
+    servers,
+    addServer,
+    server,
+    connecting,
+    connectingOne,
+    why,
+    people,
+  ]),
+])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: false })
 

@@ -15,6 +15,20 @@ export const doings = makeStore<ReadonlyMap<string, ReadonlyArray<Doing>>>(new M
 /** By call, as much of its input as has come. */
 export const inputs = makeStore<ReadonlyMap<string, string>>(new Map())
 
+/** By principal, the program that came in last as it. */
+export interface Arrival {
+  readonly client: string
+  readonly version: string
+  readonly protocol: string
+  readonly tools: number
+  readonly at: string
+}
+export const arrivals = makeStore<ReadonlyMap<string, Arrival>>(new Map())
+/** When a token was refused last, and by server the lines of its log that have come. */
+export const refusedAt = makeStore<string | undefined>(undefined)
+export const serverLines = makeStore<ReadonlyMap<string, ReadonlyArray<string>>>(new Map())
+
+const mostLines = 200
 const typingLasts = 6000
 const longestRun = 60 * 60_000
 const mostInputs = 200
@@ -44,6 +58,7 @@ export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
   }
   if (kind === "typing" && space !== null && actor !== null)
     begin(space, { who: actor, what: "writes", run: undefined, until: now() + typingLasts })
+  if (kind === "server.log") takeLine(body as { readonly server?: unknown; readonly text?: unknown } | null)
   if (kind !== "call.input" || typeof body?.call !== "string" || typeof body.delta !== "string") return
   const { call, delta: part } = body as { readonly call: string; readonly delta: string }
   inputs.set((old) => {
@@ -56,9 +71,20 @@ export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
   })
 }
 
+const takeLine = (body: { readonly server?: unknown; readonly text?: unknown } | null) => {
+  const { server, text } = body ?? {}
+  if (typeof server !== "string" || typeof text !== "string") return
+  serverLines.set((old) => new Map(old).set(server, [...(old.get(server) ?? []), text].slice(-mostLines)))
+}
+
 /** What really happened takes the place of its sign. */
 export const takeEvent = (event: FeedEvent): void => {
   const { space } = event
+  if (event.kind === "client.connected") {
+    const { principal, ...said } = event.body
+    arrivals.set((old) => new Map(old).set(principal, { ...said, at: event.at }))
+  }
+  if (event.kind === "access.denied" && event.body.action === "authenticate") refusedAt.set(() => event.at)
   if (space === null) return
   if (event.kind === "message.created") end(space, event.body.message.author.id, "writes")
   if (event.kind === "run.started")

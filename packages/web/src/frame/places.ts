@@ -11,7 +11,14 @@ export interface Place {
   readonly admins?: boolean
 }
 
-const all: ReadonlyArray<Place> = [{ to: "/me", icon: "users", name: words.you, key: "y" }]
+const all: ReadonlyArray<Place> = [
+  { to: "/tools", icon: "wrench", name: words.tools, key: "t" },
+  { to: "/servers", icon: "server", name: words.servers, key: "s", admins: true },
+  { to: "/connect", icon: "plug", name: words.connect, key: "c", admins: true },
+  { to: "/why", icon: "shield-check", name: words.rights, key: "w", admins: true },
+  { to: "/people", icon: "users", name: words.people, key: "p" },
+  { to: "/me", icon: "key-round", name: words.you, key: "y" },
+]
 
 export const placesFor = (me: Principal): ReadonlyArray<Place> =>
   all.filter(({ admins }) => admins !== true || me.roles.includes("admin"))

@@ -1,0 +1,23 @@
+export const words = {
+  title: "Connect",
+  sub: "Bring an agent you already use. It comes as itself, with its own rights.",
+  clients: "Clients",
+  who: "Who comes?",
+  name: "Name of the agent",
+  rights: "A new agent has the role agent-standard and the toolset stoa.",
+  make: "Make the line",
+  paste: "Paste this where you use it",
+  copy: "Copy the line",
+  belongs: (file: string) => `It belongs into ${file}.`,
+  once: (name: string) => `The token is shown this once and is bound to ${name}.`,
+  ends: (day: string) => `It ends on ${day}.`,
+  install: "Open the program with it",
+  arrive: "It arrives",
+  waiting: (name: string) => `Waiting for ${name}. Start the program now.`,
+  here: (name: string) => `${name} is here.`,
+  seen: (client: string, version: string, protocol: string, tools: number) =>
+    `${client} ${version}, MCP ${protocol}, sees ${tools} tools.`,
+  nothing: "No request has come so far. Is the address one that the program's machine reaches?",
+  refused: "A token was refused just now: the line may have been pasted without its token, or cut. Make it again.",
+  afterwards: "What to do next",
+} as const

@@ -1,0 +1,141 @@
+/** A server is pasted, looked at, and then added: nothing of it is kept before that. */
+import { useMutation } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { house } from "../../feed/house.ts"
+import { serverLines } from "../../feed/signs.ts"
+import { useStore } from "../../feed/store.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { type Read, readPasted } from "./pasted.logic.ts"
+import { words } from "./words/en.ts"
+
+/** Reading is pure; what is a key is kept as a secret before the server is asked with it. */
+const look = async (read: Read) => {
+  for (const [name, value] of Object.entries(read.secrets)) await house.secrets.set(name, { value })
+  return house.mcpServers.look(read.server)
+}
+
+type Seen = Awaited<ReturnType<typeof look>>
+
+const Choice = ({ read, seen }: { readonly read: Read; readonly seen: Seen }) => {
+  const navigate = useNavigate()
+  const [off, set] = useState<ReadonlySet<string>>(new Set())
+  const added = useMutation({
+    mutationFn: () => {
+      const allowedTools = seen.tools.map(({ name }) => name).filter((name) => !off.has(name))
+      return house.mcpServers.add({ ...read.server, ...(off.size === 0 ? {} : { allowedTools }) })
+    },
+    onSuccess: ({ name }) => navigate({ to: "/servers/$server", params: { server: name } }),
+  })
+  const flip = (name: string) => {
+    const next = new Set(off)
+    if (!next.delete(name)) next.add(name)
+    set(next)
+  }
+  return (
+    <section className="stack">
+      <p className="note" data-tone="good" role="status">
+        <Icon name="circle-check" small />
+        <span>{words.found(seen.version ?? "", seen.protocol ?? "", seen.tools.length)}</span>
+      </p>
+      <fieldset className="stack">
+        <legend className="label">{words.off}</legend>
+        {seen.tools.map(({ description, name, risk }) => (
+          <label key={name} className="line">
+            <input type="checkbox" checked={!off.has(name)} onChange={() => flip(name)} />
+            <code>{name}</code>
+            <span className="faint small cut">{description}</span>
+            <span className="pill push">{words.risk(risk)}</span>
+          </label>
+        ))}
+      </fieldset>
+      {added.error === null ? null : <FaultPane error={added.error} />}
+      <p>
+        <button type="button" className="button main-act" disabled={added.isPending} onClick={() => added.mutate()}>
+          {words.addIt(read.server.name)}
+        </button>
+      </p>
+    </section>
+  )
+}
+
+export const AddServerScreen = () => {
+  const [pasted, setPasted] = useState("")
+  const [read, setRead] = useState<Read | string>()
+  const seen = useMutation({ mutationFn: look })
+  const lines = useStore(serverLines)
+  const begin = () => {
+    try {
+      const found = readPasted(pasted)
+      setRead(found)
+      seen.mutate(found)
+    } catch (cause) {
+      setRead(cause instanceof Error ? cause.message : String(cause))
+      seen.reset()
+    }
+  }
+  const known = typeof read === "object" ? read : undefined
+  const log = known === undefined ? [] : (lines.get(known.server.name) ?? [])
+  return (
+    <>
+      <Bar title={words.addTitle} up="/servers" />
+      <div className="scroll grow">
+        <div className="page narrow stack wide-gap">
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault()
+              begin()
+            }}
+          >
+            <label className="stack">
+              <span className="label">{words.paste}</span>
+              <textarea
+                className="input mono"
+                rows={7}
+                placeholder={words.example}
+                value={pasted}
+                onChange={(event) => setPasted(event.target.value)}
+              />
+            </label>
+            <p>
+              <button type="submit" className="button main-act" disabled={seen.isPending || pasted.trim() === ""}>
+                {words.look}
+              </button>
+            </p>
+          </form>
+          {typeof read === "string" ? (
+            <p className="note" data-tone="bad" role="alert">
+              <Icon name="circle-alert" small />
+              <span>{words.unread(read)}</span>
+            </p>
+          ) : null}
+          {known === undefined || known.count < 2 ? null : <p className="small">{words.several(known.count)}</p>}
+          {known === undefined || Object.keys(known.secrets).length === 0 ? null : (
+            <p className="small">{words.keys(Object.keys(known.secrets).join(", "))}</p>
+          )}
+          {seen.isPending ? (
+            <>
+              <p role="status">{words.looking}</p>
+              <LoadingPane lines={3} />
+            </>
+          ) : null}
+          {log.length === 0 ? null : <pre className="code-block scroll-x">{log.join("\n")}</pre>}
+          {seen.error === null ? null : <FaultPane error={seen.error} again={begin} />}
+          {seen.data?.status === "error" ? (
+            <div className="note" data-tone="bad" role="alert">
+              <Icon name="circle-alert" small />
+              <div className="stack">
+                <p className="strong">{words.failed[seen.data.failed ?? "protocol"]}</p>
+                <p>{seen.data.error}</p>
+              </div>
+            </div>
+          ) : null}
+          {seen.data?.status === "connected" && known !== undefined ? <Choice read={known} seen={seen.data} /> : null}
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+/** What somebody pasted, read as a server: the JSON of any client, an address, or a command. Pure. */
+export interface ReadServer {
+  readonly name: string
+  readonly command?: string
+  readonly args?: ReadonlyArray<string>
+  readonly env?: Readonly<Record<string, string>>
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Read {
+  readonly server: ReadServer
+  /** How many there were. */
+  readonly count: number
+  /** Values that look like keys, by the name of the secret each becomes. */
+  readonly secrets: Readonly<Record<string, string>>
+}
+
+type Fields = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const texts = (value: unknown): Readonly<Record<string, string>> | undefined =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, it]) => [name, String(it)])) : undefined
+
+const nameFrom = (text: string): string =>
+  text
+    .replace(/[^A-Za-z0-9-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40) || "server"
+
+/** A key is long, without blanks, and under a name that says so, or begins as the known ones do. */
+const isKey = (name: string, value: string): boolean =>
+  !value.includes("${") &&
+  value.length >= 8 &&
+  (/key|token|secret|password|authorization/i.test(name) || /^(Bearer |sk-|ghp_|xox|stoa_)/.test(value))
+
+/** Values that look like keys are taken out, and their place says which secret is filled in. */
+const keyless = (server: string, values: Readonly<Record<string, string>> | undefined, found: Record<string, string>) =>
+  values &&
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      if (!isKey(name, value)) return [name, value]
+      const scheme = /^Bearer /.exec(value)?.[0] ?? ""
+      const secret = `${server}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_")
+      found[secret] = value.slice(scheme.length)
+      return [name, `${scheme}\${secret.${secret}}`]
+    }),
+  )
+
+const serverIn = (given: string, it: Fields, count: number): Read => {
+  const name = nameFrom(given)
+  const secrets: Record<string, string> = {}
+  const env = keyless(name, texts(it["env"]), secrets)
+  const headers = keyless(name, texts(it["headers"]), secrets)
+  const { command, url } = it
+  if (typeof url === "string") return { server: { name, url, ...(headers && { headers }) }, count, secrets }
+  if (typeof command !== "string") throw new TypeError("there is neither a command nor a url in it")
+  const args = Array.isArray(it["args"]) ? { args: it["args"].map(String) } : {}
+  return { server: { name, command, ...args, ...(env && { env }) }, count, secrets }
+}
+
+/** Words of a command line, with quotes as a shell has them. */
+const wordsIn = (line: string): ReadonlyArray<string> =>
+  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? "")
+
+export const readPasted = (pasted: string): Read => {
+  const text = pasted.trim()
+  if (text === "") throw new TypeError("there is nothing in it")
+  if (/^(https?|wss?):\/\/\S+$/i.test(text))
+    return serverIn(new URL(text).hostname.split(".")[0] ?? "", { url: text }, 1)
+  if (text.startsWith("{") || text.startsWith('"')) {
+    const whole = JSON.parse(text.startsWith('"') ? `{${text}}` : text) as Fields
+    const all = whole["mcpServers"] ?? whole["servers"] ?? ((whole["command"] ?? whole["url"]) ? undefined : whole)
+    if (all === undefined) return serverIn(typeof whole["name"] === "string" ? whole["name"] : "server", whole, 1)
+    const entries = isObject(all) ? Object.entries(all).filter(([, it]) => isObject(it)) : []
+    const [first] = entries
+    if (first === undefined) throw new TypeError("there is no server in it")
+    return serverIn(first[0], first[1] as Fields, entries.length)
+  }
+  const [command, ...args] = wordsIn(text)
+  const named = args.findLast((word) => /^[@\w]/.test(word)) ?? command!
+  return serverIn(named.split("/").at(-1) ?? named, { command, args }, 1)
+}

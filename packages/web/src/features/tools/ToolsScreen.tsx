@@ -1,0 +1,152 @@
+/** The catalogue as oneself or as somebody else, with what they do not get and why; one tool with a try. */
+import "../../parts/Pick.css"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { keys } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import { useStart } from "../../feed/start.ts"
+import type { Json } from "../../feed/types.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { JsonView } from "../../parts/JsonView.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { TryIt } from "./TryIt.tsx"
+import { words } from "./words/en.ts"
+
+/** All pages of it: a catalogue is looked through as a whole. */
+const everyTool = async (as: string | undefined) => {
+  const first = await house.tools.list({ limit: 100, ...(as === undefined ? {} : { as }) })
+  const items = [...first.items]
+  for (let { next } = first; next !== null && items.length < 2000;) {
+    const page = await house.tools.list({ limit: 100, cursor: next, ...(as === undefined ? {} : { as }) })
+    items.push(...page.items)
+    next = page.next
+  }
+  return { items, leftOut: first.leftOut ?? [] }
+}
+type Tool = Awaited<ReturnType<typeof everyTool>>["items"][number]
+
+const fits = (q: string) => (one: { readonly name: string; readonly description: string }) =>
+  `${one.name} ${one.description}`.toLowerCase().includes(q.toLowerCase())
+
+const Detail = ({ tool }: { readonly tool: Tool }) => (
+  <div className="page stack wide-gap">
+    <h2 className="mono">{tool.name}</h2>
+    <p>{tool.description}</p>
+    <p className="line wrap">
+      <span className="pill">{words.risk(tool.riskLevel)}</span>
+      {tool.asks === true ? (
+        <span className="pill" data-tone="warn">
+          {words.asks}
+        </span>
+      ) : null}
+    </p>
+    <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} />
+    <section className="stack">
+      <h3>{words.definition}</h3>
+      <dl className="kv">
+        <dt>{words.set}</dt>
+        <dd>{tool.set}</dd>
+        <dt>{words.wire}</dt>
+        <dd className="mono">{tool.wireName}</dd>
+      </dl>
+      <JsonView label={words.input} value={tool.inputSchema as Json} />
+      {tool.outputSchema === undefined ? null : <JsonView label={words.output} value={tool.outputSchema as Json} />}
+      <JsonView label={words.says} value={tool.annotations} />
+    </section>
+  </div>
+)
+
+export const ToolsScreen = () => {
+  const { tool: name } = useParams({ strict: false })
+  const search: { readonly as?: string; readonly q?: string } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const { me } = useStart()
+  const isAdmin = me.roles.includes("admin")
+  const as = isAdmin ? search.as : undefined
+  const tools = useQuery({ queryKey: ["tools", as ?? ""], queryFn: () => everyTool(as) })
+  const people = useQuery({
+    queryKey: [...keys.people, "all"],
+    queryFn: () => house.principals.list({ limit: 100 }),
+    enabled: isAdmin,
+  })
+  const { q = "" } = search
+  const shown = tools.data?.items.filter(fits(q)) ?? []
+  const missing = tools.data?.leftOut.filter(fits(q)) ?? []
+  const chosen = tools.data?.items.find((one) => one.name === name)
+  const put = (more: { readonly as?: string; readonly q?: string }) =>
+    void navigate({
+      to: ".",
+      search: Object.fromEntries(Object.entries({ ...search, ...more }).filter(([, it]) => it !== "")),
+      replace: true,
+    })
+  return (
+    <>
+      <Bar title={words.title} up="/house">
+        {isAdmin ? (
+          <label className="line small">
+            {words.as}
+            <select className="input" value={as ?? ""} onChange={(event) => put({ as: event.target.value })}>
+              <option value="">{words.myself}</option>
+              {people.data?.items.map((one) => (
+                <option key={one.id}>{one.name}</option>
+              ))}
+            </select>
+          </label>
+        ) : null}
+      </Bar>
+      {tools.isPending ? <LoadingPane lines={8} /> : null}
+      {tools.error === null ? null : <FaultPane error={tools.error} again={() => void tools.refetch()} />}
+      {tools.data === undefined ? null : tools.data.items.length + missing.length === 0 ? (
+        <EmptyPane>{words.none}</EmptyPane>
+      ) : (
+        <div className="split list-first grow">
+          <nav className="scroll" aria-label={words.list}>
+            <div className="page-pad">
+              <input
+                type="search"
+                className="input"
+                aria-label={words.search}
+                placeholder={words.search}
+                value={q}
+                onChange={(event) => put({ q: event.target.value })}
+              />
+            </div>
+            {shown.length + missing.length === 0 ? <EmptyPane>{words.noFit}</EmptyPane> : null}
+            <ul className="rows">
+              {shown.map((one) => (
+                <li key={one.name}>
+                  <Link
+                    className="pick flat"
+                    to="/tools/$tool"
+                    params={{ tool: one.name }}
+                    search={search as never}
+                    aria-current={one === chosen ? "true" : undefined}
+                  >
+                    <b className="mono cut">{one.name}</b>
+                    <span className="sub cut">{one.description}</span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            {missing.length === 0 ? null : (
+              <>
+                <h2 className="label">{words.leftOut}</h2>
+                <ul className="rows">
+                  {missing.map((one) => (
+                    <li key={one.name} className="pick flat">
+                      <span className="mono cut faint">{one.name}</span>
+                      <span className="sub">{one.why}</span>
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )}
+          </nav>
+          <div className="scroll">
+            {chosen === undefined ? <EmptyPane>{words.pick}</EmptyPane> : <Detail tool={chosen} />}
+          </div>
+        </div>
+      )}
+    </>
+  )
+}
