@@ -30,6 +30,8 @@ import openers from "./spaces/migrations/0051_openers.ts"
 import models from "./models/migrations/0062_models.ts"
 import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
+import letterReaders from "./runs/migrations/0078_letter_readers.ts"
+import planRuns from "./memory/migrations/0077_plan_runs.ts"
 import memory from "./memory/migrations/0031_memory.ts"
 import replies from "./runs/migrations/0064_replies.ts"
 import teams from "./team/migrations/0096_teams.ts"
@@ -90,6 +92,8 @@ export const migrations: Migrations = {
   "0065_sub_agents": subAgents,
   "0075_sessions": sessions,
   "0076_sessions_apart": sessionsApart,
+  "0077_plan_runs": planRuns,
+  "0078_letter_readers": letterReaders,
   "0080_search_vectors": searchVectors,
   "0081_embedding": embedding,
   "0085_house_key": houseKey,

@@ -57,7 +57,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ref,
       payload: RunRetry,
       success: made(Run),
-      error: [problem(Missing), problem(WrongState)],
+      error: [problem(Missing), problem(WrongState), problem(Forbidden)],
     }),
     HttpApiEndpoint.post("toolResults", "/runs/:run/tool-results", {
       params: ref,

@@ -4,7 +4,9 @@
  * time it was due; whoever wakes agents reads that. Here it is only said when it is due next.
  */
 import {
+  type Event,
   type MemoryId,
+  Caller,
   type MemoryRecord,
   Missing,
   type PrincipalId,
@@ -14,9 +16,9 @@ import {
   type TooLarge,
 } from "@stoa/contract"
 import { hash } from "node:crypto"
-import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { becauseOf } from "../store/journal/Correlation.ts"
+import { makeDeadLetters } from "../store/journal/DeadLetters.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Timers } from "../store/journal/Timers.ts"
@@ -50,6 +52,8 @@ interface PlanRow {
   readonly status: PlanStatus
   readonly nextRunAt: string | null
   readonly lastRunAt: string | null
+  /** The run it was made or last changed in. */
+  readonly run: string | null
 }
 
 type Refused = Missing | StaleVersion | WrongState | TooLarge | Forbidden
@@ -146,7 +150,9 @@ export class Plans extends Context.Service<
         const state = moved
           ? { status: "active" as const, next: Result.getOrThrow(due) }
           : { status: rows[0]!.status, next: momentOf(rows[0]!.nextRunAt) }
-        const row = yield* keep(record, { ...state, lastRunAt: rows[0]?.lastRunAt ?? null })
+        const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
+        const run = caller?.run ?? null
+        const row = yield* keep(record, { ...state, lastRunAt: rows[0]?.lastRunAt ?? null, run })
         return (yield* planOf(by, row))[0]!
       })
 
@@ -193,7 +199,7 @@ const makeKeeping = Effect.gen(function* () {
 
   const keep = Effect.fnUntraced(function* (
     record: MemoryRecord,
-    state: { readonly status: PlanStatus; readonly next: DateTime.Utc | null; readonly lastRunAt: string | null },
+    state: { readonly next: DateTime.Utc | null } & Pick<PlanRow, "status" | "lastRunAt" | "run">,
   ) {
     const { jitter = 0, missed = "once" } = definitionIn(record) ?? { name: "", instruction: "" }
     const nextRunAt = state.next === null ? null : DateTime.formatIso(state.next)
@@ -204,17 +210,23 @@ const makeKeeping = Effect.gen(function* () {
       status: state.status,
       nextRunAt,
       lastRunAt: state.lastRunAt,
+      run: state.run,
     }
     yield* sql`INSERT INTO memory_plans ${sql.insert(row as never)} ON CONFLICT (record) DO UPDATE SET
       version = excluded.version, status = excluded.status, next_run_at = excluded.next_run_at,
-      last_run_at = excluded.last_run_at`
+      last_run_at = excluded.last_run_at, run = excluded.run`
     if (state.next === null || nextRunAt === null) yield* timers.cancelKey(keyOf(record.id))
     else
       yield* timers.set({
         purpose: missed === "skip" ? looks : planPurpose,
         key: keyOf(record.id),
         dueAt: DateTime.add(state.next, { seconds: jitterOf(record.id, nextRunAt, jitter) }),
-        payload: { plan: record.id, principal: record.owner, dueAt: nextRunAt },
+        payload: {
+          plan: record.id,
+          principal: record.owner,
+          dueAt: nextRunAt,
+          ...(state.run !== null && { run: state.run }),
+        },
       })
     return row
   }, Effect.orDie)
@@ -253,6 +265,7 @@ const makeFollowing = Effect.gen(function* () {
       status: next === null ? "completed" : "active",
       next,
       lastRunAt: ran ? DateTime.formatIso(at) : row.lastRunAt,
+      run: row.run,
     })
   })
 
@@ -282,27 +295,62 @@ const makeFollowing = Effect.gen(function* () {
       status: next === null ? "completed" : "active",
       next,
       lastRunAt: row?.lastRunAt ?? null,
+      run: row?.run ?? null,
     })
   })
 
   return { advance, look, follow, forget }
 })
 
+export class PlanReader extends Context.Service<
+  PlanReader,
+  {
+    readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void>
+    /** For one that could not be handled, and is tried again. */
+    readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
+  }
+>()("server/memory/PlanReader") {}
+
+const layerPlanReader = Layer.effect(
+  PlanReader,
+  Effect.gen(function* () {
+    const { advance, follow, forget, look } = yield* makeFollowing
+    const handled = yield* makeDeadLetters("plans")
+
+    const one = (event: Event): Effect.Effect<unknown, never, Transaction> => {
+      switch (event.kind) {
+        case "timer.fired": {
+          const fired = event.body.payload as unknown as Fired
+          if (event.body.purpose === planPurpose) return advance(fired, event.at, true)
+          return event.body.purpose === looks ? look(fired, event.at) : Effect.void
+        }
+        case "memory.deleted":
+          return event.body.namespace === namespace ? forget(event.body.record) : Effect.void
+        case "memory.written":
+          return event.body.namespace === namespace ? follow(event.body.record, event.body.principal) : Effect.void
+        default:
+          return Effect.void
+      }
+    }
+    return PlanReader.of({
+      one: (event) => Effect.suspend(() => Effect.asVoid(one(event))),
+      hear: (events) =>
+        Effect.forEach(
+          events,
+          (event) =>
+            handled(
+              event,
+              Effect.suspend(() => one(event)),
+            ),
+          { discard: true },
+        ),
+    })
+  }),
+)
+
 export const layerPlans = readerLayer({
   name: "plans",
   atomic: true,
   kinds: ["timer.fired", "memory.written", "memory.deleted"],
-  handle: Effect.fnUntraced(function* (events) {
-    const { advance, follow, forget, look } = yield* makeFollowing
-    for (const event of events) {
-      if (event.kind === "timer.fired") {
-        const fired = event.body.payload as unknown as Fired
-        if (event.body.purpose === planPurpose) yield* becauseOf(event, advance(fired, event.at, true))
-        else if (event.body.purpose === looks) yield* becauseOf(event, look(fired, event.at))
-      } else if (event.kind === "memory.deleted" && event.body.namespace === namespace)
-        yield* becauseOf(event, forget(event.body.record))
-      else if (event.kind === "memory.written" && event.body.namespace === namespace)
-        yield* becauseOf(event, follow(event.body.record, event.body.principal))
-    }
-  }),
-})
+  handle: (events) => Effect.flatMap(PlanReader, ({ hear }) => hear(events)),
+}).pipe(Layer.provideMerge(layerPlanReader))

@@ -36,6 +36,8 @@ export class Languages extends Context.Service<
   Languages,
   {
     readonly list: Effect.Effect<ReadonlyArray<Model>>
+    /** With the paths of files, for those who rule the models. */
+    readonly listFor: (reader: { readonly all: boolean }) => Effect.Effect<ReadonlyArray<Model>>
     /** How to reach one, or in a sentence why not and who can change that. */
     readonly access: (name: string) => Effect.Effect<Access, string>
     /** The one that embeds, if the file declares one; or in a sentence why it cannot be asked. */
@@ -85,8 +87,12 @@ export class Languages extends Context.Service<
         )
       })
 
-      const reach = Effect.fnUntraced(function* (name: string, declared: DeclaredModel) {
-        if (declared.provider === "scripted") yield* Effect.fromResult(rulesOf(declared.rules!))
+      /** `whole`: with the path of a file, which is for those who rule the house. */
+      const reach = Effect.fnUntraced(function* (name: string, declared: DeclaredModel, whole = false) {
+        if (declared.provider === "scripted")
+          yield* Effect.mapError(Effect.fromResult(rulesOf(declared.rules!)), (fault) =>
+            whole ? fault : `The rules of the model ${name} cannot be used. An admin sees why: GET /api/v1/models`,
+          )
         const key = yield* keyOf(name, declared)
         const { provider } = declared
         const baseUrl =
@@ -97,10 +103,10 @@ export class Languages extends Context.Service<
         return { name, declared, key, baseUrl } satisfies Access
       })
 
-      const list = Effect.gen(function* () {
+      const listFor: Languages["Service"]["listFor"] = Effect.fn("Languages.list")(function* (reader) {
         const models = yield* all
         return yield* Effect.forEach(models, ({ declared, name }) =>
-          Effect.map(Effect.result(reach(name, declared)), (reached) =>
+          Effect.map(Effect.result(reach(name, declared, reader.all)), (reached) =>
             Model.make({
               name,
               provider: declared.provider,
@@ -113,7 +119,8 @@ export class Languages extends Context.Service<
             }),
           ),
         )
-      }).pipe(Effect.withSpan("Languages.list"))
+      })
+      const list = Effect.suspend(() => listFor({ all: false }))
 
       const access: Languages["Service"]["access"] = Effect.fn("Languages.access")(function* (name) {
         const rows = yield* Effect.orDie(sql`SELECT name, declared FROM models WHERE name = ${name}`)
@@ -168,7 +175,7 @@ export class Languages extends Context.Service<
         return yield* askModel(reached.name, model, options, redactor, show)
       })
 
-      return Languages.of({ list, access, embedding, ask, declare })
+      return Languages.of({ list, listFor, access, embedding, ask, declare })
     }),
   )
 }

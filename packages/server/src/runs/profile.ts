@@ -26,7 +26,7 @@ const usual: Profile = {
   waitMs: 300_000,
   joins: true,
   inbox: false,
-  planEveryMs: 0,
+  planEveryMs: 1000,
   guidance: [],
 }
 

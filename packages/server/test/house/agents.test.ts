@@ -13,7 +13,7 @@ for (const store of ["sqlite", "postgres"] as const)
       "G-44 a section of models is applied by reload, owned by the file, and each says whether it is ready",
       () =>
         Effect.gen(function* () {
-          const { admin, configFile, folder } = yield* Guest
+          const { admin, as, configFile, folder } = yield* Guest
           writeFileSync(join(folder, "..", "rules.json"), JSON.stringify({ rules: [{ say: "hello" }] }))
           const models = {
             demo: { provider: "scripted", rules: "rules.json", keywords: ["show"] },
@@ -47,6 +47,12 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.match(by["real"]!.problem!, /sets ANTHROPIC_API_KEY/)
           assert.deepStrictEqual(by["real"]!.price, { in: 3, out: 15 })
           assert.match(by["sealed"]!.problem!, /stoa secrets set model-key/)
+          // Where a file lies on the machine is for admins.
+          yield* ask(() => admin.principals.add({ kind: "person", name: "mel" }))
+          const { token } = yield* ask(() => admin.tokens.add({ principal: "mel" }))
+          const seen = (yield* ask(() => as(token).models.list())).items
+          assert.notInclude(JSON.stringify(seen), folder.slice(0, folder.lastIndexOf("/")))
+          assert.match(seen.find(({ name }) => name === "lost")!.problem!, /An admin sees why/)
           yield* ask(() => admin.secrets.set("model-key", { value: "a-long-enough-key" }))
           const after = yield* ask(() => admin.models.list())
           assert.strictEqual(after.items.find(({ name }) => name === "sealed")!.ready, true)

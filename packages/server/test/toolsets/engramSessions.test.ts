@@ -306,6 +306,37 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("a wallet that was lent for writing alone resumes no session, and shows nothing of one", () =>
+      Effect.gen(function* () {
+        const [who, helper] = [yield* holder("lender"), yield* holder("writer")]
+        const { session_id: id } = yield* begin(who)
+        yield* say(who, id, "mine alone")
+        const lend = (action: "read" | "write") =>
+          ask(() =>
+            who.stoa.delegations.add({
+              to: "writer",
+              resource: `wallets/${who.wallet}`,
+              actions: [action],
+              reason: "help",
+            }),
+          )
+        const input = { wallet_address: who.wallet, session_id: id }
+        yield* lend("write")
+        const refused = yield* helper.told("hecate_resume_session", input)
+        assert.include(refused, `wallets/${who.wallet}`)
+        assert.notInclude(refused, "mine alone")
+        yield* helper.done("hecate_new_session", { wallet_address: who.wallet })
+        yield* lend("read")
+        const { session } = (yield* helper.done("hecate_resume_session", input)) as {
+          readonly session: { readonly messages: ReadonlyArray<{ readonly content: string }> }
+        }
+        assert.deepStrictEqual(
+          session.messages.map(({ content }) => content),
+          ["mine alone"],
+        )
+      }),
+    )
+
     it.effect("S2-40 a session is changed by what made it, not as an engram", () =>
       Effect.gen(function* () {
         const who = yield* holder("keeps")

@@ -10,7 +10,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import type { Attempt } from "./attempt.ts"
 
 /** Of each principal, in a minute. */
-export const refusedCalls = "calls/refused"
+const refusedCalls = "calls/refused"
 
 export const makeRefusals = Effect.gen(function* () {
   const limits = yield* Limits

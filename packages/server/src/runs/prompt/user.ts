@@ -1,5 +1,6 @@
 /** What has happened, as an agent is told of it: what woke it, what was said before, and what else it works on. Pure. */
 import type { PrincipalKind, Provenance } from "@stoa/contract"
+import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
 
 export interface ShownMessage {
   readonly id: string
@@ -46,30 +47,30 @@ const words: Readonly<Record<Provenance, string>> = {
   outside: "an outside service",
   house: "the house",
 }
-
-/** What others wrote cannot end the frame it stands in. */
-const fenced = (text: string): string => text.replaceAll("</message>", "<\\/message>")
-
-const attribute = (text: string): string => text.replaceAll(/["<>\n]/g, " ")
-
-const line = (message: ShownMessage, woke: ReadonlySet<string>): string => {
-  const { author, at, call, id, provenance, replyTo, seen, text } = message
-  const marks = [
-    `id="${id}"`,
-    `at="${at}"`,
-    `author="${attribute(author.name)}"`,
-    `from="${words[provenance]}"`,
-    `mark="${seen ? "SEEN" : "NEW"}"`,
-    ...(replyTo === null ? [] : [`replyTo="${replyTo}"`]),
-    ...(woke.has(id) ? ['trigger="this woke you"'] : []),
-  ]
-  return `<message ${marks.join(" ")}>${fenced(call ?? text)}</message>`
+const authors: Readonly<Record<PrincipalKind, string>> = {
+  person: words.person,
+  agent: words.agent,
+  service: words.outside,
 }
 
-const triggerLines = ({ author, kind, message, text, waits }: ShownTrigger): ReadonlyArray<string> => {
+const line = (mark: string, message: ShownMessage, woke: ReadonlySet<string>): string => {
+  const { author, at, call, id, provenance, replyTo, seen, text } = message
+  const about = {
+    id,
+    at,
+    author: author.name,
+    from: words[provenance],
+    mark: seen ? "SEEN" : "NEW",
+    replyTo: replyTo ?? undefined,
+    trigger: woke.has(id) ? "this woke you" : undefined,
+  }
+  return fenced(mark, "message", about, call ?? text)
+}
+
+const triggerLines = (mark: string, { author, kind, message, text, waits }: ShownTrigger): ReadonlyArray<string> => {
   if (kind === "message")
     return [
-      `A message woke you: ${message ?? "unknown"}, by ${author === null ? "somebody" : `${author.name} (${author.kind}, ${author.id})`}${waits ? ", who waits for your answer" : ""}.`,
+      `A message woke you: ${message ?? "unknown"}, by ${author === null ? "somebody" : `${inLine(author.name)} (${author.kind}, ${author.id})`}${waits ? ", who waits for your answer" : ""}.`,
     ]
   const who =
     kind === "plan"
@@ -77,34 +78,44 @@ const triggerLines = ({ author, kind, message, text, waits }: ShownTrigger): Rea
       : kind === "service"
         ? "An outside service called you"
         : "You were called"
-  return [
-    `${who}. What it says:`,
-    `<message from="${kind === "service" ? words.outside : words.house}">${fenced(text)}</message>`,
-  ]
+  // Whose words they are, not who delivers them: the house says nothing of its own here.
+  const from = kind === "service" || author === null ? words.outside : authors[author.kind]
+  return [`${who}. What it says:`, fenced(mark, "message", { author: author?.name, from }, text)]
 }
 
-export const userPrompt = ({ context = null, history, now, others, space, thread, triggers }: UserInput): string => {
+const textsIn = ({ context, history, others, triggers }: UserInput): ReadonlyArray<string> => [
+  ...triggers.flatMap(({ author, text }) => [author?.name ?? "", text]),
+  ...history.flatMap(({ author, call, text }) => [author.name, call ?? "", text]),
+  ...others.map(({ summary }) => summary),
+  context ?? "",
+]
+
+export const userPrompt = (input: UserInput): string => {
+  const { context = null, history, now, others, space, thread, triggers } = input
+  const mark = markFor(textsIn(input))
   const woke = new Set(triggers.flatMap(({ message }) => (message === null ? [] : [message])))
   return [
-    [`It is ${now}.`, ...triggers.flatMap(triggerLines)].join("\n"),
+    [`It is ${now}. ${fenceRule(mark)}`, ...triggers.flatMap((one) => triggerLines(mark, one))].join("\n"),
     ...(space === null
       ? ["You stand in no space."]
       : [
           [
-            `You stand in the ${space.kind} space "${space.name}" (${space.id}) with ${space.members.map(({ kind, name }) => `${name} (${kind})`).join(", ")}.`,
+            `You stand in the ${space.kind} space "${inLine(space.name)}" (${space.id}) with ${space.members.map(({ kind, name }) => `${inLine(name)} (${kind})`).join(", ")}.`,
             thread ? "The thread so far, oldest first:" : "The last messages, oldest first:",
-            ...history.map((message) => line(message, woke)),
+            ...history.map((message) => line(mark, message, woke)),
           ].join("\n"),
         ]),
     ...(context === null
       ? []
-      : [`Whoever called you was told this:\n<message from="${words.house}">${fenced(context)}</message>`]),
+      : [
+          `Whoever called you was told this:\n${fenced(mark, "message", { from: "what your caller was told" }, context)}`,
+        ]),
     ...(others.length === 0
       ? []
       : [
           [
             "You work on this beside it, in other runs:",
-            ...others.map(({ id, state, summary }) => `- ${id} (${state}): ${summary}`),
+            ...others.map(({ id, state, summary }) => `- ${id} (${state}): ${fenced(mark, "message", {}, summary)}`),
           ].join("\n"),
         ]),
   ].join("\n\n")

@@ -2,6 +2,7 @@
 import { DeadLetter, Missing, type Page, WrongState } from "@stoa/contract"
 import { Cause, Context, DateTime, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { PlanReader } from "../../memory/Plans.ts"
 import { becauseOf } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Wake } from "../waking/Wake.ts"
@@ -10,6 +11,8 @@ interface Row {
   readonly id: string
   readonly kind: string
   readonly subject: string
+  /** Which reader could not handle it. */
+  readonly reader: string
   readonly failure: string
   readonly tried: number
   readonly at: string
@@ -43,6 +46,7 @@ export class DeadLetters extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const wake = yield* Wake
+      const plans = yield* PlanReader
 
       const open = Effect.fnUntraced(function* (id: string) {
         const rows = yield* Effect.orDie(sql<Row>`SELECT * FROM dead_letters WHERE id = ${id}`)
@@ -70,7 +74,10 @@ export class DeadLetters extends Context.Service<
           return yield* new WrongState({
             detail: "What had happened is no longer in the journal: its days are over. Dismiss this letter.",
           })
-        const closing = Effect.andThen(becauseOf(event, wake.one(event)), close(row, "retried"))
+        const closing = Effect.andThen(
+          becauseOf(event, (row.reader === "plans" ? plans : wake).one(event)),
+          close(row, "retried"),
+        )
         const exit = yield* Effect.exit(journal.transact(closing))
         if (Exit.isSuccess(exit)) return exit.value
         const failed = Cause.squash(exit.cause)

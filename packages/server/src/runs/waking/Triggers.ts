@@ -1,8 +1,19 @@
 /** Runs that somebody asks for: a service that calls an agent, and a run that is tried again. Each is one transaction. */
-import { type Agent, Missing, type PrincipalId, type Run, type RunId, type SpaceId, WrongState } from "@stoa/contract"
+import {
+  type Agent,
+  type Caller,
+  type Forbidden,
+  Missing,
+  type PrincipalId,
+  type Run,
+  type RunId,
+  type SpaceId,
+  WrongState,
+} from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
+import { Grants } from "../../access/rights/Grants.ts"
 import type { Reader } from "../../access/rights/Viewer.ts"
 import type { CallRow } from "../../calls/Calls.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -27,7 +38,11 @@ export class Triggers extends Context.Service<
   {
     readonly start: (agent: Agent, trigger: Trigger) => Effect.Effect<RunId, WrongState>
     /** A new run with the same triggers; from a step, it takes over what was said and done before it, and repeats no call. */
-    readonly retry: (id: string, step: number | undefined, reader: Reader) => Effect.Effect<Run, Missing | WrongState>
+    readonly retry: (
+      id: string,
+      step: number | undefined,
+      reader: Reader,
+    ) => Effect.Effect<Run, Missing | WrongState | Forbidden, Caller>
   }
 >()("server/runs/Triggers") {
   static readonly layer = Layer.effect(
@@ -37,6 +52,7 @@ export class Triggers extends Context.Service<
       const journal = yield* Journal
       const agents = yield* Agents
       const runs = yield* Runs
+      const grants = yield* Grants
       const record = yield* makeRecord
 
       const able = Effect.fnUntraced(function* (agent: Agent) {
@@ -109,6 +125,8 @@ export class Triggers extends Context.Service<
         if (step !== undefined && step > row.step + 1)
           return yield* new WrongState({ detail: `This run took ${row.step} steps; give one of 1 to ${row.step + 1}.` })
         const agent = yield* agents.get(row.agent)
+        // To see a run is not to start one: it takes what it took to wake its agent the first time.
+        if (reader.principal.id !== agent.id) yield* grants.require("execute", `agents/${agent.name}`)
         yield* able(agent)
         const fresh = newId<RunId>("run")
         yield* journal.transact(

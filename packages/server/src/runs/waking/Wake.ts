@@ -3,13 +3,14 @@
  * however often the house dies. `triggers` is unique by agent and source beside that.
  */
 import type { Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
-import { Cause, Clock, Context, DateTime, Effect, Exit, Layer, Option } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Memories } from "../../memory/Memories.ts"
-import { becauseOf, newId } from "../../store/journal/Correlation.ts"
-import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { newId } from "../../store/journal/Correlation.ts"
+import { makeDeadLetters } from "../../store/journal/DeadLetters.ts"
+import type { Transaction } from "../../store/journal/Journal.ts"
 import { readerLayer } from "../../store/journal/Readers.ts"
 import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
@@ -31,9 +32,6 @@ const kinds = [
   "principal.retired",
 ] as const
 
-/** Tried so often, an event that cannot be handled becomes a dead letter, and the reader goes on (G-24). */
-const tries = 3
-
 const summaryOf = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 120)
 
 /** What a plan's timer carries. */
@@ -41,6 +39,8 @@ interface Due {
   readonly plan: MemoryId
   readonly principal: PrincipalId
   readonly dueAt: string
+  /** The run it was made in. */
+  readonly run?: RunId
 }
 const planPurpose = "plan"
 
@@ -72,7 +72,6 @@ export const layerWake = Layer.effect(
   Wake,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const journal = yield* Journal
     const agents = yield* Agents
     const record = yield* makeRecord
     const waits = yield* Waits
@@ -80,7 +79,7 @@ export const layerWake = Layer.effect(
     const children = yield* Children
     const memories = yield* Memories
     const calls = yield* Calls
-    const failed = new Map<number, number>()
+    const handled = yield* makeDeadLetters("runs")
 
     const runDepth = Effect.fnUntraced(function* (run: RunId | undefined) {
       if (run === undefined) return null
@@ -182,7 +181,7 @@ export const layerWake = Layer.effect(
     })
 
     /** A plan is due: once for each time it is (S1-60). The office's agents post by plan every five minutes at most (S0-75). */
-    const planned = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Due) {
+    const planned = Effect.fnUntraced(function* ({ dueAt, plan, principal, run: maker }: Due) {
       const agent = Option.getOrUndefined(yield* Effect.option(agents.get(principal)))
       const planRecord = Option.getOrUndefined(yield* Effect.option(memories.get({ id: principal }, plan)))
       if (agent === undefined || planRecord === undefined || !isAble(agent)) return
@@ -194,8 +193,19 @@ export const layerWake = Layer.effect(
       const at = DateTime.formatIso(yield* DateTime.now)
       const text = `${name}: ${instruction}`
       const source = `plan:${plan}:${dueAt}`
-      const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null, author: null } as const
-      if (!(yield* record.trigger({ ...trigger, text, depth: 0, at }))) return
+      // A plan that a run made is as deep as what that run wakes: plans that make plans come to an end.
+      const before = yield* runDepth(maker)
+      const depth = before === null ? 0 : depthAfter("agent", before)
+      const limits = limitsFor(agent)
+      if (!mayWake(depth, limits.depth ?? 0))
+        return yield* Effect.die(
+          new Error(
+            `The plan "${name}" of ${agent.name} was made by a run that a plan woke, ${depth} deep; ${limits.depth ?? 0} is the most. A person can make it anew.`,
+          ),
+        )
+      const trigger = { agent: principal, source, run, kind: "plan", message: null, space: null } as const
+      const author = planRecord.origin.principal
+      if (!(yield* record.trigger({ ...trigger, author, text, depth, at }))) return
       const profile = profileNameOf(agent)
       const last = yield* Effect.orDie(
         sql<{
@@ -209,10 +219,10 @@ export const layerWake = Layer.effect(
         id: run,
         agent: principal,
         profile,
-        limits: limitsFor(agent),
+        limits,
         kind: "plan",
         summary: text,
-        depth: 0,
+        depth,
         thinker: agent.thinker.kind,
         readyAt: Math.max(now, early),
       })
@@ -285,38 +295,16 @@ export const layerWake = Layer.effect(
       }
     })
 
-    const bury = Effect.fnUntraced(function* (event: Event, cause: Cause.Cause<unknown>) {
-      yield* Effect.logError(`The event ${event.cursor} (${event.kind}) woke nobody: it is a dead letter`, cause)
-      const row = {
-        id: newId("dls"),
-        kind: event.kind,
-        subject: String(event.cursor),
-        event: JSON.stringify(event.body),
-        failure: Cause.pretty(cause).slice(0, 2000),
-        tried: tries,
-        at: DateTime.formatIso(yield* DateTime.now),
-        state: "open",
-      }
-      yield* Effect.orDie(sql`INSERT INTO dead_letters ${sql.insert(row)}`)
-    })
-
-    const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
-      for (const event of events) {
-        if (!concerns(event)) continue
-        const exit = yield* Effect.exit(journal.transact(becauseOf(event, one(event))))
-        if (Exit.isSuccess(exit)) {
-          failed.delete(event.cursor)
-          continue
-        }
-        if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
-        const tried = (failed.get(event.cursor) ?? 0) + 1
-        failed.set(event.cursor, tried)
-        // The reader tries again, this event alone.
-        if (tried < tries) return yield* Effect.failCause(exit.cause)
-        failed.delete(event.cursor)
-        yield* bury(event, exit.cause)
-      }
-    }) as Wake["Service"]["hear"]
+    const hear: Wake["Service"]["hear"] = (events) =>
+      Effect.forEach(
+        events.filter(concerns),
+        (event) =>
+          handled(
+            event,
+            Effect.suspend(() => one(event)),
+          ),
+        { discard: true },
+      )
     return Wake.of({ hear, one: (event) => Effect.asVoid(one(event)) })
   }),
 )

@@ -19,7 +19,7 @@ export interface Holder {
 
 export type Change = "write" | "delete"
 
-const notYours = (address: string, action: Change, { wallet }: Principal) =>
+const notYours = (address: string, action: Change | "read", { wallet }: Principal) =>
   new Forbidden({
     action,
     resource: `wallets/${address}`,
@@ -51,6 +51,12 @@ export const makeHolders = Effect.gen(function* () {
     return { owner: found.id, reader: own ? found.id : caller.principal.id, own }
   })
 
+  /** For what is shown of a wallet while something in it is changed: a wallet that was lent for writing alone is not read. */
+  const requireReading = Effect.fnUntraced(function* (address: string) {
+    const caller = yield* Caller
+    if (!(yield* wallets.mayUse(caller, "read", address))) return yield* notYours(address, "read", caller.principal)
+  })
+
   /** An engram by its id, of the caller's or of somebody whose wallet it was lent; any other is not there (S2-28). */
   const byId = Effect.fnUntraced(function* (given: string, call: HandlerCall, action: Change) {
     const caller = yield* Caller
@@ -71,7 +77,7 @@ export const makeHolders = Effect.gen(function* () {
     return records.map((record) => shown(record, addresses.get(record.owner)))
   })
 
-  return { of, readable, byId, show }
+  return { of, readable, requireReading, byId, show }
 })
 
 export type Holders = Effect.Success<typeof makeHolders>

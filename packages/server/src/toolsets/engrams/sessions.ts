@@ -106,6 +106,8 @@ export const sessionTools = Effect.fnUntraced(function* (name: Companion, holder
         required: ["wallet_address", "session_id"],
       },
       run: Effect.fnUntraced(function* (input: Wallet & { readonly session_id: string }, call: HandlerCall) {
+        // It hands over what was said: for that one must be allowed to read.
+        yield* holders.requireReading(input.wallet_address)
         const { by, found } = yield* named(input, call, "write")
         const resumed = yield* sessions.change(by, found.id, { current: true })
         const { items } = yield* sessions.messages(found.id, by.viewer, { limit: mostShown })

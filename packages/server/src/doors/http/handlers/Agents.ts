@@ -75,13 +75,13 @@ export const modelsHandlers = HttpApiBuilder.group(
   Api,
   "models",
   Effect.fn(function* (handlers) {
-    const { require } = yield* Grants
-    const { list } = yield* Languages
+    const { require, viewer } = yield* Grants
+    const { listFor } = yield* Languages
     return handlers.handle("list", () =>
-      Effect.andThen(
-        require("read", "models/*"),
-        Effect.map(list, (items) => ({ items, next: null })),
-      ),
+      Effect.gen(function* () {
+        yield* require("read", "models/*")
+        return { items: yield* listFor(yield* viewer("models")), next: null }
+      }),
     )
   }),
 )
