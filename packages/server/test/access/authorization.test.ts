@@ -61,6 +61,9 @@ const asked: Readonly<Record<string, Record<string, unknown>>> = {
 const paramsOf = (method: string): Record<string, unknown> => asked[method] ?? {}
 const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } }
 
+/** Tools that wait, unless they are told not to. */
+const patient: ReadonlySet<string> = new Set(["wait_for_messages"])
+
 const sections = ["Routes", "Methods of MCP", "Tools"] as const
 const readTables = (text: string): ReadonlyMap<string, ReadonlyMap<string, Row>> =>
   new Map(
@@ -101,173 +104,168 @@ Written by a test that tries each of these in a running house (\`packages/server
 | admin         | an admin, context internal                                           |
 `
 
-layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"] } } }), {
-  excludeTestServices: true,
-  timeout: 600_000,
-})("the authorization matrix", (it) => {
-  let count = 0
-  const fresh = (word: string) => `${word}-${++count}`
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store, config: { ...roomy, egress: { allow: ["127.0.0.1"] } } }), {
+    excludeTestServices: true,
+    timeout: 600_000,
+  })(`the authorization matrix on ${store}`, (it) => {
+    let count = 0
+    const fresh = (word: string) => `${word}-${++count}`
 
-  const standings = Effect.gen(function* () {
-    const { admin } = yield* Guest
-    const sql = yield* SqlClient.SqlClient
-    const toolsets = Object.keys(toolNames) as Array<keyof typeof toolNames>
-    const make = Effect.fnUntraced(function* (name: string, kind: Principal["kind"], over: object = {}, token = {}) {
-      const principal = yield* ask(() => admin.principals.add({ kind, name: fresh(name), toolsets, ...over }))
-      const made = yield* ask(() => admin.tokens.add({ principal: principal.id, ...token }))
-      return { name, id: principal.id, principal: principal.name, token: made.token, tokenId: made.id }
+    const standings = Effect.gen(function* () {
+      const { admin } = yield* Guest
+      const sql = yield* SqlClient.SqlClient
+      const toolsets = Object.keys(toolNames) as Array<keyof typeof toolNames>
+      const make = Effect.fnUntraced(function* (name: string, kind: Principal["kind"], over: object = {}, token = {}) {
+        const principal = yield* ask(() => admin.principals.add({ kind, name: fresh(name), toolsets, ...over }))
+        const made = yield* ask(() => admin.tokens.add({ principal: principal.id, ...token }))
+        return { name, id: principal.id, principal: principal.name, token: made.token, tokenId: made.id }
+      })
+      const expired = yield* make("expired", "agent")
+      yield* sql`UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.tokenId}`
+      yield* (yield* Journal).transact(rightsChanged)
+      const retired = yield* make("retired", "person")
+      yield* ask(() => admin.principals.retire(retired.id))
+      const paused = yield* make("paused", "agent")
+      yield* ask(() => admin.pauses.set({ subject: `agents/${paused.principal}` }))
+      const member = yield* make("member", "person")
+      const room = yield* ask(() => admin.spaces.add({ name: fresh("room"), kind: "private", members: [member.id] }))
+      const all: ReadonlyArray<Standing> = [
+        { name: "nobody", token: undefined },
+        { name: "wrong", token: "stoa_nobody" },
+        expired,
+        retired,
+        yield* make("service", "service"),
+        yield* make("guest", "agent", { roles: ["guest"] }),
+        yield* make("agent", "agent"),
+        yield* make("outside", "agent", {}, { context: "crossroads" }),
+        paused,
+        yield* make("orchestrator", "agent", { roles: ["orchestrator"] }),
+        yield* make("person", "person"),
+        member,
+        yield* make("admin-outside", "person", { roles: ["admin"] }, { context: "crossroads" }),
+        yield* make("admin", "person", { roles: ["admin"] }),
+      ]
+      return { all, room: room.id }
     })
-    const expired = yield* make("expired", "agent")
-    yield* sql`UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.tokenId}`
-    yield* (yield* Journal).transact(rightsChanged)
-    const retired = yield* make("retired", "person")
-    yield* ask(() => admin.principals.retire(retired.id))
-    const paused = yield* make("paused", "agent")
-    yield* ask(() => admin.pauses.set({ subject: `agents/${paused.principal}` }))
-    const member = yield* make("member", "person")
-    const room = yield* ask(() => admin.spaces.add({ name: fresh("room"), kind: "private", members: [member.id] }))
-    const all: ReadonlyArray<Standing> = [
-      { name: "nobody", token: undefined },
-      { name: "wrong", token: "stoa_nobody" },
-      expired,
-      retired,
-      yield* make("service", "service"),
-      yield* make("guest", "agent", { roles: ["guest"] }),
-      yield* make("agent", "agent"),
-      yield* make("outside", "agent", {}, { context: "crossroads" }),
-      paused,
-      yield* make("orchestrator", "agent", { roles: ["orchestrator"] }),
-      yield* make("person", "person"),
-      member,
-      yield* make("admin-outside", "person", { roles: ["admin"] }, { context: "crossroads" }),
-      yield* make("admin", "person", { roles: ["admin"] }),
-    ]
-    return { all, room: room.id }
-  })
 
-  it.effect(
-    "S2-05 S2-06 X-27 X-30 X-53 every route, method and tool answers every standing as the page says",
-    () =>
-      Effect.gen(function* () {
-        const { admin, as, raw, url } = yield* Guest
-        const { all, room } = yield* standings
-        const world: World = {
-          admin,
-          fresh,
-          room,
-          agent: async () => {
-            const { id, name } = await admin.principals.add({ kind: "agent", name: fresh("other") })
-            return { id, name, client: as((await admin.tokens.add({ principal: id })).token) }
-          },
-        }
-        const missing = routes.filter(({ name }) => samples[name] === undefined).map(({ name }) => name)
-        assert.deepStrictEqual(missing, [], "routes that nobody tries: give each a sample")
-
-        const answerOf = async (
-          method: string,
-          path: string,
-          token: string | undefined,
-          body: unknown,
-          more: Readonly<Record<string, string>> = {},
-        ) => {
-          const stop = new AbortController()
-          const headers = {
-            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-            ...(body === undefined ? {} : { "content-type": "application/json" }),
-            ...more,
+    it.effect(
+      "S2-05 S2-06 X-27 X-30 X-53 every route, method and tool answers every standing as the page says",
+      () =>
+        Effect.gen(function* () {
+          const { admin, as, raw, url } = yield* Guest
+          const { all, room } = yield* standings
+          const world: World = {
+            admin,
+            fresh,
+            room,
+            agent: async () => {
+              const { id, name } = await admin.principals.add({ kind: "agent", name: fresh("other") })
+              return { id, name, client: as((await admin.tokens.add({ principal: id })).token) }
+            },
           }
-          const init = { method, headers, signal: stop.signal }
-          const answer = await raw(path, body === undefined ? init : { ...init, body: JSON.stringify(body) })
-          // Streams and copies do not end by themselves, or are long.
-          stop.abort()
-          return cellOf(answer.status)
-        }
-        const seen = new Map<string, Map<string, Row>>(sections.map((section) => [section, new Map()]))
-        for (const { method, name, path } of routes) {
-          const cells: Array<string> = []
-          let shared: Sample | undefined
-          for (const [at, { token }] of all.entries()) {
-            // Looking changes nothing, and whoever has no good token changes nothing either.
-            const reused = at < strangers || method === "GET" ? shared : undefined
-            const sample: Sample = reused ?? (yield* ask(() => samples[name]!(world)))
-            shared = sample
-            const { body, params = {}, query } = sample
-            const filled = path.replace(/:([A-Za-z]+)/g, (_, key: string) => encodeURIComponent(params[key]!))
-            const target = query === undefined ? filled : `${filled}?${query}`
-            cells.push(yield* ask(() => answerOf(method, target, token, body)))
-          }
-          seen.get("Routes")!.set(name, cells)
-        }
+          const missing = routes.filter(({ name }) => samples[name] === undefined).map(({ name }) => name)
+          assert.deepStrictEqual(missing, [], "routes that nobody tries: give each a sample")
 
-        const mcp = `${url}/mcp`
-        const tryMethod = async (method: string, token: string | undefined): Promise<string> => {
-          const params = paramsOf(method)
-          if (method === "subscriptions/listen") {
-            const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: envelope() } }
-            const accept = "application/json, text/event-stream"
-            const headers = { accept, "mcp-protocol-version": "2026-07-28", "mcp-method": method }
-            return answerOf("POST", "/mcp", token, message, headers)
-          }
-          if (newMethods.has(method)) return said(await newRequest(mcp, token, method, params, { capabilities }))
-          const session = token === undefined ? null : await initialized(mcp, token)
-          if (session === null) return said(await oldRequest(mcp, token, "ping"))
-          return method === "initialize" ? "200" : said(await oldRequest(mcp, token, method, params, session))
-        }
-        for (const method of methods) {
-          const cells: Array<string> = []
-          for (const { token } of all) cells.push(yield* ask(() => tryMethod(method, token)))
-          seen.get("Methods of MCP")!.set(method, cells)
-        }
-
-        const { serves } = yield* Catalogue
-        for (const [set, names] of Object.entries(toolNames) as Array<[keyof typeof toolNames, ReadonlyArray<string>]>)
-          for (const name of names) {
-            if (!(yield* serves(set, name))) continue
-            const cells: Array<string> = []
-            for (const { token } of all) {
-              const answer = yield* ask(() =>
-                newRequest(`${url}/mcp/${set}`, token, "tools/call", { name, arguments: {} }),
-              )
-              const refused = answer.body?.result?.structuredContent?.error?.tag === "ToolAuthorizationError"
-              cells.push(
-                cellOf(answer.status) === "401"
-                  ? "401"
-                  : answer.body?.error !== undefined
-                    ? String(answer.body.error.code)
-                    : refused || /not authorized|paused/.test(answer.text)
-                      ? "refused"
-                      : "in",
-              )
+          const answerOf = async (
+            method: string,
+            path: string,
+            token: string | undefined,
+            body: unknown,
+            more: Readonly<Record<string, string>> = {},
+          ) => {
+            const stop = new AbortController()
+            const headers = {
+              ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+              ...(body === undefined ? {} : { "content-type": "application/json" }),
+              ...more,
             }
-            seen.get("Tools")!.set(`${set}/${name}`, cells)
+            const init = { method, headers, signal: stop.signal }
+            const answer = await raw(path, body === undefined ? init : { ...init, body: JSON.stringify(body) })
+            // Streams and copies do not end by themselves, or are long.
+            stop.abort()
+            return cellOf(answer.status)
+          }
+          const seen = new Map<string, Map<string, Row>>(sections.map((section) => [section, new Map()]))
+          for (const { method, name, path } of routes) {
+            const attempt = ({ body, params = {}, query }: Sample, token: string | undefined) => {
+              const filled = path.replace(/:([A-Za-z]+)/g, (_, key: string) => encodeURIComponent(params[key]!))
+              return answerOf(method, query === undefined ? filled : `${filled}?${query}`, token, body)
+            }
+            const first: Sample = yield* ask(() => samples[name]!(world))
+            // Looking changes nothing, and whoever has no good token changes nothing either.
+            const isShared = (at: number) => at < strangers || method === "GET"
+            const cells = yield* ask(() =>
+              Promise.all(
+                all.map(async ({ token }, at) => attempt(isShared(at) ? first : await samples[name]!(world), token)),
+              ),
+            )
+            seen.get("Routes")!.set(name, cells)
           }
 
-        const header = all.map(({ name }) => name)
-        if (writes) {
-          const table = (section: (typeof sections)[number]) =>
-            [
-              `## ${section}\n`,
-              `| what | ${header.join(" | ")} |`,
-              `| --- |${header.map(() => " --- |").join("")}`,
-              ...[...seen.get(section)!].map(([name, cells]) => `| \`${name}\` | ${cells.join(" | ")} |`),
-            ].join("\n")
-          writeFileSync(page, `${intro}\n${sections.map(table).join("\n\n")}\n`)
-          return
-        }
-        const kept = readTables(readFileSync(page, "utf8"))
-        for (const section of sections) {
-          const rows = kept.get(section)!
-          assert.deepStrictEqual(rows.get("what"), header, `${section}: the standings`)
-          const names = [...rows.keys()].filter((name) => name !== "what")
-          assert.deepStrictEqual(names, [...seen.get(section)!.keys()], `${section}: a row for each, and no other`)
-          for (const [name, cells] of seen.get(section)!)
-            assert.deepStrictEqual(
-              Object.fromEntries(cells.map((cell, at) => [header[at], cell])),
-              Object.fromEntries(rows.get(name)!.map((cell, at) => [header[at], cell])),
-              `${section}: ${name}`,
-            )
-        }
-      }),
-    300_000,
-  )
-})
+          const mcp = `${url}/mcp`
+          const tryMethod = async (method: string, token: string | undefined): Promise<string> => {
+            const params = paramsOf(method)
+            if (method === "subscriptions/listen") {
+              const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: envelope() } }
+              const accept = "application/json, text/event-stream"
+              const headers = { accept, "mcp-protocol-version": "2026-07-28", "mcp-method": method }
+              return answerOf("POST", "/mcp", token, message, headers)
+            }
+            if (newMethods.has(method)) return said(await newRequest(mcp, token, method, params, { capabilities }))
+            const session = token === undefined ? null : await initialized(mcp, token)
+            if (session === null) return said(await oldRequest(mcp, token, "ping"))
+            return method === "initialize" ? "200" : said(await oldRequest(mcp, token, method, params, session))
+          }
+          for (const method of methods) {
+            const cells = yield* ask(() => Promise.all(all.map(({ token }) => tryMethod(method, token))))
+            seen.get("Methods of MCP")!.set(method, cells)
+          }
+
+          const { serves } = yield* Catalogue
+          for (const [set, names] of Object.entries(toolNames) as Array<
+            [keyof typeof toolNames, ReadonlyArray<string>]
+          >)
+            for (const name of names) {
+              if (!(yield* serves(set, name))) continue
+              const call = { name, arguments: patient.has(name) ? { seconds: 0 } : {} }
+              const attempt = async ({ token }: Standing) => {
+                const answer = await newRequest(`${url}/mcp/${set}`, token, "tools/call", call)
+                const refused = answer.body?.result?.structuredContent?.error?.tag === "ToolAuthorizationError"
+                if (cellOf(answer.status) === "401") return "401"
+                if (answer.body?.error !== undefined) return String(answer.body.error.code)
+                return refused || /not authorized|paused/.test(answer.text) ? "refused" : "in"
+              }
+              const cells = yield* ask(() => Promise.all(all.map(attempt)))
+              seen.get("Tools")!.set(`${set}/${name}`, cells)
+            }
+
+          const header = all.map(({ name }) => name)
+          if (writes && store === "sqlite") {
+            const table = (section: (typeof sections)[number]) =>
+              [
+                `## ${section}\n`,
+                `| what | ${header.join(" | ")} |`,
+                `| --- |${header.map(() => " --- |").join("")}`,
+                ...[...seen.get(section)!].map(([name, cells]) => `| \`${name}\` | ${cells.join(" | ")} |`),
+              ].join("\n")
+            writeFileSync(page, `${intro}\n${sections.map(table).join("\n\n")}\n`)
+            return
+          }
+          const kept = readTables(readFileSync(page, "utf8"))
+          for (const section of sections) {
+            const rows = kept.get(section)!
+            assert.deepStrictEqual(rows.get("what"), header, `${section}: the standings`)
+            const names = [...rows.keys()].filter((name) => name !== "what")
+            assert.deepStrictEqual(names, [...seen.get(section)!.keys()], `${section}: a row for each, and no other`)
+            for (const [name, cells] of seen.get(section)!)
+              assert.deepStrictEqual(
+                Object.fromEntries(cells.map((cell, at) => [header[at], cell])),
+                Object.fromEntries(rows.get(name)!.map((cell, at) => [header[at], cell])),
+                `${section}: ${name}`,
+              )
+          }
+        }),
+      300_000,
+    )
+  })

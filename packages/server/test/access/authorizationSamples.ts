@@ -133,9 +133,10 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "limits.list": nothing,
   "secrets.list": nothing,
   "secrets.set": async () => ({ params: { name: "TRIED" }, body: { value: "a value that is long enough" } }),
-  "secrets.remove": async ({ admin }) => {
-    await admin.secrets.set("GONE", { value: "a value that is long enough" })
-    return { params: { name: "GONE" } }
+  "secrets.remove": async ({ admin, fresh }) => {
+    const name = fresh("GONE")
+    await admin.secrets.set(name, { value: "a value that is long enough" })
+    return { params: { name } }
   },
   "audit.list": nothing,
   "audit.chain": nothing,

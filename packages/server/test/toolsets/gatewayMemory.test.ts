@@ -29,6 +29,9 @@ const agent = Effect.fnUntraced(function* (name: string) {
   return { stoa, name, call, done, failed, kept, prompt }
 })
 
+/** What somebody else's block says, without the frame that the house puts around it. */
+const unfenced = (text: string): string => /<shared:(\w+) author="ann4">(.*)<\/shared:\1>/s.exec(text)?.[2] ?? text
+
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`gateway memory on ${store}`, (it) => {
     it.effect("S1-54 S1-55 goals are created, updated and deleted by their ids; another's goal is untouched", () =>
@@ -169,18 +172,19 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* ask(() => ann.stoa.memory.share(block!.id, "bob4", { right: "write" }))
           assert.deepStrictEqual(
             // Between who it is and how it works here.
-            (yield* bob.prompt).sections.slice(1, -1).map(({ name, text }) => [name, text]),
+            (yield* bob.prompt).sections.slice(1, -1).map(({ name, text }) => [name, unfenced(text)]),
             [
               ["personality", "Dry."],
               ["team", "We are three."],
             ],
           )
+          assert.include((yield* bob.prompt).text, "Shared with you by ann4.")
           // Its owner's block stays as it is when a reader writes its own of that label.
           yield* bob.done("update_memory", { label: "team", content: "Bob's view." })
           assert.strictEqual((yield* ask(() => ann.stoa.memory.get(block!.id))).content, "We are three.")
           yield* ann.done("update_memory", { label: "team", content: "We are four." })
           assert.deepStrictEqual(
-            (yield* bob.prompt).sections.slice(1, -1).map(({ text }) => text),
+            (yield* bob.prompt).sections.slice(1, -1).map(({ text }) => unfenced(text)),
             ["Dry.", "Bob's view.", "We are four."],
           )
           assert.lengthOf((yield* ask(() => ann.stoa.memory.shares(block!.id))).items, 1)
