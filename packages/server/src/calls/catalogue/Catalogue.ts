@@ -149,7 +149,7 @@ export class Catalogue extends Context.Service<
           )
         shelf.traits.set(name, traits)
         changed()
-      })
+      }, Effect.uninterruptible)
 
       const united: Array<Shelf> = []
       const unite: Catalogue["Service"]["unite"] = Effect.fnUntraced(function* (sets, tool, traits) {

@@ -81,6 +81,7 @@ export class Tools extends Context.Service<
         const kinds = yield* Kinds
         const environment = yield* Environment
         const config = yield* CurrentToolsConfig
+        const scope = yield* Effect.scope
         const offered = new Map<string, { readonly form: string; readonly source: Source }>()
 
         /** Read to the end, its schemas compiled: what is refused later is refused now. */
@@ -162,23 +163,26 @@ export class Tools extends Context.Service<
             .pipe(Effect.catch((error) => Effect.logError(`Tool ${row.name} is left out: ${error.message}`)))
         })
 
+        // Added in a transaction of somebody's that may still be open: only that one sees the rows.
+        const uncommitted = new Set<string>()
         // One after the other, so that what is offered is what was read last.
         const one = Semaphore.makeUnsafe(1)
         const reread = Effect.gen(function* () {
           const all = yield* rows
           const now = new Map(all.map((row) => [row.name, row]))
           for (const name of offered.keys())
-            if (!now.has(name)) {
+            if (!now.has(name) && !uncommitted.has(name)) {
               offered.delete(name)
               yield* catalogue.withdraw("configured", name)
             }
           for (const row of all) {
             const known = offered.get(row.name)
-            offered.set(row.name, row)
             if (known?.form !== row.form) yield* offer(row)
+            offered.set(row.name, row)
           }
         })
-        const refresh = one.withPermit(reread)
+        // Whoever asked may hang up meanwhile: what has begun is finished, or a tool would be missing for everybody.
+        const refresh = Effect.uninterruptible(one.withPermit(reread))
 
         const owned = Effect.fnUntraced(function* (name: string) {
           const row = yield* rowOf(name)
@@ -186,11 +190,32 @@ export class Tools extends Context.Service<
         })
 
         // What was committed is in force before it is acknowledged.
-        const commit = <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.tap(journal.transact(write), () => refresh)
+        const commit = <A, E, R>(write: Effect.Effect<A, E, R>) =>
+          Effect.uninterruptible(Effect.tap(journal.transact(write), () => refresh))
+        /** The same for new ones, which may be part of a request that is one transaction: others' must not withdraw them. */
+        const commitNew = <A, E, R>(names: ReadonlyArray<string>, write: Effect.Effect<A, E, R>) => {
+          const settle = Effect.suspend(() => {
+            names.forEach((name) => uncommitted.delete(name))
+            return refresh
+          })
+          return Effect.gen(function* () {
+            const made = yield* journal.transact(write)
+            names.forEach((name) => uncommitted.add(name))
+            yield* refresh
+            yield* sql.afterCommit(settle)
+            // Rolled back, nobody tells us; no transaction is open for so long.
+            const later = Effect.updateContext(settle, (context: Context.Context<never>) =>
+              Context.omit(sql.transactionService)(context),
+            )
+            if (names.some((name) => uncommitted.has(name)))
+              yield* Effect.forkIn(Effect.andThen(Effect.sleep("1 minute"), later), scope)
+            return made
+          }).pipe(Effect.uninterruptible)
+        }
 
         const add: Tools["Service"]["add"] = Effect.fn("Tools.add")(function* (value) {
           const tool = yield* orBad(value)
-          yield* commit(insert(tool, "house"))
+          yield* commitNew([tool.form.name], insert(tool, "house"))
           return tool.form
         })
 
@@ -198,7 +223,10 @@ export class Tools extends Context.Service<
           const all = yield* Effect.forEach(values, orBad)
           const twice = alikeIn(all.map(({ form }) => form.name))
           if (twice !== undefined) return yield* new NameTaken({ noun: "tool", name: twice })
-          yield* commit(Effect.forEach(all, (tool) => insert(tool, "house"), { discard: true }))
+          yield* commitNew(
+            all.map(({ form }) => form.name),
+            Effect.forEach(all, (tool) => insert(tool, "house"), { discard: true }),
+          )
         })
 
         const change: Tools["Service"]["change"] = Effect.fn("Tools.change")(function* (name, value) {

@@ -46,7 +46,8 @@ export const makeUpstreamTools = (upstreams: Upstreams["Service"], catalogue: Ta
     synced = version
   })
 
+  // Whoever asked may hang up meanwhile: what has begun is finished, or a tool would be missing for everybody.
   /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
   const is = () => upstreams.version() === synced
-  return { is, sync: Effect.suspend(() => (is() ? Effect.void : one.withPermit(update))) }
+  return { is, sync: Effect.suspend(() => (is() ? Effect.void : one.withPermit(Effect.uninterruptible(update)))) }
 }

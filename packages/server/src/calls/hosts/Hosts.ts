@@ -181,7 +181,7 @@ export class Hosts extends Context.Service<
           if (before === undefined && (yield* rows.all).filter((one) => one.owner === principal.id).length >= mostHosts)
             issues.push({ path: "host", message: `at most ${mostHosts} hosts of one; remove one first` })
           if (issues.length > 0) return yield* new BadInput({ issues })
-          yield* journal.transact(
+          const write = journal.transact(
             Effect.gen(function* () {
               const taken = yield* rows.taken(row)
               if (taken !== undefined) return yield* new NameTaken({ noun: "tool", name: taken })
@@ -192,7 +192,8 @@ export class Hosts extends Context.Service<
               })
             }),
           )
-          yield* offer(row)
+          // Its process may hang up meanwhile: what is written is offered.
+          yield* Effect.uninterruptible(Effect.andThen(write, () => offer(row)))
           return row
         },
         (declared) => one.withPermit(declared),
@@ -228,7 +229,7 @@ export class Hosts extends Context.Service<
         )
         line?.close("removed")
         yield* Effect.forEach(open, fail, { discard: true })
-      })
+      }, Effect.uninterruptible)
 
       /** What its process was sent has its time to be answered. */
       const grace = Effect.fnUntraced(function* (id: HostId) {
