@@ -6,10 +6,15 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import type { PrincipalId } from "@stoa/contract"
-import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { Effect, Layer, ManagedRuntime, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../packages/server/src/access/identity/Principals.ts"
 import { Meanings } from "../packages/server/src/memory/meaning/Meanings.ts"
+import { digestOf, textsOf } from "../packages/server/src/memory/meaning/texts.ts"
+import { Embeddings } from "../packages/server/src/models/Embeddings.ts"
+import { Languages } from "../packages/server/src/models/Languages.ts"
+import { Vectors } from "../packages/server/src/store/search/Vectors.ts"
+import { embeddingConfig, type LoopbackEmbedder, startEmbedder } from "../test/embedder.ts"
 import { Memories } from "../packages/server/src/memory/Memories.ts"
 import { questions, recallBySort, records } from "../packages/server/src/memory/testing/questions.ts"
 import { migrations } from "../packages/server/src/Migrations.ts"
@@ -19,6 +24,7 @@ import { Journal } from "../packages/server/src/store/journal/Journal.ts"
 import { Timers } from "../packages/server/src/store/journal/Timers.ts"
 import { migrate } from "../packages/server/src/store/Schemas.ts"
 import { SearchIndex } from "../packages/server/src/store/search/SearchIndex.ts"
+import { seed } from "./memorySeed.ts"
 import { startPostgres } from "../test/postgres.ts"
 import { delaysOf, number, table } from "./measure.ts"
 import { temporaryFolder } from "./processes.ts"
@@ -33,7 +39,6 @@ const asked = (name: string): ReadonlyArray<number> =>
       : [],
   )
 const tries = 60
-const atOnce = 200
 
 const words = Array.from({ length: 4000 }, (_, n) => `word${n.toString(36)}`)
 /** The same for the same number: common words often, rare ones seldom. */
@@ -43,15 +48,18 @@ const salad = (n: number): string => {
   return Array.from({ length: 14 }, () => words[Math.floor(next() ** 3 * words.length)]!).join(" ")
 }
 
-const wordsAlone = Layer.succeed(Meanings, { of: () => Effect.succeed(undefined) })
+const wordsAlone = Layer.succeed(Meanings, { of: () => Effect.succeed<undefined>(undefined) })
 
-const opened = (store: ReturnType<typeof Store.layerSqlite>) => {
+const opened = <A>(
+  store: ReturnType<typeof Store.layerSqlite>,
+  meanings: Layer.Layer<Meanings | A> = wordsAlone as Layer.Layer<Meanings | A>,
+) => {
   const migrated = Layer.effectDiscard(migrate({ migrations, backup: () => Effect.succeed("nowhere") }))
   const ground = Journal.layer.pipe(Layer.provideMerge(migrated.pipe(Layer.provideMerge(store))))
   const floor = Layer.mergeAll(Timers.layer, SearchIndex.layer, Principals.layer("none")).pipe(
     Layer.provideMerge(Layer.provideMerge(Holder.layer, ground)),
   )
-  return ManagedRuntime.make(Memories.layer.pipe(Layer.provide(wordsAlone), Layer.provideMerge(floor)))
+  return ManagedRuntime.make(Memories.layer.pipe(Layer.provideMerge(meanings), Layer.provideMerge(floor)))
 }
 
 /** So many times, one after the other. */
@@ -73,25 +81,21 @@ const figuresOf = async (name: string, store: ReturnType<typeof Store.layerSqlit
   const ids: Array<PrincipalId> = []
   for (let n = 0; n < owners; n++)
     ids.push((await run(transact(principals.add({ kind: "agent", name: `owner ${n}` })))).id)
+  const seedOf = (n: number) => ({
+    owner: ids[n % owners]!,
+    key: `talk/${Math.floor(n / owners / 20)}/${n}`,
+    content: `Ann: ${salad(n)}`,
+  })
   const put = (n: number) => {
-    const owner = ids[n % owners]!
-    const key = `talk/${Math.floor(n / owners / 20)}/${n}`
-    return memories.put({ id: owner }, owner, { kind: "turn", key, content: `Ann: ${salad(n)}` })
+    const { owner, ...memory } = seedOf(n)
+    return memories.put({ id: owner }, owner, { kind: "turn", ...memory })
   }
   const me = ids[0]!
-  for (const record of records) await run(transact(memories.put({ id: me }, me, { kind: "turn", ...record })))
   const started = performance.now()
-  let id = (await run(transact(put(0)))).record.id
-  for (let from = 1; from < size; from += atOnce)
-    await run(
-      transact(
-        Effect.forEach(
-          Array.from({ length: Math.min(atOnce, size - from) }, (_, n) => from + n),
-          put,
-        ),
-      ),
-    )
+  await run(seed(size, seedOf, "owner 0"))
   const each = ((performance.now() - started) * 1000) / size
+  for (const record of records) await run(transact(memories.put({ id: me }, me, { kind: "turn", ...record })))
+  let id = (await run(transact(put(size + tries)))).record.id
   const write = await timed(tries, async (n) => {
     id = (await run(transact(put(size + n)))).record.id
   })
@@ -109,6 +113,38 @@ const figuresOf = async (name: string, store: ReturnType<typeof Store.layerSqlit
   await runtime.dispose()
   const of = owners === 1 ? size.toLocaleString("en") : `${size.toLocaleString("en")} of ${owners} owners`
   return { row: [`${name}, ${of}`, number(each), write, get, list, search], recall: recallBySort(found) }
+}
+
+/** Our own questions by words and meaning together, with the deterministic model on loopback: the road, not a model's worth. */
+const hybridRecall = async (name: string, store: ReturnType<typeof Store.layerSqlite>, model: LoopbackEmbedder) => {
+  const declared = embeddingConfig(model.url)
+  const access = { name: "loopback", declared, key: undefined, baseUrl: model.url }
+  const languages = Layer.succeed(Languages, { embedding: Effect.succeedSome(access) } as never)
+  const runtime = opened(store, Meanings.layer.pipe(Layer.provideMerge(Embeddings.layer), Layer.provide(languages)))
+  const run = runtime.runPromise.bind(runtime)
+  const [{ transact }, memories, principals] = await Promise.all([run(Journal), run(Memories), run(Principals)])
+  const { id: me } = await run(transact(principals.add({ kind: "agent", name: "reader" })))
+  const [vectors, embedder] = [
+    await run(Vectors),
+    Option.getOrThrow(await run(Effect.flatMap(Embeddings, (one) => one.current))),
+  ]
+  for (const record of records) {
+    const { record: stored } = await run(transact(memories.put({ id: me }, me, { kind: "turn", ...record })))
+    const texts = textsOf(stored)
+    const given = await run(embedder.embed(texts))
+    await run(transact(vectors.put({ ref: stored.id, model: embedder.id, digest: digestOf(texts) }, given)))
+  }
+  const found = new Map<string, ReadonlyArray<string>>()
+  const search = await timed(questions.length, async (n) => {
+    const { question } = questions[n]!
+    const { items } = await run(memories.list({ id: me }, { q: question, limit: 10 }))
+    found.set(
+      question,
+      items.map(({ key }) => key),
+    )
+  })
+  await runtime.dispose()
+  return [`${name}, hybrid, ${search} ms`, ...[...recallBySort(found).values()].map((share) => share.toFixed(2))]
 }
 
 /** `@modelcontextprotocol/server-memory` over stdio, as its clients speak to it. */
@@ -160,6 +196,23 @@ const make = async (url: string, database: string): Promise<void> => {
   await runtime.dispose()
 }
 
+const operations = ["write", "get", "list 50", "search"]
+const p50 = (cell: string): number => Number(cell.split(" / ")[0]!.replaceAll(",", ""))
+
+/** How p50 grows from the smallest size to the largest, and the peer's over ours at 1,000. */
+const ratiosOf = (rows: ReadonlyArray<ReadonlyArray<string>>, peers: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const over = (one: ReadonlyArray<string>, other: ReadonlyArray<string>) =>
+    operations.map((name, at) => `${name} ${(p50(one[at + 2]!) / p50(other[at + 2]!)).toFixed(1)} x`).join(", ")
+  const of = (name: string) => rows.filter(([label]) => label!.startsWith(`${name}, `))
+  return ["SQLite", "Postgres"].flatMap((name) => {
+    const [first, ...larger] = of(name)
+    if (first === undefined) return []
+    const grown = larger.map((row) => `- ${row[0]} over ${first[0]}: ${over(row, first)}`)
+    const thousand = first[0] === `${name}, 1,000` ? [`- the peer over ${first[0]}: ${over(peers, first)}`] : []
+    return [...grown, ...thousand]
+  })
+}
+
 export const memory = async (): Promise<string> => {
   const sizes = asked("sizes").length === 0 ? [1000] : asked("sizes")
   const owners = asked("owners")[0] ?? 1
@@ -182,15 +235,26 @@ export const memory = async (): Promise<string> => {
       ])
     }
   }
-  rows.push(await peer(1000))
+  const model = await startEmbedder()
+  await make(postgres.url, "memory_hybrid")
+  for (const [name, store] of [
+    ["SQLite", Store.layerSqlite(join(temporaryFolder(), "hybrid.db"))] as const,
+    ["Postgres", Store.layerPostgres(Redacted.make(postgres.url.replace(/\/postgres$/, "/memory_hybrid")))] as const,
+  ])
+    recall.push(await hybridRecall(name, store, model))
+  await model.close()
+  const peers = await peer(1000)
+  rows.push(peers)
   await postgres.stop()
   const sorts = [...new Set(questions.map(({ sort }) => sort))]
   return [
-    `${tries} of each, one after the other, p50 / p99 in ms; filling in transactions of ${atOnce}, us a record. The peer keeps a file, syncs nothing, lists all of it and finds substrings; ours syncs every write and answers questions.`,
+    `${tries} of each, one after the other, p50 / p99 in ms; filling in bulk, us a record (the rows that writing one by one would leave). The peer keeps a file, syncs nothing, lists all of it and finds substrings; ours syncs every write and answers questions.`,
     "",
     table(["records", "fill us", "write", "get", "list 50", "search"], rows),
     "",
-    "Recall@10 of our own questions, their 119 records among the others:",
+    ...ratiosOf(rows, peers),
+    "",
+    "Recall@10 of our own questions, their 119 records among the others; hybrid: those alone, with a deterministic model on loopback, for which nothing is claimed:",
     "",
     table(["store", ...sorts], recall),
   ].join("\n")

@@ -50,6 +50,7 @@ import search from "./store/migrations/0030_search.ts"
 import retention from "./store/migrations/0041_retention.ts"
 import eventVersion from "./store/migrations/0042_event_version.ts"
 import searchVectors from "./store/migrations/0080_search_vectors.ts"
+import newest from "./memory/migrations/0082_newest.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
@@ -96,12 +97,13 @@ export const migrations: Migrations = {
   "0078_letter_readers": letterReaders,
   "0080_search_vectors": searchVectors,
   "0081_embedding": embedding,
+  "0082_newest": newest,
   "0085_house_key": houseKey,
   "0086_payers": payers,
   "0093_turns": turns,
   "0094_program_sessions": programSessions,
-  "0103_reasons": reasons,
-  "0104_pinned_at": pinnedAt,
   "0095_team_agents": teamAgents,
   "0096_teams": teams,
+  "0103_reasons": reasons,
+  "0104_pinned_at": pinnedAt,
 }
