@@ -51,7 +51,7 @@ export const seed = Effect.fnUntraced(function* (count: number, of: (n: number) 
   const sql = yield* SqlClient.SqlClient
   const at = DateTime.toEpochMillis(yield* DateTime.now) - count
   const known = yield* sql<{ id: number; name: string }>`SELECT id, name FROM search_scopes`
-  let lastScope = Math.max(0, ...known.map(({ id }) => Number(id)))
+  let lastScope = Math.max(0, ...known.map(({ id }) => id))
   const scopes = new Map<string, Scope>()
   const scopeNamed = (name: string): Scope => {
     let scope = scopes.get(name)
