@@ -36,7 +36,8 @@ const encodings = [
 
 /** A part of the page by its name, in the smallest form the browser takes. */
 export const builtAsset = (name: string, accepts: string): HttpServerResponse.HttpServerResponse | undefined => {
-  const type = types[/^[\w-]+\.(js|css|svg)$/.exec(name)?.[1] ?? ""]
+  // A part is named after a file of its own, and that may have a dot in its name.
+  const type = types[/^[\w-]+(?:\.[\w-]+)*\.(js|css|svg)$/.exec(name)?.[1] ?? ""]
   const folder = type === undefined ? undefined : folders().find((one) => existsSync(new URL(`assets/${name}`, one)))
   if (type === undefined || folder === undefined) return undefined
   const taken = accepts.split(",").map((one) => one.trim().split(";")[0])
