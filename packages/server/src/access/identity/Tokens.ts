@@ -29,7 +29,7 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
-import { type Hand, hashOf, hashOfSession, makeOpenSession, type TokenRow, type Turn } from "./session.ts"
+import { type Hand, hashOf, hashOfSession, makeOpenSession, type Origin, type TokenRow, type Turn } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 const decode = Schema.decodeUnknownSync(Token)
@@ -202,12 +202,7 @@ export class Tokens extends Context.Service<
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
-        const rows = yield* Effect.orDie(
-          sql<{
-            certificate: unknown
-            parent: TokenId | null
-          }>`SELECT certificate, parent FROM tokens WHERE id = ${id}`,
-        )
+        const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate, parent FROM tokens WHERE id = ${id}`)
         const { certificate, parent } = rows[0]!
         if (parent !== null)
           return yield* new WrongState({

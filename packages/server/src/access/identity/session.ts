@@ -42,6 +42,12 @@ export interface Turn {
   readonly root: string
 }
 
+/** What a stored token is: renewed as a certificate, or made from another. */
+export interface Origin {
+  readonly certificate: unknown
+  readonly parent: TokenId | null
+}
+
 /** What is kept of a token's secret, and of a session's. */
 export const hashOf = (token: string): string => hash("sha256", token, "hex")
 export const hashOfSession = (secret: string): string => hashOf(`session ${secret}`)
