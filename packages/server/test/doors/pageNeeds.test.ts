@@ -264,7 +264,7 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
-      it.effect("the trail is exported whole, with what an outsider needs to verify it", () =>
+      it.effect("G-41 the trail is exported whole, with what an outsider needs to verify it", () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
           yield* someone("agent")

@@ -9,7 +9,7 @@ import type { ChainRow } from "./auditOf.ts"
 import { endsOf } from "./ends.ts"
 import type { Verified } from "./verify.ts"
 
-export const exportFormat = "stoa-audit"
+const exportFormat = "stoa-audit"
 const atOnce = 1000
 
 type Row = ChainRow & { readonly hash: string }

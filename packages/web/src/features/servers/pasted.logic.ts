@@ -1,5 +1,5 @@
 /** What somebody pasted, read as a server: the JSON of any client, an address, or a command. Pure. */
-export interface ReadServer {
+interface ReadServer {
   readonly name: string
   readonly command?: string
   readonly args?: ReadonlyArray<string>
