@@ -4,7 +4,7 @@
  * process dies; whoever finds it free strikes the dead one off. For one that is frozen or cut off, and so keeps its session, a
  * lease that is no longer renewed says the same.
  */
-import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, Scope } from "effect"
 import { SqlClient, type SqlConnection, type Statement } from "effect/sql"
 import { newId } from "./journal/Correlation.ts"
 
@@ -73,7 +73,11 @@ export class Holder extends Context.Service<
 
       const session = Effect.gen(function* () {
         const made = yield* sql.reserve
-        yield* made.executeValues("SELECT pg_advisory_lock($1, hashtext($2))", [presenceLock, id])
+        const lock = [presenceLock, id]
+        // Let go of with the session: the connection itself goes back to the pool, and would keep it.
+        yield* Effect.acquireRelease(made.executeValues("SELECT pg_advisory_lock($1, hashtext($2))", lock), () =>
+          Effect.ignore(made.executeValues("SELECT pg_advisory_unlock($1, hashtext($2))", lock)),
+        )
         there = yield* look(made)
         return made
       })
@@ -89,9 +93,12 @@ export class Holder extends Context.Service<
           }
         })
 
-      const first = yield* Effect.orDie(session)
+      // Of its own scope: after a failure it must be over before the next one asks for the same lock.
+      const scope = yield* Scope.make()
+      const first = yield* Effect.orDie(Scope.provide(session, scope))
       // A lost session is made again: until then others take this process for dead, and what they take over is fenced.
       yield* keep(first).pipe(
+        Effect.onExit((exit) => Scope.close(scope, exit)),
         Effect.catchCause((cause) =>
           Effect.logError("The database lost this process; it makes itself known again", cause).pipe(
             Effect.andThen(Effect.sleep(glance)),

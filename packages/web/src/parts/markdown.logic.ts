@@ -2,6 +2,31 @@
 import { marked, type Token } from "marked"
 import remend from "remend"
 
+/** Longer or deeper texts are shown as they are: taking them apart would hold up everybody who opens the space. */
+const longest = 20_000
+const deepest = 50
+const mostSigns = 500
+
+const plain = (text: string): ReadonlyArray<Token> => [
+  { type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text }] },
+]
+
+/** What would take long: lines that are quoted very deep, or very many signs that may begin or end something. */
+const isHeavy = (text: string): boolean =>
+  text.length > longest ||
+  new RegExp(`^(?:[ \\t]*(?:>|[-*+]|\\d+[.)])){${deepest}}`, "m").test(text) ||
+  /\S{2000}/.test(text) ||
+  (text.match(/[[\]*_~`<]/g)?.length ?? 0) > mostSigns
+
+const lexer = (text: string): ReadonlyArray<Token> => {
+  if (isHeavy(text)) return plain(text)
+  try {
+    return marked.lexer(text, { gfm: true, breaks: true })
+  } catch {
+    return plain(text)
+  }
+}
+
 const lexed = new Map<string, ReadonlyArray<Token>>()
 const most = 2000
 
@@ -9,7 +34,7 @@ const most = 2000
 export const tokensOf = (text: string, isWhole = true): ReadonlyArray<Token> => {
   const known = lexed.get(text)
   if (known !== undefined) return known
-  const tokens = marked.lexer(isWhole ? text : remend(text), { gfm: true, breaks: true })
+  const tokens = lexer(isWhole ? text : text.length > longest ? text : remend(text))
   if (!isWhole) return tokens
   if (lexed.size >= most) lexed.delete(lexed.keys().next().value!)
   lexed.set(text, tokens)
@@ -18,7 +43,11 @@ export const tokensOf = (text: string, isWhole = true): ReadonlyArray<Token> => 
 
 /** Where a link may lead: other sites, mail, and pages of this house. */
 export const safeHref = (href: string): string | undefined =>
-  /^(?:https?:\/\/|mailto:)/i.test(href) || /^\/(?![/\\])/.test(href) ? href : undefined
+  // A browser takes control characters out of an address before it reads it.
+  // oxlint-disable-next-line no-control-regex
+  !/[\u0000-\u0020]/.test(href) && (/^(?:https?:\/\/|mailto:)/i.test(href) || /^\/(?![/\\])/.test(href))
+    ? href
+    : undefined
 
 export interface Piece {
   readonly text: string
@@ -28,15 +57,17 @@ export interface Piece {
 /** A text with the mentions in it taken apart; the longest name that fits is meant. */
 export const piecesOf = (text: string, names: ReadonlyArray<string>): ReadonlyArray<Piece> => {
   if (!text.includes("@") || names.length === 0) return [{ text }]
-  const sorted = names.toSorted((a, b) => b.length - a.length)
+  const sorted = names.toSorted((a, b) => b.length - a.length).map((name) => [name, name.toLowerCase()] as const)
+  const longestName = sorted[0]![0].length
   const pieces: Array<Piece> = []
   let from = 0
   for (const { index } of text.matchAll(/@/g)) {
     if (index < from || /[\p{L}\p{N}_]/u.test(text[index - 1] ?? " ")) continue
-    const rest = text.slice(index + 1)
+    const rest = text.slice(index + 1, index + 3 + longestName)
+    const lower = rest.toLowerCase()
     const name = sorted.find(
-      (one) => rest.toLowerCase().startsWith(one.toLowerCase()) && !/^[\p{L}\p{N}_]/u.test(rest.slice(one.length)),
-    )
+      ([one, low]) => lower.startsWith(low) && !/^[\p{L}\p{N}_]/u.test(rest.slice(one.length)),
+    )?.[0]
     if (name === undefined) continue
     if (index > from) pieces.push({ text: text.slice(from, index) })
     from = index + 1 + name.length

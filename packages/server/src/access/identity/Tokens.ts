@@ -202,8 +202,10 @@ export class Tokens extends Context.Service<
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
-        const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate, parent FROM tokens WHERE id = ${id}`)
-        const { certificate, parent } = rows[0]!
+        const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate, parent, run FROM tokens WHERE id = ${id}`)
+        const { certificate, parent, run } = rows[0]!
+        if (run !== null)
+          return yield* new WrongState({ detail: "This is the token of a turn: it ends with it, and is not renewed." })
         if (parent !== null)
           return yield* new WrongState({
             detail: "This is a browser's session. Sign out and sign in again instead, or revoke it.",

@@ -46,6 +46,8 @@ export interface Turn {
 export interface Origin {
   readonly certificate: unknown
   readonly parent: TokenId | null
+  /** Of a token for one turn. */
+  readonly run: string | null
 }
 
 /** What is kept of a token's secret, and of a session's. */

@@ -120,6 +120,19 @@ export class Limits extends Context.Service<
 
       // A caller is one object for as long as its token and its rights stand: what it is counted by is kept with it.
       const found = new WeakMap<Limited, Map<string, Counted>>()
+      const limitFor = (
+        limits: ReadonlyArray<Limit>,
+        { principal }: Limited,
+        resource: string,
+        atOnce: boolean,
+        usual = resource,
+      ): Limit | undefined =>
+        limits.find(
+          (one) =>
+            (one.seconds === 0) === atOnce &&
+            concerns(one.principal, principal) &&
+            fits(one.resource, defaults.has(one) ? usual : resource),
+        )
       const findFor = (
         limits: ReadonlyArray<Limit>,
         who: Limited,
@@ -128,12 +141,7 @@ export class Limits extends Context.Service<
         usual = resource,
       ): Counted => {
         const { principal } = who
-        const limit = limits.find(
-          (one) =>
-            (one.seconds === 0) === atOnce &&
-            concerns(one.principal, principal) &&
-            fits(one.resource, defaults.has(one) ? usual : resource),
-        )
+        const limit = limitFor(limits, who, resource, atOnce, usual)
         const counted = { limit, key: `${principal.id} ${resource}` }
         const kept = found.get(who) ?? new Map<string, Counted>()
         if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
@@ -193,7 +201,7 @@ export class Limits extends Context.Service<
           ),
         takeGuess: (address) => Effect.suspend(() => count(`guess ${networkOf(address)}`, guesses, "wrong tokens")),
         take: takeOne,
-        of: (who, resource) => withLimits(who, (all) => Effect.succeed(findFor(all, who, resource, false).limit)),
+        of: (who, resource) => withLimits(who, (all) => Effect.succeed(limitFor(all, who, resource, false))),
         hold,
         within,
       })

@@ -81,6 +81,12 @@ export class Delegations extends Context.Service<
               { path: "expiresAt", message: "a delegation lasts at most 24 hours, and ends in the time to come" },
             ],
           })
+        if (caller.turn !== undefined)
+          return yield* new Forbidden({
+            action: "delegate",
+            resource: wanted.resource,
+            rule: "a token of a turn lends nothing",
+          })
         if (receiver.id === caller.principal.id)
           return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
         yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))

@@ -44,16 +44,21 @@ export class Meanings extends Context.Service<
         const now = yield* monotonicMillis
         if (failed?.model === model && now < failed.until) return { problem: failed.problem }
         const asked = embedder.embed([question]).pipe(
-          Effect.mapError(({ message }) => message),
+          // What it will not take is this question's fault: others are asked for.
+          Effect.mapError(({ message, status = 500 }) => ({ message, isTheirs: [400, 413, 422].includes(status) })),
           Effect.timeoutOrElse({
             duration: patience,
-            orElse: () => Effect.fail(`The model ${embedder.name} gave no answer within ${Duration.format(patience)}.`),
+            orElse: () => {
+              const message = `The model ${embedder.name} gave no answer within ${Duration.format(patience)}.`
+              return Effect.fail({ message, isTheirs: false })
+            },
           }),
         )
         const answer = yield* Effect.result(asked)
         if (answer._tag === "Failure") {
-          const problem = `${answer.failure} Only words were searched.`
-          failed = { model, problem, until: (yield* monotonicMillis) + Duration.toMillis(rest) }
+          const problem = `${answer.failure.message} Only words were searched.`
+          if (!answer.failure.isTheirs)
+            failed = { model, problem, until: (yield* monotonicMillis) + Duration.toMillis(rest) }
           return { problem }
         }
         const meaning = { model, vector: answer.success[0]! }

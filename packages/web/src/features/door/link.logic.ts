@@ -21,4 +21,7 @@ export const linkAsks = (present: string | undefined, offered: string): "enter" 
 
 /** Where to go afterwards: only to a page of this house. */
 export const safeNext = (next: string | undefined): string =>
-  next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith("/door") ? next : "/"
+  // oxlint-disable-next-line no-control-regex
+  next !== undefined && !/[\u0000-\u0020]/.test(next) && /^\/(?![/\\])/.test(next) && !next.startsWith("/door")
+    ? next
+    : "/"

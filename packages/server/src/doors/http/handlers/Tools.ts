@@ -53,7 +53,7 @@ export const toolsHandlers = HttpApiBuilder.group(
   Api,
   "tools",
   Effect.fn(function* (handlers) {
-    const { require } = yield* Grants
+    const { judge, require } = yield* Grants
     const catalogue = yield* Catalogue
     const tools = yield* Tools
     const calls = yield* Calls
@@ -75,7 +75,9 @@ export const toolsHandlers = HttpApiBuilder.group(
         const face: Face = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
         const all = (yield* catalogue.list(who, face)).map(viewOf)
-        const first = query.as !== undefined && query.cursor === undefined
+        // What somebody does not have is shown to whoever may know of every tool.
+        const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
+        const first = query.as !== undefined && query.cursor === undefined && mayLook
         const left = first ? { leftOut: yield* explanations.leftOut(who) } : {}
         const { after, limit } = pageFrom(query)
         const sorted = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((one) => one.name > after)

@@ -30,13 +30,16 @@ export const makeArrivals = Effect.gen(function* () {
   const known = new Map<string, number>()
   return ({ principal, token }: Caller["Service"], { introduces, ...said }: Arrival): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const key = [token ?? principal.id, said.client, said.version, said.protocol].join("\n")
+      const [client, version, protocol] = [short(said.client), short(said.version), short(said.protocol)]
+      const who = token ?? principal.id
+      // Whoever introduces itself under ever new names is told of as often as one that keeps its name.
+      const key = introduces ? who : [who, client, version, protocol].join("\n")
       const now = monotonicOf(clock)
       const since = now - (known.get(key) ?? -Infinity)
       if (since < (introduces ? againMs : sameMs)) return Effect.void
       if (known.size >= mostKept) known.clear()
       known.set(key, now)
-      const body = { ...said, client: short(said.client), version: short(said.version), principal: principal.id }
+      const body = { ...said, client, version, protocol, principal: principal.id }
       const event = journal.append({ kind: "client.connected", actor: principal.id, body })
       return whereRoom(`that ${principal.name} has come in`, journal.transact(event))
     })

@@ -1,0 +1,40 @@
+/** The token of a turn: it acts for its run, and nothing made with it outlives it. */
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, Redacted } from "effect"
+import { Tokens } from "../../src/access/identity/Tokens.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { house } from "../house.ts"
+import { call, someone } from "../spaces/spacesGuests.ts"
+
+for (const store of ["sqlite", "postgres"] as const)
+  layer(house({ store }), { excludeTestServices: true, timeout: 60_000 })(`the token of a turn on ${store}`, (it) => {
+    it.effect("is not renewed, makes no token, no session and no loan, and ends with its turn", () =>
+      Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const { transact } = yield* Journal
+        const [agent, mate] = [yield* someone("agent"), yield* someone("agent")]
+        const turn = { run: "run_1", step: 1, root: "run_1" }
+        const expiresAt = DateTime.add(yield* DateTime.now, { hours: 1 })
+        const token = Redacted.value(yield* transact(tokens.openTurn(agent.id as never, turn, expiresAt)))
+        const program = { ...agent, token }
+        const own = (yield* call(program, "GET", `/tokens?principal=${agent.id}`)).body as {
+          items: ReadonlyArray<{ id: string; label: string }>
+        }
+        const { id } = own.items.find(({ label }) => label === "turn 1 of run_1")!
+        const asked = [
+          ["/tokens/" + id + "/rotate", {}],
+          ["/tokens", { principal: agent.id }],
+          ["/session", { token }],
+          ["/delegations", { to: mate.id, resource: "tools/*", actions: ["execute"], reason: "help" }],
+        ] as const
+        for (const [path, body] of asked) {
+          const { status } = yield* call(program, "POST", path, body)
+          assert.isAtLeast(status, 400, path)
+          assert.isBelow(status, 500, path)
+        }
+        assert.strictEqual((yield* call(program, "GET", "/me")).status, 200)
+        yield* transact(tokens.closeTurns("run_1"))
+        assert.strictEqual((yield* call(program, "GET", "/me")).status, 401)
+      }),
+    )
+  })
