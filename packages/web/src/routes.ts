@@ -102,6 +102,25 @@ const decision = createRoute({
   component: Decisions,
 })
 
+const runs = createRoute({
+  getParentRoute: () => house,
+  path: "/runs",
+  validateSearch: (search: Record<string, unknown>) =>
+    some({ state: text(search["state"]), agent: text(search["agent"]) }),
+  component: lazyRouteComponent(() => import("./features/runs/RunsScreen.tsx"), "RunsScreen"),
+})
+const run = createRoute({
+  getParentRoute: () => house,
+  path: "/runs/$run",
+  validateSearch: (search: Record<string, unknown>) =>
+    some({
+      span: text(search["span"]),
+      tab: text(search["tab"]),
+      scale: search["scale"] === true ? true : undefined,
+    }),
+  component: lazyRouteComponent(() => import("./features/runs/RunScreen.tsx"), "RunScreen"),
+})
+
 const me = createRoute({
   getParentRoute: () => house,
   path: "/me",
@@ -176,6 +195,8 @@ const tree = root.addChildren([
     thread,
     decisions,
     decision,
+    runs,
+    run,
     me,
     places,
     tools,

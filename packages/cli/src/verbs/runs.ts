@@ -20,8 +20,8 @@ const ls = Command.make(
   "ls",
   {
     agent: Flag.String("agent").pipe(Flag.withDescription("Only those of this agent"), Flag.optional),
-    state: Flag.Literals("state", RunState.literals).pipe(
-      Flag.withDescription("Only those in this state"),
+    state: Flag.Literals("state", [...RunState.literals, "live"]).pipe(
+      Flag.withDescription("Only those in this state; live: all that have not ended"),
       Flag.optional,
     ),
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(50)),

@@ -28,8 +28,11 @@ export class RunsApi extends HttpApiGroup.make("runs")
       query: {
         ...pageQuery,
         agent: Schema.optionalKey(PrincipalRef),
-        state: Schema.optionalKey(RunState),
+        /** `live`: whatever has not ended. */
+        state: Schema.optionalKey(Schema.Literals([...RunState.literals, "live"])),
         space: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+        /** All that work for this outermost run, and itself. */
+        root: Schema.optionalKey(RunId),
       },
       success: pageOfMany(Run),
       error: [problem(Missing), problem(Ambiguous), problem(Forbidden)],

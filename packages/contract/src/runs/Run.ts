@@ -1,8 +1,8 @@
 /** A run: an agent's durable work. Something wakes it, it thinks in steps, it may wait, it ends. */
 import { Schema } from "effect"
 import { AgentLimits } from "./Agent.ts"
-import { CallState } from "../tools/Call.ts"
-import { CallId, MessageId, Moment, PrincipalId, RunId, SpaceId } from "../Ids.ts"
+import { CallState, WaitsOn } from "../tools/Call.ts"
+import { CallId, DecisionId, MessageId, Moment, PrincipalId, RunId, SpaceId } from "../Ids.ts"
 
 export const RunState = Schema.Literals([
   "queued",
@@ -87,6 +87,16 @@ const StepCall = Schema.Struct({
   /** Absent until it was made. */
   call: Schema.optionalKey(CallId),
   state: Schema.optionalKey(CallState),
+  /** The rule that let it through or refused it. */
+  rule: Schema.optionalKey(Schema.String),
+  beganAt: Schema.optionalKey(Moment),
+  endedAt: Schema.optionalKey(Moment),
+  /** What it waits for. */
+  on: Schema.optionalKey(WaitsOn),
+  /** What people were asked before it ran; without an end it still waits for them. */
+  decisions: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ id: DecisionId, askedAt: Moment, endedAt: Schema.optionalKey(Moment) })),
+  ),
 })
 
 /** One thought: what the model said and asked for. */

@@ -1,5 +1,6 @@
 /** Runs as others see them: to look at, and to stop. What doors and toolsets call. */
 import {
+  type DecisionId,
   Missing,
   type Page,
   type PageQuery,
@@ -22,11 +23,41 @@ import { partsOf, runFrom, type RunRow, type StepRow, type ToldRow } from "./row
 
 export interface RunQuery extends PageQuery {
   readonly agent?: string
-  readonly state?: RunState
+  readonly state?: RunState | "live"
   readonly space?: string
+  readonly root?: string
+}
+
+interface Asked {
+  readonly id: DecisionId
+  readonly call: string
+  readonly createdAt: string
+  readonly answeredAt: string | null
+  readonly state: string
 }
 
 type Shown = RunRow & { readonly activeSpace: string | null }
+
+/** What became of a call: when it began and ended, and whom it waited for. */
+const madeOf = (call: CallRow, asked: ReadonlyArray<Asked>) => {
+  const end = call.settledAt === null ? undefined : DateTime.makeUnsafe(call.settledAt)
+  const decisions = asked
+    .filter((one) => one.call === call.id)
+    .map(({ answeredAt, createdAt, id, state }) => {
+      // One that expired or was withdrawn has no answer: it ended with its call.
+      const ended = answeredAt === null ? (state === "open" ? undefined : end) : DateTime.makeUnsafe(answeredAt)
+      return { id, askedAt: DateTime.makeUnsafe(createdAt), ...(ended === undefined ? {} : { endedAt: ended }) }
+    })
+  return {
+    call: call.id,
+    state: call.state,
+    beganAt: DateTime.makeUnsafe(call.createdAt),
+    ...(call.rule === null ? {} : { rule: call.rule }),
+    ...(end === undefined ? {} : { endedAt: end }),
+    ...(call.onKind === null || call.onId === null ? {} : { on: { kind: call.onKind, id: call.onId } }),
+    ...(decisions.length === 0 ? {} : { decisions }),
+  }
+}
 
 export class Runs extends Context.Service<
   Runs,
@@ -100,8 +131,10 @@ export class Runs extends Context.Service<
         const where = [seenBy(reader)]
         if (query.cursor !== undefined) where.push(sql`r.id < ${decodeCursor(query.cursor)}`)
         if (query.agent !== undefined) where.push(sql`r.agent = ${query.agent}`)
-        if (query.state !== undefined) where.push(sql`r.state = ${query.state}`)
+        if (query.state !== undefined)
+          where.push(query.state === "live" ? sql`r.ended_at IS NULL` : sql`r.state = ${query.state}`)
         if (query.space !== undefined) where.push(sql`r.trigger_space = ${query.space}`)
+        if (query.root !== undefined) where.push(sql`r.root = ${query.root}`)
         const rows = yield* Effect.orDie(
           sql<Shown>`SELECT ${columns} FROM runs r WHERE ${sql.and(where)} ORDER BY r.id DESC LIMIT ${limit + 1}`,
         )
@@ -125,6 +158,10 @@ export class Runs extends Context.Service<
       const steps: Runs["Service"]["steps"] = Effect.fn("Runs.steps")(function* (id, reader) {
         const run = yield* find(id, reader)
         const { calls: made, steps: taken } = yield* rowsOf(run.id)
+        const asked = yield* Effect.orDie(
+          sql<Asked>`SELECT d.id, d.call, d.created_at, d.answered_at, d.state FROM decisions d
+            JOIN calls c ON c.id = d.call WHERE c.run = ${run.id} ORDER BY d.id`,
+        )
         const textOf = (row: StepRow, type: "text" | "reasoning") =>
           partsOf(row)
             .flatMap((part) => (part.type === type ? [part.text] : []))
@@ -144,7 +181,7 @@ export class Runs extends Context.Service<
                   place: at + 1,
                   tool: call?.tool ?? part.tool,
                   input: part.input,
-                  ...(call === undefined ? {} : { call: call.id, state: call.state }),
+                  ...(call === undefined ? {} : madeOf(call, asked)),
                 }
               }),
             finish: row.finish,

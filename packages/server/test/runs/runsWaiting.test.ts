@@ -73,6 +73,22 @@ for (const store of stores)
           steps.items[0]!.calls.map(({ state }) => state),
           ["done", "done"],
         )
+        // Each call says when it was made and whom it waited for.
+        const asked = steps.items[0]!.calls.flatMap(({ decisions = [] }) => decisions)
+        assert.deepStrictEqual(
+          asked.map(({ id }) => id),
+          [decision.id],
+        )
+        assert.isTrue(asked[0]!.endedAt! >= asked[0]!.askedAt)
+        assert.isTrue(
+          steps.items[0]!.calls.every(({ beganAt = "", endedAt = "" }) => endedAt >= beganAt && beganAt !== ""),
+        )
+        assert.deepStrictEqual((yield* ask(() => admin.runs.list({ agent: bot.id, state: "live" }))).items, [])
+        const tree = yield* ask(() => admin.runs.list({ root: first!.id }))
+        assert.deepStrictEqual(
+          tree.items.map(({ id }) => id),
+          [first!.id],
+        )
         assert.deepStrictEqual(yield* kindsOf(first!.id), [
           "run.queued",
           "run.started",

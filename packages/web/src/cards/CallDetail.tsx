@@ -1,4 +1,5 @@
 /** A call, opened: input and result side by side, and what let it through. */
+import { Link } from "@tanstack/react-router"
 import type { MessageCall } from "../feed/types.ts"
 import { Copy } from "../parts/Copy.tsx"
 import { JsonView } from "../parts/JsonView.tsx"
@@ -41,6 +42,15 @@ export const CallDetail = ({ call }: { readonly call: MessageCall }) => {
           </span>
         ) : null}
         {durationMs === undefined ? null : <span>{span(durationMs)}</span>}
+        {call.run === undefined ? null : (
+          <Link
+            to="/runs/$run"
+            params={{ run: call.run.id }}
+            search={{ span: `s${call.run.step}c${call.run.place}`, tab: "call" }}
+          >
+            {words.step(call.run.step)}
+          </Link>
+        )}
       </p>
     </div>
   )

@@ -30,10 +30,24 @@ export const apply = (events: ReadonlyArray<FeedEvent>, me: string): boolean => 
     }
   }
   for (const { key, value } of written.values()) if (value !== undefined) cache.setQueryData(key, value)
-  for (const key of stale.values()) void cache.invalidateQueries({ queryKey: key })
+  for (const key of stale.values()) void refresh(key)
   for (const id of decisions) void readDecision(id)
   for (const id of spaces) void readSpace(id)
   return restart
+}
+
+/** Keys that are being read again, and whether they became stale once more meanwhile. */
+const reading = new Map<string, boolean>()
+
+/** One reading at a time: however fast events come, an answer is waited for before the next question. */
+const refresh = async (key: ReadonlyArray<string>): Promise<void> => {
+  const name = key.join(" ")
+  if (reading.has(name)) return void reading.set(name, true)
+  reading.set(name, false)
+  await cache.invalidateQueries({ queryKey: key })
+  const again = reading.get(name) === true
+  reading.delete(name)
+  if (again) await refresh(key)
 }
 
 const inStart = (change: (old: Start) => Start) =>

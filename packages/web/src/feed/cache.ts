@@ -10,6 +10,10 @@ export const keys = {
   answered: ["decisions", "answered"],
   approvals: ["approvals"],
   people: ["people"],
+  /** Lists of runs, each by what it asks for; one run; what of it is read by whoever looks at it. */
+  runLists: ["runs", "list"],
+  liveRuns: ["runs", "list", "live"],
+  run: (id: string) => ["runs", "one", id],
 } as const
 
 /** What was refused will be refused again; what was not answered may be. */

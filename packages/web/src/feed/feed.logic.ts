@@ -70,7 +70,14 @@ const ofMine = ({ body }: { readonly body: { readonly principal: string } }, me:
 const people = () => [stale(...keys.people)]
 const servers = () => [stale("servers"), stale("tools")]
 const memory = () => [stale("memory")]
-const runs = () => [stale("runs")]
+const runs = ({ body }: { readonly body: { readonly run: string } }) => [
+  stale(...keys.runLists),
+  stale(...keys.run(body.run)),
+]
+const calls = ({ body }: { readonly body: { readonly run?: { readonly id: string } } }) => [
+  stale("calls"),
+  ...(body.run === undefined ? [] : [stale(...keys.run(body.run.id))]),
+]
 
 const cells: { readonly [K in EventKind]: Cell<K> } = {
   "house.started": nothing,
@@ -117,9 +124,9 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "memory.deleted": memory,
   "memory.erased": memory,
   "memory.shared": memory,
-  "call.received": () => [stale("calls")],
-  "call.waiting": () => [stale("calls")],
-  "call.settled": () => [stale("calls")],
+  "call.received": calls,
+  "call.waiting": calls,
+  "call.settled": calls,
   "run.queued": runs,
   "run.started": runs,
   "run.stepped": runs,

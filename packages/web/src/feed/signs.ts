@@ -28,7 +28,11 @@ export const arrivals = makeStore<ReadonlyMap<string, Arrival>>(new Map())
 export const refusedAt = makeStore<string | undefined>(undefined)
 export const serverLines = makeStore<ReadonlyMap<string, ReadonlyArray<string>>>(new Map())
 
+/** By run, what its model is saying in the step it takes. */
+export const sayings = makeStore<ReadonlyMap<string, { readonly step: number; readonly text: string }>>(new Map())
+
 const mostLines = 200
+const mostSaid = 64_000
 const typingLasts = 6000
 const longestRun = 60 * 60_000
 const mostInputs = 200
@@ -59,6 +63,7 @@ export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
   if (kind === "typing" && space !== null && actor !== null)
     begin(space, { who: actor, what: "writes", run: undefined, until: now() + typingLasts })
   if (kind === "server.log") takeLine(body as { readonly server?: unknown; readonly text?: unknown } | null)
+  if (kind === "run.text" || kind === "run.restarted") return saying(kind, delta["body"])
   if (kind !== "call.input" || typeof body?.call !== "string" || typeof body.delta !== "string") return
   const { call, delta: part } = body as { readonly call: string; readonly delta: string }
   inputs.set((old) => {
@@ -76,6 +81,21 @@ const takeLine = (body: { readonly server?: unknown; readonly text?: unknown } |
   if (typeof server !== "string" || typeof text !== "string") return
   serverLines.set((old) => new Map(old).set(server, [...(old.get(server) ?? []), text].slice(-mostLines)))
 }
+const saying = (kind: "run.text" | "run.restarted", body: unknown): void => {
+  const { run, step, text = "" } = body as { readonly run: string; readonly step: number; readonly text?: string }
+  sayings.set((old) => {
+    const known = old.get(run)
+    const before = kind === "run.restarted" || known?.step !== step ? "" : known.text
+    return new Map(old).set(run, { step, text: (before + text).slice(-mostSaid) })
+  })
+}
+const silent = (run: string): void =>
+  sayings.set((old) => {
+    if (!old.has(run)) return old
+    const next = new Map(old)
+    next.delete(run)
+    return next
+  })
 
 /** What really happened takes the place of its sign. */
 export const takeEvent = (event: FeedEvent): void => {
@@ -85,6 +105,7 @@ export const takeEvent = (event: FeedEvent): void => {
     arrivals.set((old) => new Map(old).set(principal, { ...said, at: event.at }))
   }
   if (event.kind === "access.denied" && event.body.action === "authenticate") refusedAt.set(() => event.at)
+  if (event.kind === "run.stepped" || event.kind === "run.ended") silent(event.body.run)
   if (space === null) return
   if (event.kind === "message.created") end(space, event.body.message.author.id, "writes")
   if (event.kind === "run.started")

@@ -66,6 +66,14 @@ export const usePeople = (): ReadonlyArray<Principal> => {
   return data ?? []
 }
 
+/** Agents' work that has not ended, as far as this person sees it; a guest sees none. */
+export const useLiveRuns = () =>
+  useQuery({
+    queryKey: keys.liveRuns,
+    queryFn: async () => (await house.runs.list({ state: "live", limit: 100 })).items,
+    retry: false,
+  })
+
 /** Names by id, from everywhere a name is known. */
 export const useNames = (): ((id: string | null) => string) => {
   const { me, spaces } = useStart()

@@ -10,5 +10,9 @@ export type MessageCall = NonNullable<Message["call"]>
 export type Decision = Plain<Contract.Decision>
 export type Approval = Plain<Contract.Approval>
 export type Principal = Plain<Contract.Principal>
+export type Run = Plain<Contract.Run>
+export type RunStep = Plain<Contract.RunStep>
+export type RunMessage = Plain<Contract.RunMessage>
+export type RunWait = Plain<Contract.RunWait>
 /** An input, a result, a value: whatever a tool takes or gives. */
 export type Json = MessageCall["input"]

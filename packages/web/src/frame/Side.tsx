@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { useStart } from "../feed/start.ts"
+import { useLiveRuns, useStart } from "../feed/start.ts"
 import { Face } from "../parts/Face.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { Mark } from "../parts/Mark.tsx"
@@ -22,6 +22,7 @@ const unreadMark = (unread: number) => (unread > 0 ? { "data-unread": "" } : {})
 export const Side = () => {
   const { decisions, house, me, spaces } = useStart()
   const mine = decisions.filter((one) => isMine(one, me.id)).length
+  const live = useLiveRuns().data?.length ?? 0
   const sides = sidesOf(spaces, me.id)
   return (
     <aside className="side" aria-label={words.house}>
@@ -40,6 +41,11 @@ export const Side = () => {
           <Icon name="inbox" />
           <span className="cut">{words.decisions}</span>
           <Count of={mine} words={words.waitsForYou(mine)} />
+        </Link>
+        <Link to="/runs">
+          <Icon name="activity" />
+          <span className="cut">{words.runs}</span>
+          {live === 0 ? null : <span className="count quiet push">{words.liveRuns(live)}</span>}
         </Link>
         <div className="label">
           {words.spaces}

@@ -21,7 +21,11 @@ export const TabsBottom = () => {
         {words.decisions}
         {mine === 0 ? null : <span className="count">{mine}</span>}
       </Link>
-      <Link to="/house" {...current(!/^\/(?:s\/|spaces|decisions)/.test(path))}>
+      <Link to="/runs" {...current(path.startsWith("/runs"))}>
+        <Icon name="activity" />
+        {words.runs}
+      </Link>
+      <Link to="/house" {...current(!/^\/(?:s\/|spaces|decisions|runs)/.test(path))}>
         <Icon name="menu" />
         {words.house}
       </Link>

@@ -43,7 +43,12 @@ export const useKeys = (): void => {
       }
       if (now() - pressedG > patience) return
       pressedG = 0
-      const to = event.key === "d" ? "/decisions" : placesFor(me).find(({ key }) => key === event.key)?.to
+      const to =
+        event.key === "d"
+          ? "/decisions"
+          : event.key === "r"
+            ? "/runs"
+            : placesFor(me).find(({ key }) => key === event.key)?.to
       if (to !== undefined) void router.navigate({ to })
     }
     addEventListener("keydown", onKey)

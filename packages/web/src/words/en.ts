@@ -8,6 +8,8 @@ export const words = {
   house: "House",
   main: "Main",
   decisions: "Decisions",
+  runs: "Runs",
+  liveRuns: (count: number) => `${count} live`,
   spaces: "Spaces",
   betweenTwo: "Between two",
   openSpace: "Open a space",

@@ -1,4 +1,5 @@
 /** Who does what now. */
+import { Link } from "@tanstack/react-router"
 import { doings } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Space } from "../../feed/types.ts"
@@ -19,6 +20,11 @@ export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: s
           <span className="cut">
             {first.what === "writes" ? words.writes(member.name) : words.isWorking(member.name)}
           </span>
+          {first.run === undefined ? null : (
+            <Link to="/runs/$run" params={{ run: first.run }} className="push">
+              {words.itsRun}
+            </Link>
+          )}
         </>
       )}
     </p>

@@ -43,6 +43,7 @@ export const words = {
   owner: "owner",
   works: "works",
   writes: (name: string) => `${name} writes …`,
+  itsRun: "Its run",
   isWorking: (name: string) => `${name} works`,
   forWhom: "Whom a message is for",
   triggers: {

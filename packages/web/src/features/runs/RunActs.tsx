@@ -1,0 +1,84 @@
+/** What can be done to a run as it stands. Stopping one asks once, in its place. */
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { house } from "../../feed/house.ts"
+import { useNames } from "../../feed/start.ts"
+import type { Run } from "../../feed/types.ts"
+import { Icon } from "../../parts/Icon.tsx"
+import { actsOf } from "./run.logic.ts"
+import { readAgain } from "./useRuns.ts"
+import { words } from "./words/en.ts"
+
+export const RunActs = ({ run, step }: { readonly run: Run; readonly step: number }) => {
+  const navigate = useNavigate()
+  const names = useNames()
+  const [asks, ask] = useState(false)
+  const [busy, work] = useState(false)
+  const [fault, fail] = useState<string>()
+  const acts = actsOf(run)
+  const doing = async (act: () => Promise<unknown>) => {
+    work(true)
+    fail(undefined)
+    try {
+      await act()
+    } catch (error) {
+      fail(error instanceof Error ? error.message : String(error))
+    }
+    work(false)
+    ask(false)
+  }
+  const cancel = () => doing(async () => [await house.runs.cancel(run.id), await readAgain(run.id)])
+  const retry = (from?: number) =>
+    doing(async () => {
+      const again = await house.runs.retry(run.id, from === undefined ? {} : { step: from })
+      await navigate({ to: "/runs/$run", params: { run: again.id } })
+    })
+  if (fault !== undefined)
+    return (
+      <span className="note small run-asks" data-tone="bad" role="alert">
+        {fault}
+      </span>
+    )
+  if (asks)
+    return (
+      <span className="line run-asks" role="alertdialog" aria-label={words.cancelSure(names(run.agent))}>
+        <span className="small wide-only">{words.cancelSure(names(run.agent))}</span>
+        <button
+          type="button"
+          className="button no"
+          disabled={busy}
+          ref={(button) => button?.focus()}
+          onClick={() => void cancel()}
+        >
+          {words.cancel}
+        </button>
+        <button type="button" className="button plain" onClick={() => ask(false)}>
+          {words.keep}
+        </button>
+      </span>
+    )
+  return (
+    <>
+      {acts.includes("cancel") ? (
+        <button type="button" className="button" onClick={() => ask(true)}>
+          <Icon name="square" small />
+          {words.cancel}
+        </button>
+      ) : null}
+      {acts.includes("retry") ? (
+        <button type="button" className="button" disabled={busy} onClick={() => void retry()}>
+          <Icon name="rotate-ccw" small />
+          {words.retry}
+        </button>
+      ) : null}
+      {acts.includes("retry") && step > 1 && step <= run.step ? (
+        <span className="wide-only">
+          <button type="button" className="button" disabled={busy} onClick={() => void retry(step)}>
+            <Icon name="rotate-ccw" small />
+            {words.retryFrom(step)}
+          </button>
+        </span>
+      ) : null}
+    </>
+  )
+}

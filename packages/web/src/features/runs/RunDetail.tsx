@@ -1,0 +1,179 @@
+/** One row, looked at: the call, what the model was told and said, and the raw of it. */
+import { Link } from "@tanstack/react-router"
+import type { Json, Run, RunMessage } from "../../feed/types.ts"
+import { sayings } from "../../feed/signs.ts"
+import { useStore } from "../../feed/store.ts"
+import { Copy } from "../../parts/Copy.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { JsonView } from "../../parts/JsonView.tsx"
+import { counted, money } from "../../parts/money.logic.ts"
+import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { ClockTime } from "../../parts/Time.tsx"
+import { CallPane } from "./CallPane.tsx"
+import type { Span } from "./run.logic.ts"
+import { RunPill } from "./RunPill.tsx"
+import { nameOf } from "./SpanRow.tsx"
+import { useRunMessages } from "./useRuns.ts"
+import { words } from "./words/en.ts"
+
+export type DetailTab = "call" | "prompt" | "answer" | "raw"
+
+export interface RunDetailProps {
+  readonly run: Run
+  readonly span: Span
+  readonly tab: DetailTab
+  /** Whether somebody chose it: only then it lies over the page where there is no room beside. */
+  readonly chosen: boolean
+  readonly names: (id: string) => string
+  readonly show: (tab: DetailTab) => void
+  readonly close: () => void
+}
+
+const Told = ({ messages }: { readonly messages: ReadonlyArray<RunMessage> }) => (
+  <div className="calls run-parts">
+    {messages.map((one) => {
+      const body =
+        one.text ??
+        (one.kind === "tool_call_message"
+          ? JSON.stringify(one.input, null, 2)
+          : JSON.stringify(one.error ?? one.output ?? null, null, 2))
+      return (
+        <details key={one.seq} className="call">
+          <summary>
+            <Icon name="chevron-right" small />
+            <span>{words.kinds[one.kind]}</span>
+            <span className="gist">{one.tool ?? body.slice(0, 80)}</span>
+            <span className="end">{counted(body.length)}</span>
+          </summary>
+          <pre className="code" tabIndex={0}>
+            {body}
+          </pre>
+        </details>
+      )
+    })}
+  </div>
+)
+
+/** What was sent in this step: everything before what it said. */
+const promptOf = (messages: ReadonlyArray<RunMessage>, step: number) =>
+  messages.filter((one) => one.step < step || (one.step === 0 && step === 0))
+
+const PromptPane = ({ span }: { readonly span: Span }) => {
+  const { data, error, isPending, refetch } = useRunMessages(span.run, true)
+  if (isPending) return <LoadingPane />
+  if (error !== null) return <FaultPane error={error} again={() => void refetch()} />
+  return (
+    <>
+      <p className="faint small">{words.asSent}</p>
+      <Told messages={promptOf(data, span.step)} />
+    </>
+  )
+}
+
+const AnswerPane = ({ span }: { readonly span: Span }) => {
+  const said = useStore(sayings).get(span.run)
+  const step = span.told
+  if (step === undefined) return null
+  const text = step.state === "thinking" && said?.step === step.number ? said.text : step.text
+  return (
+    <>
+      {text === "" ? <p className="faint small">{words.nothingSaid}</p> : <p className="run-said">{text}</p>}
+      {step.reasoning === undefined ? null : (
+        <section className="stack">
+          <h2 className="label">{words.reasoning}</h2>
+          <p className="run-said small soft">{step.reasoning}</p>
+        </section>
+      )}
+      <dl className="kv tight">
+        <dt>{words.model}</dt>
+        <dd>{step.model}</dd>
+        <dt>{words.tokens}</dt>
+        <dd>{words.tokensInOut(counted(step.tokens.in), counted(step.tokens.out))}</dd>
+        <dt>{words.cost}</dt>
+        <dd>{money(step.cost)}</dd>
+        <dt>{words.finish}</dt>
+        <dd>{step.finish}</dd>
+        <dt>{words.began}</dt>
+        <dd>
+          <ClockTime at={step.beganAt} />
+        </dd>
+      </dl>
+    </>
+  )
+}
+
+const ChildPane = ({ names, span }: { readonly span: Span; readonly names: (id: string) => string }) => {
+  const child = span.child!
+  return (
+    <>
+      <p className="line wrap">
+        <span className="strong">{words.subRun(names(child.agent))}</span>
+        <RunPill run={child} />
+      </p>
+      <p>{child.trigger.summary}</p>
+      <p>
+        <Link className="button" to="/runs/$run" params={{ run: child.id }}>
+          {words.openRun}
+        </Link>
+      </p>
+    </>
+  )
+}
+
+const rawOf = (span: Span): Json =>
+  (span.child ?? (span.kind === "model" ? span.told : (span.call ?? span.told))) as Json
+
+const RawPane = ({ name, span }: { readonly span: Span; readonly name: string }) => {
+  const raw = rawOf(span)
+  return (
+    <div>
+      <div className="label line">
+        {words.tabs["raw"]}
+        <Copy text={JSON.stringify(raw, null, 2)} />
+      </div>
+      <JsonView value={raw} label={words.details(name)} />
+    </div>
+  )
+}
+
+const tabsOf = (span: Span): ReadonlyArray<DetailTab> =>
+  span.call === undefined && span.child === undefined
+    ? ["answer", "prompt", "raw"]
+    : ["call", "prompt", "answer", "raw"]
+
+export const RunDetail = ({ chosen, close, names, run, show, span, tab: wanted }: RunDetailProps) => {
+  const tabs = tabsOf(span)
+  const tab = tabs.includes(wanted) ? wanted : tabs[0]!
+  const name = nameOf(span, names)
+  return (
+    <aside className={`panel scroll run-detail ${chosen ? "sheet" : ""}`} aria-label={words.details(name)}>
+      <div className="tabs" role="tablist" aria-label={words.details(name)}>
+        {tabs.map((one) => (
+          <button
+            key={one}
+            type="button"
+            role="tab"
+            id={`run-tab-${one}`}
+            aria-selected={one === tab}
+            aria-controls="run-pane"
+            onClick={() => show(one)}
+          >
+            {words.tabs[one]}
+          </button>
+        ))}
+      </div>
+      {chosen ? (
+        <button type="button" className="button plain icon tiny sheet-close" aria-label={words.close} onClick={close}>
+          <Icon name="x" small />
+        </button>
+      ) : null}
+      <div className="in stack" role="tabpanel" id="run-pane" aria-labelledby={`run-tab-${tab}`}>
+        {tab === "prompt" ? <PromptPane span={span} /> : null}
+        {tab === "answer" ? <AnswerPane span={span} /> : null}
+        {tab === "call" && span.child !== undefined ? <ChildPane span={span} names={names} /> : null}
+        {tab === "call" && span.child === undefined ? <CallPane run={run} span={span} /> : null}
+        {tab === "raw" ? <RawPane span={span} name={name} /> : null}
+      </div>
+    </aside>
+  )
+}

@@ -1,0 +1,15 @@
+import type { Run } from "../../feed/types.ts"
+import { Icon } from "../../parts/Icon.tsx"
+import { looksOf } from "./run.logic.ts"
+import { words } from "./words/en.ts"
+
+/** How a run stands: always a sign and a word. */
+export const RunPill = ({ run }: { readonly run: Pick<Run, "state" | "stop"> }) => {
+  const { icon, tone } = looksOf(run)
+  return (
+    <span className="pill" data-tone={tone}>
+      <Icon name={icon} />
+      {words.state(run)}
+    </span>
+  )
+}

@@ -1,0 +1,77 @@
+/** What is read of runs. The feed says when to read again. */
+import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
+import { cache, keys } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import type { Run } from "../../feed/types.ts"
+import type { Taken } from "./run.logic.ts"
+
+export interface RunFilter {
+  readonly state?: string
+  readonly agent?: string
+}
+
+const limit = 50
+
+type Query = NonNullable<Parameters<typeof house.runs.list>[0]>
+
+const asked = ({ agent, state }: RunFilter): Query => ({
+  limit,
+  ...(agent === undefined ? {} : { agent }),
+  ...(state === undefined ? {} : { state: state as NonNullable<Query["state"]> }),
+})
+
+export const useRunList = (filter: RunFilter) =>
+  useInfiniteQuery({
+    queryKey: [...keys.runLists, "pages", filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      house.runs.list({ ...asked(filter), ...(pageParam === undefined ? {} : { cursor: pageParam }) }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+
+const takenOf = async (id: string): Promise<Taken> => {
+  const [run, steps] = await Promise.all([house.runs.get(id), house.runs.steps(id)])
+  const children = await house.runs.list({ root: run.root, limit: 100 })
+  return { run, steps: steps.items, children: children.items.filter((one) => one.id !== id) }
+}
+
+const taken = (id: string) => ({ queryKey: keys.run(id), queryFn: () => takenOf(id) })
+
+export const useRun = (id: string) => useQuery(taken(id))
+
+/** The runs within it that somebody opened. */
+export const useInside = (ids: ReadonlyArray<string>): ReadonlyMap<string, Taken> =>
+  useQueries({
+    queries: ids.map(taken),
+    combine: (all) => new Map(all.flatMap(({ data }) => (data === undefined ? [] : [[data.run.id, data] as const]))),
+  })
+
+/** What the model was told and said; asked for when somebody looks at it. */
+export const useRunMessages = (id: string, wanted: boolean) =>
+  useQuery({
+    queryKey: [...keys.run(id), "messages"],
+    queryFn: async () => (await house.runs.messages(id)).items,
+    enabled: wanted,
+  })
+
+/** The message that woke it, so that one can go there. */
+export const useTrigger = (run: Run | undefined) => {
+  const message = run?.trigger.message
+  return useQuery({
+    queryKey: ["message", message ?? ""],
+    queryFn: () => house.messages.get(message!),
+    enabled: message !== undefined,
+    retry: false,
+  })
+}
+
+/** Who waits for whose answer; where nothing waits it is not asked. */
+export const useWaits = (run: Run) =>
+  useQuery({
+    queryKey: [...keys.run(run.id), "waits"],
+    queryFn: async () => (await house.waits.list()).items,
+    enabled: run.state === "waiting_reply" || run.state === "waiting_tool",
+    select: (all) => all.filter((one) => one.run === run.id && one.state === "open"),
+  })
+
+export const readAgain = (id: string): Promise<void> => cache.invalidateQueries({ queryKey: keys.run(id) })
