@@ -95,7 +95,7 @@ describe("a run as rows", () => {
   })
 
   it("shows runs within closed, until they are opened in their place", () => {
-    const child = run({ id: "run_2", parent: "call_1" as Run["parent"] & string, endedAt: at(5) })
+    const child = run({ id: "run_2", parent: "call_1", endedAt: at(5) })
     const whole: Taken = { ...taken, steps: [step(1, 0, 2, [asked])], children: [child] }
     const inside = new Map([["run_2", { run: child, steps: [step(1, 3, 4)], children: [] }]])
     const spans = spansOf(whole, inside)
