@@ -121,6 +121,43 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./features/runs/RunScreen.tsx"), "RunScreen"),
 })
 
+const Agents = lazyRouteComponent(() => import("./features/agents/AgentsScreen.tsx"), "AgentsScreen")
+const inAgents = (search: Record<string, unknown>) =>
+  some({ tab: text(search["tab"]), open: search["open"] === true ? true : undefined })
+const agents = createRoute({
+  getParentRoute: () => house,
+  path: "/agents",
+  validateSearch: inAgents,
+  component: Agents,
+})
+const agent = createRoute({
+  getParentRoute: () => house,
+  path: "/agents/$name",
+  validateSearch: inAgents,
+  component: Agents,
+})
+
+const Memory = lazyRouteComponent(() => import("./features/memory/MemoryScreen.tsx"), "MemoryScreen")
+const inMemory = (search: Record<string, unknown>) =>
+  some({
+    owner: text(search["owner"]),
+    q: text(search["q"]),
+    open: text(search["open"]),
+    version: typeof search["version"] === "number" ? search["version"] : undefined,
+  })
+const memory = createRoute({
+  getParentRoute: () => house,
+  path: "/memory",
+  validateSearch: inMemory,
+  component: Memory,
+})
+const record = createRoute({
+  getParentRoute: () => house,
+  path: "/memory/$id",
+  validateSearch: inMemory,
+  component: Memory,
+})
+
 const me = createRoute({
   getParentRoute: () => house,
   path: "/me",
@@ -197,6 +234,10 @@ const tree = root.addChildren([
     decision,
     runs,
     run,
+    agents,
+    agent,
+    memory,
+    record,
     me,
     places,
     tools,

@@ -12,6 +12,9 @@ export interface Place {
 }
 
 const all: ReadonlyArray<Place> = [
+  { to: "/agents", icon: "bot", name: words.agents, key: "a" },
+  { to: "/memory", icon: "book-open", name: words.memory, key: "m" },
+
   { to: "/tools", icon: "wrench", name: words.tools, key: "t" },
   { to: "/servers", icon: "server", name: words.servers, key: "s", admins: true },
   { to: "/connect", icon: "plug", name: words.connect, key: "c", admins: true },

@@ -9,6 +9,8 @@ export const words = {
   main: "Main",
   decisions: "Decisions",
   runs: "Runs",
+  agents: "Agents",
+  memory: "Memory",
   liveRuns: (count: number) => `${count} live`,
   spaces: "Spaces",
   betweenTwo: "Between two",

@@ -1,0 +1,139 @@
+/** One agent: what it is told, what it has, what it does, and its off switch. */
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { useLiveRuns, useNames, useStart } from "../../feed/start.ts"
+import { Face } from "../../parts/Face.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { counted, money } from "../../parts/money.logic.ts"
+import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { AgoTime } from "../../parts/Time.tsx"
+import { PauseBox, PauseSwitch } from "./PauseSwitch.tsx"
+import { MemoryPane, RunsPane, ToolsPane } from "./panes.tsx"
+import { PromptPane } from "./PromptPane.tsx"
+import { TalkPane } from "./TalkPane.tsx"
+import { useAgent, useSpent } from "./useAgents.ts"
+import { words } from "./words/en.ts"
+
+type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
+
+const tabs = ["prompt", "talk", "tools", "memory", "runs"] as const
+
+const Limits = ({ agent }: { readonly agent: Agent }) => {
+  const { cost, depth, minutes, perDay, steps, tokens, width } = agent.limits
+  const spent = useSpent().get(agent.id) ?? 0
+  const models = agent.model === null ? [] : typeof agent.model === "string" ? [agent.model] : agent.model
+  const run = [
+    steps === undefined ? "" : words.steps(steps),
+    cost === undefined ? "" : money(cost),
+    tokens === undefined ? "" : words.tokens(counted(tokens)),
+    minutes === undefined ? "" : words.minutes(minutes),
+  ].filter((part) => part !== "")
+  const day = [
+    perDay?.cost === undefined ? words.noBudget : words.spent(money(spent), money(perDay.cost)),
+    perDay?.tokens === undefined ? "" : words.tokens(counted(perDay.tokens)),
+  ].filter((part) => part !== "")
+  return (
+    <section className="stack">
+      <h3>{words.tabs["limits"]}</h3>
+      <dl className="kv">
+        <dt>{words.model}</dt>
+        <dd>{models.length === 0 ? words.noModelShort : words.models(models)}</dd>
+        <dt>{words.aRun}</dt>
+        <dd>{run.length === 0 ? words.unlimited : run.join(", ")}</dd>
+        <dt>{words.aDay}</dt>
+        <dd>{day.join(", ")}</dd>
+        {depth === undefined ? null : (
+          <>
+            <dt>{words.withAgents}</dt>
+            <dd>{words.hops(depth)}</dd>
+          </>
+        )}
+        {width === undefined ? null : (
+          <>
+            <dt>{words.atOnce}</dt>
+            <dd>{words.runsAtOnce(width)}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  )
+}
+
+/** What it does now, and the way there. */
+const Now = ({ agent }: { readonly agent: Agent }) => {
+  const runs = (useLiveRuns().data ?? []).filter((run) => run.agent === agent.id)
+  return runs.slice(0, 3).map((run) => (
+    <p key={run.id} className="note" data-tone={run.state === "running" ? "good" : "warn"}>
+      <Icon name={run.state === "running" ? "play" : "hourglass"} small />
+      <span>
+        {run.trigger.summary}{" "}
+        <Link to="/runs/$run" params={{ run: run.id }}>
+          {words.itsRun}
+        </Link>
+      </span>
+    </p>
+  ))
+}
+
+export const AgentDetail = ({ name }: { readonly name: string }) => {
+  const { tab: wanted } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const names = useNames()
+  const { me } = useStart()
+  const { data: agent, error, isPending, refetch } = useAgent(name)
+  const [asks, ask] = useState(false)
+  const tab = tabs.find((one) => one === wanted) ?? "prompt"
+  const admin = me.roles.includes("admin")
+  return (
+    <aside className="scroll" aria-label={name}>
+      <div className="page stack agents-detail">
+        {isPending ? <LoadingPane /> : null}
+        {error === null ? null : <FaultPane error={error} again={() => void refetch()} />}
+        {agent === undefined ? null : (
+          <>
+            <div className="line agents-head">
+              <Face name={agent.name} kind="agent" size="l" />
+              <div>
+                <h2>{agent.name}</h2>
+                <p className="faint small">
+                  {words.madeAt(agent.roles.join(", "), "")}
+                  <AgoTime at={agent.createdAt} />
+                  {agent.parent === null ? "" : ` · ${words.worksFor(names(agent.parent))}`}
+                </p>
+              </div>
+              <PauseSwitch name={agent.name} asks={asks} ask={ask} may={admin} />
+            </div>
+            {asks ? <PauseBox name={agent.name} ask={ask} /> : null}
+            {agent.source === "file" ? <p className="note">{words.byFile}</p> : null}
+            <Now agent={agent} />
+            <div className="tabs" role="tablist" aria-label={words.tabsOf(agent.name)}>
+              {tabs.map((one) => (
+                <button
+                  key={one}
+                  type="button"
+                  role="tab"
+                  id={`agent-tab-${one}`}
+                  aria-selected={one === tab}
+                  aria-controls="agent-pane"
+                  onClick={() =>
+                    void navigate({ to: "/agents/$name", params: { name }, search: { tab: one }, replace: true })
+                  }
+                >
+                  {words.tabs[one]}
+                </button>
+              ))}
+            </div>
+            <div className="stack agents-pane" role="tabpanel" id="agent-pane" aria-labelledby={`agent-tab-${tab}`}>
+              {tab === "prompt" ? <PromptPane agent={agent} may={admin} /> : null}
+              {tab === "prompt" ? <Limits agent={agent} /> : null}
+              {tab === "talk" ? <TalkPane agent={agent} /> : null}
+              {tab === "tools" ? <ToolsPane name={agent.name} /> : null}
+              {tab === "memory" ? <MemoryPane agent={agent} /> : null}
+              {tab === "runs" ? <RunsPane agent={agent} /> : null}
+            </div>
+          </>
+        )}
+      </div>
+    </aside>
+  )
+}

@@ -1,0 +1,229 @@
+/** A new agent: who it is, what it thinks with, what it may use, where it listens, how much it may spend. */
+import type { ToolsetName } from "@stoa/contract"
+import { useNavigate } from "@tanstack/react-router"
+import { type FormEvent, useState } from "react"
+import { house } from "../../feed/house.ts"
+import { useStart } from "../../feed/start.ts"
+import { FaultPane } from "../../parts/Pane.tsx"
+import { limitsFrom } from "./agents.logic.ts"
+import { agentsChanged, useModels } from "./useAgents.ts"
+import { words } from "./words/en.ts"
+
+const roles = ["agent-basic", "agent-standard", "agent-privileged"] as const
+const toolsets: ReadonlyArray<ToolsetName> = ["stoa", "office", "gateway", "engrams", "team", "skills"]
+
+interface Draft {
+  readonly name: string
+  readonly persona: string
+  readonly model: string
+  readonly role: (typeof roles)[number]
+  readonly sets: ReadonlyArray<ToolsetName>
+  readonly spaces: ReadonlyArray<string>
+  readonly dollars: string
+  readonly steps: string
+}
+
+const empty: Draft = {
+  name: "",
+  persona: "",
+  model: "",
+  role: "agent-standard",
+  sets: [],
+  spaces: [],
+  dollars: "",
+  steps: "",
+}
+
+const make = async (draft: Draft) => {
+  const { dollars, model, name, persona, role, sets, spaces, steps } = draft
+  const made = await house.principals.add({
+    kind: "agent",
+    name,
+    roles: [role],
+    ...(sets.length === 0 ? {} : { toolsets: sets }),
+  })
+  await house.agents.change(made.id, {
+    persona: persona === "" ? null : persona,
+    model: model === "" ? null : model,
+    limits: limitsFrom(dollars, steps),
+  })
+  for (const space of spaces) await house.spaces.addMember(space, made.id)
+  return made
+}
+
+const toggled = <A,>(list: ReadonlyArray<A>, one: A): ReadonlyArray<A> =>
+  list.includes(one) ? list.filter((other) => other !== one) : [...list, one]
+
+interface ChoicesProps<A extends string> {
+  readonly legend: string
+  readonly hint: string
+  readonly all: ReadonlyArray<{ readonly value: A; readonly name: string }>
+  readonly chosen: ReadonlyArray<A>
+  readonly choose: (one: A) => void
+}
+
+const Choices = <A extends string>({ all, choose, chosen, hint, legend }: ChoicesProps<A>) =>
+  all.length === 0 ? null : (
+    <fieldset className="field">
+      <legend className="name">
+        {legend} <span className="hint">{hint}</span>
+      </legend>
+      <span className="line wrap">
+        {all.map(({ name, value }) => (
+          <label key={value} className="line">
+            <input type="checkbox" checked={chosen.includes(value)} onChange={() => choose(value)} />
+            {name}
+          </label>
+        ))}
+      </span>
+    </fieldset>
+  )
+
+export const NewAgent = () => {
+  const navigate = useNavigate()
+  const { spaces } = useStart()
+  const models = useModels()
+  const [draft, set] = useState(empty)
+  const [fault, fail] = useState<unknown>()
+  const [busy, work] = useState(false)
+  const change = (more: Partial<Draft>) => set((old) => ({ ...old, ...more }))
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    work(true)
+    fail(undefined)
+    try {
+      const made = await make(draft)
+      await agentsChanged()
+      await navigate({ to: "/agents/$name", params: { name: made.name }, search: { tab: "talk" } })
+    } catch (error) {
+      fail(error)
+      work(false)
+    }
+  }
+  const named = spaces.filter(({ archivedAt, kind }) => kind !== "dm" && archivedAt === null)
+  return (
+    <aside className="scroll" aria-label={words.newAgent}>
+      <form className="page stack agents-detail" onSubmit={(event) => void onSubmit(event)}>
+        <h2>{words.newAgent}</h2>
+        <div className="field">
+          <label htmlFor="agent-name">
+            {words.name} <span className="hint">{words.nameHint}</span>
+          </label>
+          <input
+            className="input"
+            id="agent-name"
+            required
+            maxLength={63}
+            autoComplete="off"
+            value={draft.name}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="agent-who">
+            {words.whoItIs} <span className="hint">{words.whoHint}</span>
+          </label>
+          <textarea
+            className="input"
+            id="agent-who"
+            rows={3}
+            maxLength={32_768}
+            value={draft.persona}
+            onChange={(event) => change({ persona: event.target.value })}
+          />
+        </div>
+        <div className="agents-two">
+          <div className="field">
+            <label htmlFor="agent-model">{words.model}</label>
+            <select
+              className="input"
+              id="agent-model"
+              value={draft.model}
+              onChange={(event) => change({ model: event.target.value })}
+            >
+              <option value="">{words.noModelShort}</option>
+              {models.map(({ name, ready }) => (
+                <option key={name} value={name}>
+                  {ready ? name : `${name} (${words.notReady})`}
+                </option>
+              ))}
+            </select>
+          </div>
+          <div className="field">
+            <label htmlFor="agent-role">{words.role}</label>
+            <select
+              className="input"
+              id="agent-role"
+              value={draft.role}
+              onChange={(event) => change({ role: event.target.value as Draft["role"] })}
+            >
+              {roles.map((role) => (
+                <option key={role}>{role}</option>
+              ))}
+            </select>
+          </div>
+        </div>
+        <Choices
+          legend={words.toolsets}
+          hint={words.toolsetsHint}
+          all={toolsets.map((value) => ({ value, name: value }))}
+          chosen={draft.sets}
+          choose={(one) => change({ sets: toggled(draft.sets, one) })}
+        />
+        <Choices
+          legend={words.spaces}
+          hint={words.spacesHint}
+          all={named.map(({ id, name }) => ({ value: id, name }))}
+          chosen={draft.spaces}
+          choose={(one) => change({ spaces: toggled(draft.spaces, one) })}
+        />
+        <div className="agents-two">
+          <div className="field">
+            <label htmlFor="agent-dollars">
+              {words.budget} <span className="hint">{words.optional}</span>
+            </label>
+            <input
+              className="input"
+              id="agent-dollars"
+              type="number"
+              min={0}
+              step="0.01"
+              value={draft.dollars}
+              onChange={(event) => change({ dollars: event.target.value })}
+            />
+          </div>
+          <div className="field">
+            <label htmlFor="agent-steps">
+              {words.stepsField} <span className="hint">{words.optional}</span>
+            </label>
+            <input
+              className="input"
+              id="agent-steps"
+              type="number"
+              min={1}
+              max={10_000}
+              step={1}
+              value={draft.steps}
+              onChange={(event) => change({ steps: event.target.value })}
+            />
+          </div>
+        </div>
+        <p className="note">
+          {words.sum(
+            draft.name,
+            draft.model,
+            draft.sets,
+            named.filter(({ id }) => draft.spaces.includes(id)).map(({ name }) => name),
+            draft.dollars,
+          )}
+        </p>
+        {fault === undefined ? null : <FaultPane error={fault} />}
+        <p>
+          <button type="submit" className="button main-act" disabled={busy}>
+            {busy ? words.making : words.make}
+          </button>
+        </p>
+      </form>
+    </aside>
+  )
+}

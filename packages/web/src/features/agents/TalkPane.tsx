@@ -1,0 +1,93 @@
+/** A word with an agent where one looks at it: between the two, and kept like any other. */
+import { Link } from "@tanstack/react-router"
+import { type FormEvent, useEffect, useRef, useState } from "react"
+import { CallLines } from "../../cards/CallLines.tsx"
+import { house } from "../../feed/house.ts"
+import { useLiveRuns, useStart } from "../../feed/start.ts"
+import { Face } from "../../parts/Face.tsx"
+import { EmptyPane, FaultPane } from "../../parts/Pane.tsx"
+import { Text } from "../../parts/Text.tsx"
+import { ClockTime } from "../../parts/Time.tsx"
+import { openPair, useTalk } from "./useAgents.ts"
+import { words } from "./words/en.ts"
+
+interface Shown {
+  readonly id: string
+  readonly name: string
+  readonly model: unknown
+}
+
+export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
+  const { me, spaces } = useStart()
+  const pair = spaces.find(({ kind, members }) => kind === "dm" && members.some(({ id }) => id === agent.id))
+  const { data } = useTalk(pair)
+  const [text, write] = useState("")
+  const [fault, fail] = useState<unknown>()
+  const [busy, work] = useState(false)
+  const end = useRef<HTMLDivElement>(null)
+  const items = data?.items ?? []
+  const runs = (useLiveRuns().data ?? []).filter((run) => run.agent === agent.id)
+  useEffect(() => {
+    void end.current?.scrollIntoView({ block: "nearest" })
+  }, [items.length, runs.length])
+  const say = async () => {
+    work(true)
+    fail(undefined)
+    try {
+      const space = pair ?? (await openPair(me, agent))
+      await house.spaces.post(space.id, { text })
+      write("")
+    } catch (error) {
+      fail(error)
+    }
+    work(false)
+  }
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    if (text.trim() !== "") void say()
+  }
+  if (agent.model === null) return <EmptyPane>{words.talkNoModel(agent.name)}</EmptyPane>
+  return (
+    <>
+      <div className="agents-talk" role="log" aria-label={words.talkOpen(agent.name)} tabIndex={0}>
+        {items.length === 0 ? <EmptyPane>{words.talkEmpty(agent.name)}</EmptyPane> : null}
+        {items.map((one) => (
+          <div key={one.id} className="msg">
+            <Face name={one.author.name} kind={one.author.kind} />
+            <header>
+              <b>{one.author.name}</b>
+              <ClockTime at={one.createdAt} />
+            </header>
+            {one.call === null ? (
+              <Text text={one.text} names={[me.name, agent.name]} me={me.name} />
+            ) : (
+              <CallLines messages={[one]} />
+            )}
+          </div>
+        ))}
+        {runs.slice(0, 1).map((run) => (
+          <p key={run.id} className="doing">
+            <span className="ring" /> {words.works(agent.name)}{" "}
+            <Link to="/runs/$run" params={{ run: run.id }}>
+              {words.itsRun}
+            </Link>
+          </p>
+        ))}
+        <div ref={end} />
+      </div>
+      {fault === undefined ? null : <FaultPane error={fault} />}
+      <form className="line" onSubmit={onSubmit}>
+        <input
+          className="input"
+          aria-label={words.talkTo(agent.name)}
+          placeholder={words.talkTo(agent.name)}
+          value={text}
+          onChange={(event) => write(event.target.value)}
+        />
+        <button type="submit" className="button main-act" disabled={busy}>
+          {words.send}
+        </button>
+      </form>
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+/** An agent as a line of the list: what it does, and what it has spent of what it may. */
+import type { Principal, Run } from "../../feed/types.ts"
+
+export type AgentState = "runs" | "waits" | "idle" | "paused" | "program"
+
+export interface Doing {
+  readonly state: AgentState
+  readonly run: Run | undefined
+}
+
+/** What it does now: what works comes before what waits. */
+export const doingOf = (agent: { readonly id: string }, live: ReadonlyArray<Run>, paused: boolean): Doing => {
+  const own = live.filter((run) => run.agent === agent.id)
+  const works = own.find(({ state }) => state === "running" || state === "queued")
+  const run = works ?? own[0]
+  if (paused) return { state: "paused", run }
+  return { state: works !== undefined ? "runs" : run !== undefined ? "waits" : "idle", run }
+}
+
+export const looks: Readonly<Record<AgentState, { readonly tone: string; readonly icon: string }>> = {
+  runs: { tone: "good", icon: "play" },
+  waits: { tone: "warn", icon: "hourglass" },
+  idle: { tone: "", icon: "moon" },
+  paused: { tone: "bad", icon: "circle-pause" },
+  program: { tone: "", icon: "plug" },
+}
+
+/** How much of a budget is gone, 0 to 1, and whether that is worth a look. */
+export const shareOf = (
+  spent: number,
+  most: number | undefined,
+): { readonly share: number; readonly near: boolean } => {
+  const share = most === undefined ? 0 : most === 0 ? 1 : Math.min(1, spent / most)
+  return { share, near: share >= 0.8 }
+}
+
+export const isPaused = (name: string, subjects: ReadonlyArray<string>): boolean =>
+  subjects.includes(`agents/${name}`) || subjects.includes("everything")
+
+export const fitting = (agents: ReadonlyArray<Principal>, text: string): ReadonlyArray<Principal> => {
+  const wanted = text.trim().toLowerCase()
+  return agents.filter(({ name, retiredAt }) => retiredAt === null && name.toLowerCase().includes(wanted))
+}
+
+/** The first line that says who it is. */
+export const gistOfPersona = (persona: string | null): string => (persona ?? "").split("\n")[0]!.slice(0, 160)
+
+const tints = ["speech", "memory", "wait", "tool", "model"] as const
+
+/** Parts of a prompt, with their share of the whole and a colour that stays by its place. */
+export const partsOf = <A extends { readonly size: number }>(sections: ReadonlyArray<A>) => {
+  const whole = Math.max(
+    1,
+    sections.reduce((sum, { size }) => sum + size, 0),
+  )
+  return sections.map((section, at) => ({ section, share: section.size / whole, tint: tints[at % tints.length]! }))
+}
+
+/** What a form has of limits: nothing that was left empty. */
+export const limitsFrom = (dollars: string, steps: string) => ({
+  ...(dollars === "" ? {} : { perDay: { cost: Number(dollars) } }),
+  ...(steps === "" ? {} : { steps: Number(steps) }),
+})
+
+export const pairName = (a: string, b: string): string =>
+  [a, b]
+    .map((name) => name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-"))
+    .toSorted()
+    .join("-")
+    .slice(0, 63)

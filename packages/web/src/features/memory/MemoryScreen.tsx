@@ -1,0 +1,183 @@
+/** One owner's memory: to see, correct and trust it. */
+import "./Memory.css"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { later } from "../../feed/clock.ts"
+import { usePeople, useStart } from "../../feed/start.ts"
+import type { MemoryRecord } from "../../feed/types.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { Keeping } from "./Keeping.tsx"
+import { firstLine, groupsOf, iconOf, whyOf } from "./memory.logic.ts"
+import { NewRecord } from "./NewRecord.tsx"
+import { RecordView } from "./RecordView.tsx"
+import { useRecords } from "./useMemory.ts"
+import { words } from "./words/en.ts"
+
+interface Held {
+  readonly owner?: string
+  readonly q?: string
+}
+
+const Line = ({
+  current,
+  held,
+  record,
+}: {
+  readonly record: MemoryRecord
+  readonly held: Held
+  readonly current: boolean
+}) => {
+  const why = whyOf(record)
+  return (
+    <li>
+      <Link
+        className="pick"
+        to="/memory/$id"
+        params={{ id: record.id }}
+        search={held}
+        {...(current ? { "aria-current": "true" as const } : {})}
+      >
+        <Icon name={iconOf(record)} small />
+        <b className="cut">{record.key}</b>
+        <span className="faint small num">{words.version(record.version)}</span>
+        <span className="sub cut">{firstLine(record.match?.passage ?? record.content)}</span>
+        {why === "" ? null : <span className="sub memory-why">{why}</span>}
+      </Link>
+    </li>
+  )
+}
+
+const Records = ({ current, held }: { readonly held: Held; readonly current: string | undefined }) => {
+  const { data, error, fetchNextPage, hasNextPage, isPending, refetch } = useRecords(held)
+  const all = data?.pages.flatMap(({ items }) => items) ?? []
+  const line = (record: MemoryRecord) => (
+    <Line key={record.id} record={record} held={held} current={record.id === current} />
+  )
+  if (isPending) return <LoadingPane lines={8} />
+  if (error !== null) return <FaultPane error={error} again={() => void refetch()} />
+  if (all.length === 0)
+    return (
+      <EmptyPane>
+        {held.q !== undefined ? words.noneFound : held.owner === undefined ? words.none : words.noneOf(held.owner)}
+      </EmptyPane>
+    )
+  return (
+    <>
+      {held.q === undefined ? (
+        groupsOf(all).map(({ group, records }) => (
+          <section key={group}>
+            <h2 className="label memory-label">
+              {words.groups[group]}
+              <span className="push">{records.length}</span>
+            </h2>
+            <ul className="rows">{records.map(line)}</ul>
+          </section>
+        ))
+      ) : (
+        <section>
+          <h2 className="label memory-label">{words.found(all.length)}</h2>
+          <ul className="rows">{all.map(line)}</ul>
+        </section>
+      )}
+      {hasNextPage ? (
+        <p className="memory-more">
+          <button type="button" className="button tiny" onClick={() => void fetchNextPage()}>
+            {words.more}
+          </button>
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+const pauseToSearch = 250
+let waiting: (() => void) | undefined
+
+const SearchField = ({ held }: { readonly held: Held }) => {
+  const navigate = useNavigate()
+  const [text, write] = useState(held.q ?? "")
+  const ask = (next: string) => {
+    write(next)
+    waiting?.()
+    waiting = later(pauseToSearch, () => {
+      const { q: _, ...rest } = held
+      void navigate({ to: "/memory", search: next.trim() === "" ? rest : { ...rest, q: next }, replace: true })
+    })
+  }
+  return (
+    <span className="search memory-search">
+      <Icon name="search" small />
+      <input
+        type="search"
+        aria-label={words.search}
+        placeholder={words.search}
+        value={text}
+        onChange={(event) => ask(event.target.value)}
+      />
+    </span>
+  )
+}
+
+export const MemoryScreen = () => {
+  const { id } = useParams({ strict: false })
+  const { open, owner, q } = useSearch({ strict: false })
+  const held: Held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
+  const { me } = useStart()
+  const navigate = useNavigate()
+  const people = usePeople().filter((one) => one.id !== me.id && one.retiredAt === null)
+  const toggle = (what: "new" | "keep") =>
+    void navigate({ to: "/memory", search: open === what ? held : { ...held, open: what } })
+  const aside = id !== undefined || open !== undefined
+  return (
+    <>
+      <Bar title={words.title} {...(aside ? { up: "/memory" } : {})}>
+        <SearchField key={owner} held={held} />
+        <select
+          className="input wide-only"
+          aria-label={words.owner}
+          value={owner ?? ""}
+          onChange={(event) =>
+            void navigate({ to: "/memory", search: event.target.value === "" ? {} : { owner: event.target.value } })
+          }
+        >
+          <option value="">{words.mine(me.name)}</option>
+          {people.map(({ id: one, name }) => (
+            <option key={one} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          className="button icon wide-only"
+          aria-label={words.keep}
+          title={words.keep}
+          aria-expanded={open === "keep"}
+          onClick={() => toggle("keep")}
+        >
+          <Icon name="download" small />
+        </button>
+        <button type="button" className="button main-act" aria-expanded={open === "new"} onClick={() => toggle("new")}>
+          <Icon name="plus" small />
+          {words.new}
+        </button>
+      </Bar>
+      <div className="split list-first memory-split">
+        <div className={`scroll ${aside ? "not-phone" : ""}`}>
+          <Records held={held} current={id} />
+        </div>
+        {id !== undefined ? (
+          <RecordView key={id} id={id} />
+        ) : (
+          <div className={`scroll ${aside ? "" : "not-phone"}`}>
+            {open === "new" ? <NewRecord /> : null}
+            {open === "keep" ? <Keeping /> : null}
+            {open === undefined ? <EmptyPane>{words.choose}</EmptyPane> : null}
+          </div>
+        )}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+/** Something to remember, by a name under which it is found again. */
+import { useNavigate } from "@tanstack/react-router"
+import { type FormEvent, useState } from "react"
+import { house } from "../../feed/house.ts"
+import { FaultPane } from "../../parts/Pane.tsx"
+import { memoryChanged } from "./useMemory.ts"
+import { words } from "./words/en.ts"
+
+export const NewRecord = () => {
+  const navigate = useNavigate()
+  const [fault, fail] = useState<unknown>()
+  const add = async (form: FormData) => {
+    const text = (name: string) => {
+      const value = form.get(name)
+      return typeof value === "string" ? value : ""
+    }
+    const made = await house.memory.put({
+      kind: text("kind"),
+      key: text("key"),
+      content: text("content"),
+      expectedVersion: 0,
+    })
+    await memoryChanged()
+    await navigate({ to: "/memory/$id", params: { id: made.id } })
+  }
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    fail(undefined)
+    void add(new FormData(event.currentTarget)).catch(fail)
+  }
+  return (
+    <form className="page stack memory-record" onSubmit={onSubmit}>
+      <h2>{words.newRecord}</h2>
+      <div className="field">
+        <label htmlFor="memory-key">
+          {words.key} <span className="hint">{words.keyHint}</span>
+        </label>
+        <input className="input" id="memory-key" name="key" required maxLength={512} autoComplete="off" />
+      </div>
+      <div className="field">
+        <label htmlFor="memory-kind">
+          {words.kind} <span className="hint">{words.kindHint}</span>
+        </label>
+        <input className="input" id="memory-kind" name="kind" required maxLength={64} defaultValue="note" />
+      </div>
+      <div className="field">
+        <label htmlFor="memory-new">{words.content}</label>
+        <textarea className="input memory-edit" id="memory-new" name="content" required />
+      </div>
+      {fault === undefined ? null : <FaultPane error={fault} />}
+      <p>
+        <button type="submit" className="button main-act">
+          {words.make}
+        </button>
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,219 @@
+/** One record: its text, where it comes from, what each version changed, and the way back. */
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { house } from "../../feed/house.ts"
+import { useNames, usePeople, useStart } from "../../feed/start.ts"
+import type { MemoryRecord, MemoryVersion } from "../../feed/types.ts"
+import { Diff } from "../../parts/Diff.tsx"
+import { Face } from "../../parts/Face.tsx"
+import { Icon } from "../../parts/Icon.tsx"
+import { counted } from "../../parts/money.logic.ts"
+import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { Text } from "../../parts/Text.tsx"
+import { AgoTime } from "../../parts/Time.tsx"
+import { Acts } from "./Acts.tsx"
+import { Editor } from "./Editor.tsx"
+import { firstLine, groupOf } from "./memory.logic.ts"
+import { memoryChanged, useHistory, useRecord, useShares } from "./useMemory.ts"
+import { words } from "./words/en.ts"
+
+const Facts = ({ mine, record }: { readonly record: MemoryRecord; readonly mine: boolean }) => {
+  const names = useNames()
+  const { data: shares = [] } = useShares(record.id, mine)
+  return (
+    <p className="faint small">
+      {words.facts(counted(record.content.length))}
+      {shares.length === 0 ? "" : ` · ${words.sharedWith(shares.map(({ principal }) => names(principal)).join(", "))}`}
+      {` · ${words.changedBy(names(record.origin.principal))} `}
+      <AgoTime at={record.updatedAt} />
+      {record.tags.length === 0 ? null : " · "}
+      {record.tags.map((tag) => (
+        <span key={tag} className="tag">
+          {tag}
+        </span>
+      ))}
+    </p>
+  )
+}
+
+const Origin = ({ version }: { readonly version: MemoryVersion }) => {
+  const names = useNames()
+  const { call, message, principal } = version.origin
+  return (
+    <p className="note">
+      <Icon name="link" small />
+      <span>
+        {words.wroteBy(names(principal))} <AgoTime at={version.at} />
+        {call === null ? "" : ` ${words.wroteCall} `}
+        {call === null ? null : <code>{`${call.slice(0, 12)}…`}</code>}
+        {message === null ? "" : ` ${words.wroteMessage}`}.
+      </span>
+    </p>
+  )
+}
+
+interface ChangedProps {
+  readonly record: MemoryRecord
+  readonly versions: ReadonlyArray<MemoryVersion>
+  readonly at: number
+  readonly may: boolean
+}
+
+const Changed = ({ at, may, record, versions }: ChangedProps) => {
+  const [asks, ask] = useState(false)
+  const [fault, fail] = useState<unknown>()
+  const now = versions.find(({ version }) => version === at)
+  const before = versions.find(({ version }) => version === at - 1)
+  if (now === undefined) return null
+  // The newest goes back to the one before it; an older one comes back itself.
+  const to = at === record.version ? at - 1 : at
+  const revert = async () => {
+    await house.memory.revert(record.id, { version: to })
+    await memoryChanged()
+    ask(false)
+  }
+  return (
+    <>
+      <div className="line wrap">
+        <h3>{words.whatChanged(at)}</h3>
+        {may && to >= 1 ? (
+          <button type="button" className="button tiny push" aria-expanded={asks} onClick={() => ask(!asks)}>
+            <Icon name="undo-2" small />
+            {words.revert(to)}
+          </button>
+        ) : null}
+      </div>
+      {asks ? (
+        <p className="note line wrap">
+          <span>{words.revertSure(to, record.version + 1)}</span>
+          <button type="button" className="button tiny main-act" onClick={() => void revert().catch(fail)}>
+            {words.revert(to)}
+          </button>
+          <button type="button" className="button tiny plain" onClick={() => ask(false)}>
+            {words.cancel}
+          </button>
+        </p>
+      ) : null}
+      {fault === undefined ? null : <FaultPane error={fault} />}
+      {before === undefined ? (
+        <p className="faint small">{words.firstVersion}</p>
+      ) : (
+        <Diff before={before.content} after={now.content} label={words.diffLabel(at - 1, at)} />
+      )}
+      <Origin version={now} />
+    </>
+  )
+}
+
+const History = ({
+  at,
+  id,
+  versions,
+}: {
+  readonly id: string
+  readonly at: number
+  readonly versions: ReadonlyArray<MemoryVersion>
+}) => {
+  const names = useNames()
+  const people = usePeople()
+  const { owner, q } = useSearch({ strict: false })
+  const held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
+  return (
+    <aside className="scroll memory-history" aria-label={words.history}>
+      <h3 className="label memory-label">{words.history}</h3>
+      <ul className="rows">
+        {versions.map((one) => (
+          <li key={one.version}>
+            <Link
+              className="pick"
+              to="/memory/$id"
+              params={{ id }}
+              search={{ ...held, version: one.version }}
+              replace
+              {...(one.version === at ? { "aria-current": "true" as const } : {})}
+            >
+              <Face
+                name={names(one.origin.principal)}
+                kind={people.find((who) => who.id === one.origin.principal)?.kind ?? "person"}
+                size="s"
+              />
+              <b>{words.versionLong(one.version)}</b>
+              <AgoTime at={one.at} />
+              <span className="sub cut">{firstLine(one.content)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </aside>
+  )
+}
+
+export const RecordView = ({ id }: { readonly id: string }) => {
+  const { me } = useStart()
+  const { owner, q, version } = useSearch({ strict: false })
+  const held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
+  const navigate = useNavigate()
+  const { data: record, error, isPending, refetch } = useRecord(id)
+  const { data: history } = useHistory(id)
+  const [edits, edit] = useState(false)
+  if (isPending) return <LoadingPane lines={6} />
+  // What somebody is editing stays on screen, whatever becomes of the record.
+  if (record === undefined) return <FaultPane error={error} again={() => void refetch()} />
+  const versions = (history ?? []).toSorted((a, b) => b.version - a.version)
+  const at = typeof version === "number" ? version : record.version
+  const mine = record.owner === me.id
+  const shown = versions.find((one) => one.version === at) ?? record
+  return (
+    <div className="split list-first memory-inner">
+      <div className="scroll">
+        <div className="page stack memory-record">
+          <div className="line wrap">
+            <h2>{record.key}</h2>
+            <span className="pill">
+              <Icon name={groupOf(record) === "block" ? "layers" : "file-text"} />
+              {record.kind}
+            </span>
+            {record.pinned ? (
+              <span className="pill">
+                <Icon name="pin" />
+                {words.pinned}
+              </span>
+            ) : null}
+            {record.public ? <span className="pill">{words.public}</span> : null}
+            {record.deletedAt === null ? null : (
+              <span className="pill" data-tone="bad">
+                {words.deleted}
+              </span>
+            )}
+            {edits || record.deletedAt !== null ? null : (
+              <button type="button" className="button push" onClick={() => edit(true)}>
+                <Icon name="pencil" small />
+                {words.edit}
+              </button>
+            )}
+          </div>
+          <Facts record={record} mine={mine} />
+          {edits ? (
+            <Editor
+              record={record}
+              done={() => {
+                edit(false)
+                // What is shown next is the newest.
+                void navigate({ to: "/memory/$id", params: { id }, search: held })
+              }}
+            />
+          ) : (
+            <div className="card">
+              <div className="in say memory-text">
+                <Text text={shown.content} names={[]} me={me.name} />
+              </div>
+            </div>
+          )}
+          {mine ? <Acts record={record} /> : null}
+          <Changed record={record} versions={versions} at={at} may={mine && !edits} />
+        </div>
+      </div>
+      <History id={id} at={at} versions={versions} />
+    </div>
+  )
+}

@@ -1,0 +1,97 @@
+/** Records in the order people look for them, why a search found one, and what is brought in. */
+import type { MemoryRecord } from "../../feed/types.ts"
+import { words } from "./words/en.ts"
+
+export type Group = "block" | "record" | "goal" | "session"
+
+export const groupOf = ({ kind }: { readonly kind: string }): Group => {
+  if (/block|persona|core/i.test(kind)) return "block"
+  if (/goal|plan/i.test(kind)) return "goal"
+  return /conversation|session/i.test(kind) ? "session" : "record"
+}
+
+const icons: Readonly<Record<Group, string>> = {
+  block: "layers",
+  record: "file-text",
+  goal: "target",
+  session: "message-square",
+}
+
+export const iconOf = (record: { readonly kind: string; readonly pinned: boolean }): string =>
+  record.pinned ? "pin" : /plan/i.test(record.kind) ? "calendar-clock" : icons[groupOf(record)]
+
+const order: ReadonlyArray<Group> = ["block", "record", "goal", "session"]
+
+/** By kind; what was found by words stays in the order in which it was found. */
+export const groupsOf = (
+  records: ReadonlyArray<MemoryRecord>,
+): ReadonlyArray<{ readonly group: Group; readonly records: ReadonlyArray<MemoryRecord> }> =>
+  order
+    .map((group) => ({ group, records: records.filter((one) => groupOf(one) === group) }))
+    .filter((one) => one.records.length > 0)
+
+/** In words: what of the question stands in it, near it, or in its name. */
+export const whyOf = ({ match }: Pick<MemoryRecord, "match">): string => {
+  if (match === undefined) return ""
+  const place = match.vector?.place ?? null
+  return [
+    match.words.length === 0 ? "" : words.why.words(match.words),
+    match.label.length === 0 ? "" : words.why.label(match.label),
+    match.near.length === 0 ? "" : words.why.near(match.near),
+    ...Object.entries(match.fixed).map(([from, to]) => words.why.fixed(from, to)),
+    place === null ? "" : words.why.meaning(place),
+  ]
+    .filter((part) => part !== "")
+    .join(" · ")
+}
+
+export const firstLine = (text: string): string =>
+  text
+    .trimStart()
+    .split("\n")[0]!
+    .replaceAll(/[#*_`>]/g, "")
+    .slice(0, 160)
+
+export const tagsFrom = (text: string): ReadonlyArray<string> => [
+  ...new Set(
+    text
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ""),
+  ),
+]
+
+type Line = Readonly<Record<string, unknown>> & { readonly kind: string }
+
+/** The lines of a file that was exported, or which of them is no JSON. */
+export const linesIn = (text: string): { readonly lines: ReadonlyArray<Line> } | { readonly bad: number } => {
+  const lines: Array<Line> = []
+  for (const [at, one] of text.split("\n").entries()) {
+    if (one.trim() === "") continue
+    const read = jsonIn(one)
+    if (read === undefined) return { bad: at + 1 }
+    lines.push(read)
+  }
+  return { lines }
+}
+
+const jsonIn = (text: string): Line | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && typeof (value as Line).kind === "string"
+      ? (value as Line)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const kindsIn = (lines: ReadonlyArray<{ readonly kind: string }>): string => {
+  const counts = new Map<string, number>()
+  for (const { kind } of lines) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ")
+}
+
+/** So many are taken at once. */
+export const chunksOf = <A>(list: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size))

@@ -1,0 +1,57 @@
+/** What is read of memory. The feed says when to read again. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { cache } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+
+export interface MemoryFilter {
+  readonly owner?: string
+  readonly q?: string
+}
+
+const limit = 100
+
+export const useRecords = ({ owner, q }: MemoryFilter) =>
+  useInfiniteQuery({
+    queryKey: ["memory", "list", owner ?? "", q ?? ""],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      house.memory.list({
+        limit,
+        ...(owner === undefined ? {} : { owner }),
+        ...(q === undefined ? {} : { q }),
+        ...(pageParam === undefined ? {} : { cursor: pageParam }),
+      }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+
+export const useRecord = (id: string) =>
+  useQuery({ queryKey: ["memory", "one", id], queryFn: () => house.memory.get(id) })
+
+export const useHistory = (id: string) =>
+  useQuery({
+    queryKey: ["memory", "one", id, "history"],
+    queryFn: async () => (await house.memory.history(id, { limit })).items,
+  })
+
+/** Whom it is shared with is its owner's to know. */
+export const useShares = (id: string, mine: boolean) =>
+  useQuery({
+    queryKey: ["memory", "one", id, "shares"],
+    queryFn: async () => (await house.memory.shares(id)).items,
+    enabled: mine,
+    retry: false,
+  })
+
+export const memoryChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["memory"] })
+
+/** Every line of one's own memory, as a file. */
+export const exported = async (): Promise<string> => {
+  const lines: Array<string> = []
+  let cursor: string | null | undefined
+  do {
+    const page = await house.memory.export({ limit, ...(cursor == null ? {} : { cursor }) })
+    lines.push(...page.items.map((line) => JSON.stringify(line)))
+    cursor = page.next
+  } while (cursor !== null)
+  return lines.map((line) => `${line}\n`).join("")
+}
