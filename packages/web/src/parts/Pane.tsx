@@ -10,7 +10,7 @@ export const LoadingPane = ({ lines = 4 }: { readonly lines?: number }) => {
   const [shown, show] = useState(false)
   useEffect(() => later(150, () => show(true)), [])
   return (
-    <div className="loading" aria-busy="true" aria-label={words.loading}>
+    <div className="loading" role="status" aria-busy="true" aria-label={words.loading}>
       {shown ? Array.from({ length: lines }, (_, at) => <i key={at} />) : null}
     </div>
   )
