@@ -24,7 +24,7 @@ const Facts = ({ mine, record }: { readonly record: MemoryRecord; readonly mine:
     <p className="faint small">
       {words.facts(counted(record.content.length))}
       {shares.length === 0 ? "" : ` · ${words.sharedWith(shares.map(({ principal }) => names(principal)).join(", "))}`}
-      {` · ${words.changedBy(names(record.origin.principal))} `}
+      {` · ${words.changedBy(names(record.origin.principal))}, `}
       <AgoTime at={record.updatedAt} />
       {record.tags.length === 0 ? null : " · "}
       {record.tags.map((tag) => (
@@ -43,7 +43,7 @@ const Origin = ({ version }: { readonly version: MemoryVersion }) => {
     <p className="note">
       <Icon name="link" small />
       <span>
-        {words.wroteBy(names(principal))} <AgoTime at={version.at} />
+        {words.wroteBy(names(principal))}, <AgoTime at={version.at} />
         {call === null ? "" : ` ${words.wroteCall} `}
         {call === null ? null : <code>{`${call.slice(0, 12)}…`}</code>}
         {message === null ? "" : ` ${words.wroteMessage}`}.
