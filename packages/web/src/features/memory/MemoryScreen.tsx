@@ -133,7 +133,9 @@ export const MemoryScreen = () => {
   return (
     <>
       <Bar title={words.title} {...(aside ? { up: "/memory" } : {})}>
-        <SearchField key={owner} held={held} />
+        <span className={aside ? "wide-only" : ""}>
+          <SearchField key={owner} held={held} />
+        </span>
         <select
           className="input wide-only"
           aria-label={words.owner}
