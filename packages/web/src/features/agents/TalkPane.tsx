@@ -28,7 +28,7 @@ export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
   const items = data?.items ?? []
   const runs = (useLiveRuns().data ?? []).filter((run) => run.agent === agent.id)
   useEffect(() => {
-    void end.current?.scrollIntoView({ block: "nearest" })
+    end.current?.scrollIntoView({ block: "nearest" })
   }, [items.length, runs.length])
   const say = async () => {
     work(true)
