@@ -68,4 +68,9 @@ export const build = async (root: string, say: (words: string) => void): Promise
     await compile(root, name)
     say(`built @stoa/${name}: ${finish(folderOf(root, name))} files`)
   }
+  const page = join(folderOf(root, "web"), "build.ts")
+  if (!existsSync(page)) return
+  const out = await run(root, process.execPath, [page])
+  if (out.code !== 0) throw new Error(`The page does not build:\n${out.stderr}`)
+  say("built the page")
 }

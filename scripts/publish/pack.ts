@@ -15,14 +15,17 @@ const toBuilt = (folder: string) => {
 }
 
 /** What a package needs from elsewhere in the checkout, by the place it has in the package. */
-const carried: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  server: { pages: "packages/web/public", "pages/errors": "docs/errors" },
+const carriedBy = (root: string): Readonly<Record<string, Readonly<Record<string, string>>>> => {
+  const builds = "packages/web/dist"
+  const current = join(root, builds, "current")
+  const app = existsSync(current) ? { "pages/app": join(builds, readFileSync(current, "utf8").trim()) } : {}
+  return { server: { pages: "packages/web/public", "pages/errors": "docs/errors", ...app } }
 }
 
 const stage = (root: string, name: string, to: string) => {
   const from = folderOf(root, name)
   if (!existsSync(join(from, "dist"))) throw new Error(`@stoa/${name} is not built; run \`npm run build\``)
-  const brought = Object.entries(carried[name] ?? {}).filter(([, path]) => existsSync(join(root, path)))
+  const brought = Object.entries(carriedBy(root)[name] ?? {}).filter(([, path]) => existsSync(join(root, path)))
   const built = published(manifestOf(root, name))
   const manifest = { ...built, files: [...(built.files ?? []), ...brought.map(([place]) => place)] }
   mkdirSync(to, { recursive: true })

@@ -6,9 +6,13 @@ import { useStore } from "../feed/store.ts"
 import type { Message, MessageCall } from "../feed/types.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { endOf, gistOfInput } from "./call.logic.ts"
+import { kindFor } from "./kinds/kinds.logic.ts"
 import { words } from "./words/en.ts"
 
 const CallDetail = lazy(() => import("./CallDetail.tsx").then(({ CallDetail }) => ({ default: CallDetail })))
+
+const KindCard = lazy(() => import("./kinds/KindCard.tsx").then(({ KindCard }) => ({ default: KindCard })))
+const ClosedLine = lazy(() => import("./decision/ClosedLine.tsx").then(({ ClosedLine }) => ({ default: ClosedLine })))
 
 const unfolded = 5
 
@@ -18,7 +22,7 @@ const Streaming = ({ id }: { readonly id: string }) => {
   return written === undefined ? null : <span className="gist">{written}</span>
 }
 
-export const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
+const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
   const { decisions } = useStart()
   const [open, set] = useState(false)
   const end = endOf(
@@ -26,23 +30,32 @@ export const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
     decisions.some((one) => one.call?.id === call.id),
   )
   const gist = gistOfInput(call.input)
+  const kind = kindFor(call)
   return (
-    <details className="call" open={open} onToggle={(event) => set(event.currentTarget.open)}>
-      <summary>
-        <Icon name="chevron-right" small />
-        <span className="tool">{call.tool}</span>
-        {gist === "" && end.icon === undefined ? <Streaming id={call.id} /> : <span className="gist">{gist}</span>}
-        <span className="end" data-tone={end.tone}>
-          {end.icon === undefined ? <span className="ring" /> : <Icon name={end.icon} small />}
-          {end.words}
-        </span>
-      </summary>
-      {open ? (
-        <Suspense fallback={<div className="call-in" />}>
-          <CallDetail call={call} />
+    <>
+      <details className="call" open={open} onToggle={(event) => set(event.currentTarget.open)}>
+        <summary>
+          <Icon name="chevron-right" small />
+          <span className="tool">{call.tool}</span>
+          {gist === "" && end.icon === undefined ? <Streaming id={call.id} /> : <span className="gist">{gist}</span>}
+          <span className="end" data-tone={end.tone}>
+            {end.icon === undefined ? <span className="ring" /> : <Icon name={end.icon} small />}
+            {end.words}
+          </span>
+        </summary>
+        {open ? (
+          <Suspense fallback={<div className="call-in" />}>
+            <CallDetail call={call} />
+            {call.decision === undefined ? null : <ClosedLine id={call.decision} />}
+          </Suspense>
+        ) : null}
+      </details>
+      {kind === undefined ? null : (
+        <Suspense fallback={<div className="kind-card" />}>
+          <KindCard call={call} kind={kind} />
         </Suspense>
-      ) : null}
-    </details>
+      )}
+    </>
   )
 })
 

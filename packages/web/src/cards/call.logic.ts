@@ -33,7 +33,7 @@ const contentOf = (output: Fields): Json | undefined => {
   return isFields(first) ? first["text"] : undefined
 }
 
-export const gistOfOutput = (output: Json): string => {
+const gistOfOutput = (output: Json): string => {
   if (Array.isArray(output)) return words.items(output.length)
   if (typeof output === "string") return oneLine(output.split("\n")[0]!).slice(0, 60)
   if (!isFields(output)) return output === null ? words.done : JSON.stringify(output)

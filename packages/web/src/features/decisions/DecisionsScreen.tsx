@@ -123,8 +123,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
                 key={one}
                 to="/decisions"
                 search={one === "mine" ? {} : { tab: one }}
-                activeOptions={{ exact: false, includeSearch: false }}
-                aria-selected={tab === one}
+                activeOptions={{ exact: true, includeSearch: true }}
                 aria-current={tab === one ? "page" : undefined}
               >
                 {words.tabs[one]}

@@ -26,6 +26,9 @@ export const Timeline = (props: TimelineProps) => {
   const { at, context, isGone, label, more, onEnd, rows, toNewest } = props
   const box = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
+  // Following the end is an intent, not a position: what grows there does not end it, scrolling up does.
+  const follows = useRef(true)
+  const top = useRef(0)
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -44,8 +47,10 @@ export const Timeline = (props: TimelineProps) => {
 
   const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
   useLayoutEffect(() => {
-    if (target >= 0) list.scrollToIndex(target, { align: "center" })
-    else if (at === undefined) list.scrollToEnd()
+    if (target >= 0) {
+      follows.current = false
+      list.scrollToIndex(target, { align: "center" })
+    } else if (at === undefined) list.scrollToEnd()
     // Once a space, and once a place that was asked for: afterwards the reader scrolls.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [at, target >= 0, context.space.id])
@@ -55,8 +60,21 @@ export const Timeline = (props: TimelineProps) => {
     if (last > rows.length - near) more("newer")
   }, [first, last, rows.length, more])
 
+  const height = list.getTotalSize()
+  useLayoutEffect(() => {
+    if (follows.current && at === undefined) list.scrollToEnd()
+  }, [height, at, list])
+
   const onScroll = () => {
-    const now = list.isAtEnd(60)
+    const seen = box.current
+    if (seen === null) return
+    const place = seen.scrollTop
+    // Asked of the document: the list hears of the scrolling at the same moment, perhaps after us.
+    const end = seen.scrollHeight - place - seen.clientHeight < 60
+    if (end) follows.current = true
+    else if (place < top.current - 2) follows.current = false
+    top.current = place
+    const now = end || follows.current
     if (now !== atEnd) {
       setAtEnd(now)
       onEnd(now)
@@ -100,7 +118,7 @@ export const Timeline = (props: TimelineProps) => {
         onScroll={onScroll}
         onKeyDown={onKey}
       >
-        <div className="sizer" style={{ height: list.getTotalSize() }}>
+        <div className="sizer" style={{ height }}>
           {items.map((item) => (
             <div
               key={item.key}
