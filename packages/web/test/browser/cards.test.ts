@@ -36,8 +36,8 @@ it("weather, product, table, map, chart and image are drawn as cards; what has n
   const house = admin()
   const space = await house.spaces.add({ name: "cards", kind: "public" })
   const schema = { type: "object", properties: { about: { type: "string" } } }
-  for (const [name, result] of Object.entries(results)) await house.tool(`show_${name}`, schema, () => result as never)
-  await house.tool("plain", schema, () => ({ ok: true, told: "<b>not markup</b>" }) as never)
+  for (const [name, result] of Object.entries(results)) await house.tool(`show_${name}`, schema, () => result)
+  await house.tool("plain", schema, () => ({ ok: true, told: "<b>not markup</b>" }))
   for (const name of [...Object.keys(results).map((one) => `show_${one}`), "plain"])
     await house.tools.call(name, { input: { about: name }, space: space.id, wait: 10 })
   const { page } = await visitor({ width: 1280, height: 2400 })
