@@ -3,6 +3,7 @@
 const summaries: Record<string, string> = {
   "session.open": "Sign a browser in: trades a token for a cookie that scripts cannot read",
   "session.close": "Sign a browser out",
+  "session.look": "Who is signed in in this browser, or nobody",
   "page.start": "What a page begins with: you, the house, spaces, open decisions, and where the feed goes on",
   "principals.list": "List people, agents and services",
   "principals.agents": "List the agents",
