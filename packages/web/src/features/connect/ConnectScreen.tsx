@@ -134,9 +134,9 @@ export const ConnectScreen = () => {
   const chosen = names.find((one) => one === client) ?? "claude-code"
   return (
     <>
-      <Bar title={words.title} sub={words.sub} up="/house" />
+      <Bar title={words.title} sub={words.sub} up={client === undefined ? "/house" : "/connect"} />
       <div className="split list-first grow">
-        <nav className="scroll" aria-label={words.clients}>
+        <nav className={client === undefined ? "scroll" : "scroll not-phone"} aria-label={words.clients}>
           <ul className="rows">
             {names.map((one) => (
               <li key={one}>
@@ -152,7 +152,7 @@ export const ConnectScreen = () => {
             ))}
           </ul>
         </nav>
-        <div className="scroll">
+        <div className={client === undefined ? "scroll not-phone" : "scroll"}>
           <Steps key={chosen} client={chosen} />
         </div>
       </div>

@@ -130,7 +130,7 @@ export const ServersScreen = () => {
   const chosen = items.find(({ name }) => name === server) ?? (server === undefined ? items[0] : undefined)
   return (
     <>
-      <Bar title={words.title} up="/house">
+      <Bar title={words.title} up={server === undefined ? "/house" : "/servers"}>
         <Link className="button" to="/servers/add">
           {words.add}
         </Link>
@@ -150,7 +150,7 @@ export const ServersScreen = () => {
       ) : null}
       {items.length === 0 ? null : (
         <div className="split list-first grow">
-          <nav className="scroll" aria-label={words.list}>
+          <nav className={server === undefined ? "scroll" : "scroll not-phone"} aria-label={words.list}>
             <ul className="rows">
               {items.map((one) => (
                 <li key={one.id}>
@@ -169,7 +169,9 @@ export const ServersScreen = () => {
               ))}
             </ul>
           </nav>
-          <div className="scroll">{chosen === undefined ? null : <Detail key={chosen.id} server={chosen} />}</div>
+          <div className={server === undefined ? "scroll not-phone" : "scroll"}>
+            {chosen === undefined ? null : <Detail key={chosen.id} server={chosen} />}
+          </div>
         </div>
       )}
     </>

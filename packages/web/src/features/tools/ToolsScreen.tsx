@@ -81,7 +81,7 @@ export const ToolsScreen = () => {
     })
   return (
     <>
-      <Bar title={words.title} up="/house">
+      <Bar title={words.title} up={name === undefined ? "/house" : "/tools"}>
         {isAdmin ? (
           <label className="line small">
             {words.as}
@@ -100,7 +100,7 @@ export const ToolsScreen = () => {
         <EmptyPane>{words.none}</EmptyPane>
       ) : (
         <div className="split list-first grow">
-          <nav className="scroll" aria-label={words.list}>
+          <nav className={name === undefined ? "scroll" : "scroll not-phone"} aria-label={words.list}>
             <div className="page-pad">
               <input
                 type="search"
@@ -142,7 +142,7 @@ export const ToolsScreen = () => {
               </>
             )}
           </nav>
-          <div className="scroll">
+          <div className={name === undefined ? "scroll not-phone" : "scroll"}>
             {chosen === undefined ? <EmptyPane>{words.pick}</EmptyPane> : <Detail tool={chosen} />}
           </div>
         </div>

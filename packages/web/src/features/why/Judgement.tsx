@@ -1,4 +1,5 @@
 /** A question one fills in as a sentence, and the answer with every rule that fits and the gates. */
+import "./Judgement.css"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
@@ -41,7 +42,7 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
   return (
     <section className="stack" aria-label={words.ask}>
       <form
-        className="line wrap"
+        className="line wrap sentence"
         onSubmit={(event) => {
           event.preventDefault()
           onAsk(draft)
