@@ -27,6 +27,7 @@ import { secrets } from "./verbs/secrets.ts"
 import { serve } from "./verbs/serve.ts"
 import { servers, serverUrl } from "./verbs/servers.ts"
 import { say, spaces } from "./verbs/spaces.ts"
+import { team } from "./verbs/team.ts"
 import { token } from "./verbs/token.ts"
 import { tools } from "./verbs/tools.ts"
 
@@ -45,6 +46,7 @@ const stoa = root.pipe(
     reload,
     agents,
     people,
+    team,
     runs,
     token,
     grants,

@@ -1,16 +1,7 @@
 /** What crosses the wire, in one definition that is safe in a browser. */
 export { Api } from "./Api.ts"
 export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./runs/Team.ts"
-export {
-  Agent,
-  AgentChange,
-  type AgentGate,
-  AgentLimits,
-  type AgentModel,
-  AgentRole,
-  AgentThinker,
-  ProgramName,
-} from "./runs/Agent.ts"
+export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/AllowList.ts"
 export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./tools/Call.ts"

@@ -145,6 +145,11 @@ export const endpoints: Endpoints = {
     unshare: "DELETE /api/v1/memory/:id/shares/:principal",
   },
   agents: {
+    tree: "GET /api/v1/agents/tree",
+    inspect: "GET /api/v1/agents/:agent/activity",
+    spawn: "POST /api/v1/agents/:agent/spawn body",
+    say: "POST /api/v1/agents/:agent/say body",
+    stop: "POST /api/v1/agents/:agent/stop body",
     get: "GET /api/v1/agents/:agent",
     prompt: "GET /api/v1/agents/:agent/prompt",
     change: "PATCH /api/v1/agents/:agent body",

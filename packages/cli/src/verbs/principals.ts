@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../Failure.ts"
 import { change } from "../change.ts"
 import { all, ask, client, list, show, talk } from "../root.ts"
+import { teamVerbs } from "./team.ts"
 
 const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(
   Flag.withDescription("A set of tools it sees; can be given several times"),
@@ -130,7 +131,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
   ).pipe(Command.withDescription("Retire one: its tokens stop working, its history stays"))
   return Command.make(plural).pipe(
     Command.withDescription(`The ${plural} of the house`),
-    Command.withSubcommands([add, ls, set, rm]),
+    Command.withSubcommands(kind === "agent" ? [add, ls, set, rm, ...teamVerbs] : [add, ls, set, rm]),
   )
 }
 

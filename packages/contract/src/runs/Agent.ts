@@ -78,8 +78,7 @@ export const AgentRole = Schema.Literals(["worker", "reviewer"])
 export type AgentRole = typeof AgentRole.Type
 
 /** `held`: its runs wait until it is opened, or one of them is permitted. */
-export const AgentGate = Schema.Literals(["open", "held", "permitted"])
-export type AgentGate = typeof AgentGate.Type
+const AgentGate = Schema.Literals(["open", "held", "permitted"])
 
 const profile = {
   persona: Schema.NullOr(Persona),

@@ -30,7 +30,7 @@ import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
-import { addresseesOf, readsMentions } from "./trigger.ts"
+import { carried, recipientsOf, readsMentions } from "./trigger.ts"
 
 /** So far up a thread is looked for those who take part in it. */
 const deepest = 100
@@ -194,24 +194,19 @@ export class Messages extends Context.Service<
           { ...row, authorName: author.name, authorKind: author.kind, editedAt: null, deletedAt: null } as never,
           [],
         )
-        const { mail } = options
-        const addressees =
-          mail !== undefined
-            ? mail.to
-            : options.call === undefined
-              ? addresseesOf({ trigger: space.trigger, author, members: space.members, mentions, thread })
-              : []
+        const addressees = recipientsOf(options, {
+          trigger: space.trigger,
+          author,
+          members: space.members,
+          mentions,
+          thread,
+        })
         yield* journal.append({
           kind: "message.created",
           space: space.id,
           actor: author.id,
           provenance,
-          body: {
-            message: posted,
-            addressees,
-            ...(options.run === undefined ? {} : { run: options.run }),
-            ...(mail === undefined ? {} : { mail: { kind: mail.kind } }),
-          },
+          body: { message: posted, addressees, ...carried(options) },
         })
         return posted
       })

@@ -3,6 +3,7 @@
  * the event.
  */
 import type { PrincipalId, PrincipalKind, Trigger } from "@stoa/contract"
+import type { PostOptions } from "./PostOptions.ts"
 
 interface Present {
   readonly id: PrincipalId
@@ -42,3 +43,13 @@ export const addresseesOf = ({ author, members, mentions, thread, trigger }: Sai
       return []
   }
 }
+
+/** Whom a post is for: along the edges of a team those it names; a call's message is for nobody. */
+export const recipientsOf = ({ call, mail }: PostOptions, said: Said): ReadonlyArray<PrincipalId> =>
+  mail !== undefined ? mail.to : call === undefined ? addresseesOf(said) : []
+
+/** What its event says of where it came from. */
+export const carried = ({ mail, run }: PostOptions) => ({
+  ...(run === undefined ? {} : { run }),
+  ...(mail === undefined ? {} : { mail: { kind: mail.kind } }),
+})

@@ -8,6 +8,7 @@ import {
   type MailKind,
   type Message,
   type MessageId,
+  type Missing,
   type PrincipalId,
   type RunId,
   type Space,
@@ -70,11 +71,11 @@ export class Post extends Context.Service<
       child: Agent,
       text: string,
       run: string | undefined,
-    ) => Effect.Effect<Message, Refusal, Transaction>
+    ) => Effect.Effect<Message, never, Transaction>
     /** The space of an agent and those who work for it. */
     readonly spaceOf: (parent: Agent) => Effect.Effect<Space, never, Transaction>
     /** The space a person and an agent talk in. */
-    readonly dmOf: (self: Agent, person: PrincipalId) => Effect.Effect<Space, Refusal, Transaction>
+    readonly dmOf: (self: Agent, person: PrincipalId) => Effect.Effect<Space, Missing | WrongState, Transaction>
   }
 >()("server/team/Post") {
   static readonly layer = Layer.effect(
@@ -121,7 +122,12 @@ export class Post extends Context.Service<
         const house = houseViewer(self)
         const wanted = { name: `dm-${slug(self.name)}-${person.slice(-6)}`, kind: "dm", members: [person] } as const
         // Two have one DM: where they talk already, its name is told.
-        return yield* Effect.catchTag(spaces.add(wanted, house), "NameTaken", ({ name }) => spaces.get(name, house))
+        return yield* Effect.catchTags(spaces.add(wanted, house), {
+          NameTaken: ({ name }) =>
+            Effect.catchTags(spaces.get(name, house), { Ambiguous: Effect.die, Forbidden: Effect.die }),
+          BadInput: (error) => Effect.fail(new WrongState({ detail: error.message })),
+          Forbidden: Effect.die,
+        })
       })
 
       /** Whoever wrote to this run, else who owns the agent, else who rules the house. */
@@ -228,7 +234,7 @@ export class Post extends Context.Service<
 
       const instruct: Post["Service"]["instruct"] = Effect.fn("Post.instruct")(function* (self, child, text, run) {
         const space = yield* meeting(self, [{ agent: child, relation: "child" }])
-        return yield* say(self, space, text, "notification", [child.id], undefined, run)
+        return yield* Effect.orDie(say(self, space, text, "notification", [child.id], undefined, run))
       })
 
       return Post.of({ send, broadcast, instruct, spaceOf, dmOf })

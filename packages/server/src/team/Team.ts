@@ -4,26 +4,34 @@
  */
 import {
   type Agent,
+  type AgentChange,
   type AgentRole,
   BadInput,
   type CallId,
+  type Forbidden,
+  type Message,
+  type Missing,
+  type NameTaken,
   type NewTeamAgent,
+  type OwnedByFile,
+  type PrincipalId,
   type RunId,
   TeamActivity,
+  type TooLarge,
   WrongState,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
+import type { Viewer } from "../access/rights/Viewer.ts"
 import { Workspaces } from "../programs/Workspaces.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Settings } from "../Settings.ts"
+import { Messages } from "../spaces/Messages.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { human, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
-
-type Refusal = { readonly message: string }
 
 /** How much of what an agent did lately is shown. */
 const recent = 10
@@ -36,11 +44,21 @@ export class Team extends Context.Service<
       parent: Agent,
       wanted: NewTeamAgent,
       run: string | undefined,
-    ) => Effect.Effect<Agent, Refusal, Transaction>
+    ) => Effect.Effect<Agent, BadInput | WrongState | NameTaken | Missing, Transaction>
+    /** A person writes to an agent, in the space those two talk in. */
+    readonly say: (
+      agent: Agent,
+      by: Viewer,
+      text: string,
+    ) => Effect.Effect<Message, Missing | WrongState | Forbidden | TooLarge, Transaction>
     /** What an agent wrote, was written and called lately; its inbox is not touched (S3-48). */
     readonly activity: (agent: Agent) => Effect.Effect<TeamActivity>
     /** Its runs end; removed, it has left: only who has nobody working for it can be (S3-57). */
-    readonly stop: (agent: Agent, by: string, remove: boolean) => Effect.Effect<{ readonly stopped: number }, Refusal>
+    readonly stop: (
+      agent: Agent,
+      by: string,
+      remove: boolean,
+    ) => Effect.Effect<{ readonly stopped: number }, WrongState | Missing | OwnedByFile>
   }
 >()("server/team/Team") {
   static readonly layer = Layer.effect(
@@ -54,6 +72,7 @@ export class Team extends Context.Service<
       const runs = yield* Runs
       const post = yield* Post
       const tree = yield* Tree
+      const messages = yield* Messages
       const journal = yield* Journal
 
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
@@ -103,6 +122,10 @@ export class Team extends Context.Service<
         return { ...chosen, kind: "program" as const, children, workspace }
       })
 
+      /** It was made a moment ago, by the house: no file owns it. */
+      const changed = (id: PrincipalId, change: AgentChange) =>
+        Effect.catchTag(agents.change(id, change), "OwnedByFile", Effect.die)
+
       const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (parent, wanted, run) {
         yield* fresh(parent, wanted.name)
         yield* bounded(parent)
@@ -115,7 +138,7 @@ export class Team extends Context.Service<
           toolsets: parent.toolsets,
           ...(parent.owner === null ? {} : { owner: parent.owner }),
         })
-        const child = yield* agents.change(made.id, {
+        const child = yield* changed(made.id, {
           persona: wanted.instructions,
           model: parent.model,
           limits: parent.limits,
@@ -159,6 +182,15 @@ export class Team extends Context.Service<
         })
       })
 
+      const say: Team["Service"]["say"] = Effect.fn("Team.say")(function* (agent, by, text) {
+        if (by.principal.kind !== "person")
+          return yield* new WrongState({ detail: "Only people write to agents so; agents have their team's tools." })
+        const space = yield* post.dmOf(agent, by.principal.id)
+        return yield* Effect.catchTag(messages.post(space, by, { text }), "TooManyRequests", (error) =>
+          Effect.fail(new WrongState({ detail: error.message })),
+        )
+      })
+
       const remove = Effect.fnUntraced(function* (agent: Agent) {
         const below = yield* agents.team(agent.id)
         if (below.length > 0)
@@ -179,7 +211,7 @@ export class Team extends Context.Service<
         return { stopped: open.length }
       })
 
-      return Team.of({ spawn, activity, stop })
+      return Team.of({ spawn, say, activity, stop })
     }),
   )
 }

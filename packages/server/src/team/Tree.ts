@@ -9,7 +9,7 @@ import { nameKey } from "../access/identity/Principals.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
 
-export type Relation = "parent" | "child" | "sibling"
+type Relation = "parent" | "child" | "sibling"
 
 export interface Kin {
   readonly agent: Agent

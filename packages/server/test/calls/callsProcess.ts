@@ -15,6 +15,7 @@ const settings = Settings.layer({
   STOA_DATA: join(folder, "data"),
   STOA_CONFIG: join(folder, "stoa.config.json"),
   STOA_ADMIN_TOKEN: token,
+  STOA_PROGRAMS: "unisolated",
   ...(database === undefined ? {} : { DATABASE_URL: database }),
   // Processes that share a database share its keys.
   ...(shared === undefined ? {} : { STOA_RUNNER: "cluster", STOA_SECRET_KEY: "a-key-that-both-processes-have-got" }),

@@ -5,7 +5,6 @@
 import {
   Agent,
   type AgentChange,
-  type AgentGate,
   BadInput,
   Missing,
   OwnedByFile,
@@ -63,8 +62,6 @@ export class Agents extends Context.Service<
     readonly team: (agent: PrincipalId) => Effect.Effect<ReadonlyArray<Agent>>
     /** Every living agent, in the order in which they came. */
     readonly living: Effect.Effect<ReadonlyArray<Agent>>
-    /** Holds its runs back, lets one through, or opens it: work of the moment, which no file owns. */
-    readonly setGate: (agent: PrincipalId, gate: AgentGate) => Effect.Effect<void, never, Transaction>
   }
 >()("server/access/identity/Agents") {
   static readonly layer = (configFile: string) =>
@@ -151,13 +148,7 @@ export class Agents extends Context.Service<
           Effect.orDie,
         )
 
-        const setGate: Agents["Service"]["setGate"] = Effect.fnUntraced(function* (agent, gate) {
-          const row = { principal: agent, ...encode({ ...plain, gate }) }
-          yield* sql`INSERT INTO agents ${sql.insert(row)} ON CONFLICT (principal) DO UPDATE SET gate = excluded.gate`
-          yield* journal.append({ kind: "principal.changed", body: { principal: agent, changes: ["gate"] } })
-        }, Effect.orDie)
-
-        return Agents.of({ get, change, team, living, setGate })
+        return Agents.of({ get, change, team, living })
       }),
     )
 }

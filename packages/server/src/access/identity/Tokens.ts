@@ -29,7 +29,16 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
-import { type Hand, hashOf, hashOfSession, makeOpenSession, type Origin, type TokenRow, type Turn } from "./session.ts"
+import {
+  type Hand,
+  hashOf,
+  hashOfSession,
+  makeOpenSession,
+  makeTurns,
+  type Origin,
+  type TokenRow,
+  type Turn,
+} from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
 const decode = Schema.decodeUnknownSync(Token)
@@ -185,19 +194,7 @@ export class Tokens extends Context.Service<
 
       const openSession = makeOpenSession(sql, { insert, handOf, revoke })
 
-      const openTurn: Tokens["Service"]["openTurn"] = Effect.fn("Tokens.openTurn")(function* (agent, turn, expiresAt) {
-        const principal = yield* principals.get(agent)
-        const label = `turn ${turn.step} of ${turn.run}`
-        const made = { principal, label, context: "agent", expiresAt, createdAt: yield* DateTime.now, turn } as const
-        return Redacted.make((yield* insert(made)).token)
-      })
-
-      const closeTurns: Tokens["Service"]["closeTurns"] = Effect.fn("Tokens.closeTurns")(function* (run) {
-        const rows = yield* Effect.orDie(
-          sql<{ id: TokenId }>`SELECT id FROM tokens WHERE run = ${run} AND revoked_at IS NULL`,
-        )
-        yield* Effect.forEach(rows, ({ id }) => Effect.orDie(revoke(id)), { discard: true })
-      })
+      const { closeTurns, openTurn } = makeTurns(sql, { insert, revoke, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)

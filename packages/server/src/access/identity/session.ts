@@ -7,6 +7,7 @@ import {
   type AccessContext,
   type Caller,
   type IssuedToken,
+  type Missing,
   type Principal,
   type PrincipalId,
   type TokenId,
@@ -104,3 +105,26 @@ export const makeOpenSession = (
     return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }
   })
 }
+
+/** Tokens of programs, each for one turn of a run. */
+export const makeTurns = (
+  sql: SqlClient.SqlClient,
+  tokens: {
+    readonly insert: (wanted: TokenRow) => Effect.Effect<IssuedToken, never, Transaction>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, unknown, Transaction>
+    readonly get: (ref: string) => Effect.Effect<Principal, Missing>
+  },
+) => ({
+  openTurn: Effect.fn("Tokens.openTurn")(function* (agent: PrincipalId, turn: Turn, expiresAt: DateTime.Utc) {
+    const principal = yield* tokens.get(agent)
+    const label = `turn ${turn.step} of ${turn.run}`
+    const made = { principal, label, context: "agent", expiresAt, createdAt: yield* DateTime.now, turn } as const
+    return Redacted.make((yield* tokens.insert(made)).token)
+  }),
+  closeTurns: Effect.fn("Tokens.closeTurns")(function* (run: string) {
+    const rows = yield* Effect.orDie(
+      sql<{ id: TokenId }>`SELECT id FROM tokens WHERE run = ${run} AND revoked_at IS NULL`,
+    )
+    yield* Effect.forEach(rows, ({ id }) => Effect.orDie(tokens.revoke(id)), { discard: true })
+  }),
+})

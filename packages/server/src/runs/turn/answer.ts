@@ -10,7 +10,7 @@ import { Messages } from "../../spaces/Messages.ts"
 import { Spaces } from "../../spaces/Spaces.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import type { Record } from "../record.ts"
-import type { RunRow, TriggerRow } from "../rows.ts"
+import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
 
 export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
   const sql = yield* SqlClient.SqlClient
@@ -38,6 +38,24 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
     return [...new Map(heard.filter(isOpen).map((one) => [one.space!, one])).values()]
   })
 
+  /** Agents of its team that wait for an answer and got none: what it printed is the answer. */
+  const awaited = Effect.fnUntraced(function* (row: RunRow, triggers: ReadonlyArray<TriggerRow>) {
+    const asked = triggers.filter((one) => one.message !== null && envelopeOf(one)?.kind === "request")
+    if (asked.length === 0) return []
+    const ids = asked.map(({ message }) => message!)
+    const open = yield* Effect.orDie(
+      sql<{ message: string }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
+        WHERE w.state = 'open' AND p.principal = ${row.agent} AND p.state = 'awaited' AND ${sql.in("w.message", ids)}`,
+    )
+    // One that it has answered a moment ago may not have been heard yet.
+    const said = yield* Effect.orDie(
+      sql<{ replyTo: string }>`SELECT reply_to FROM messages WHERE run = ${row.id} AND reply_to IS NOT NULL`,
+    )
+    return asked.filter(
+      ({ message: id }) => open.some(({ message }) => message === id) && !said.some(({ replyTo }) => replyTo === id),
+    )
+  })
+
   return Effect.fnUntraced(function* (
     row: RunRow,
     triggers: ReadonlyArray<TriggerRow>,
@@ -45,6 +63,14 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
     text: string,
   ) {
     if (text === "") return
+    for (const { author, message, space: where } of yield* awaited(row, triggers))
+      yield* Effect.gen(function* () {
+        const viewer = yield* grants.viewerOf(caller, "spaces")
+        const space = yield* spaces.get(where!, viewer)
+        const mail = { kind: "response", to: [author!] } as const
+        const reply = messages.post(space, viewer, { text, replyTo: message! }, { run: row.id, mail })
+        yield* record.because(row, journal.transact(reply))
+      }).pipe(Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)))
     for (const { space: where } of yield* unanswered(row, triggers))
       yield* Effect.gen(function* () {
         const viewer = yield* grants.viewerOf(caller, "spaces")

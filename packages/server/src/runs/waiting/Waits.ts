@@ -24,13 +24,12 @@ import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
 import { waiting as waitingStates } from "../lifecycle.ts"
 import { profileNamed } from "../profile.ts"
+import { hanging, makeHanging } from "./hanging.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
 import { answered, closes, type Heard, type OpenWait, type Party, ringed, toldOf, type WaitState } from "./waiting.ts"
 
 export const waitPurpose = "wait"
-/** In place of a call: the wait hangs on its run. */
-const hanging = ""
 
 interface WaitRow {
   readonly id: string
@@ -259,53 +258,6 @@ export class Waits extends Context.Service<
         return woken
       })
 
-      const oldest: Waits["Service"]["oldest"] = (waiting, awaited) =>
-        Effect.map(
-          Effect.orDie(
-            sql<{ message: MessageId }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
-              WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${hanging}
-              AND p.principal = ${awaited} AND p.state = 'awaited' ORDER BY w.opened_at, w.id LIMIT 1`,
-          ),
-          (rows) => rows[0]?.message,
-        )
-
-      const isAwaited: Waits["Service"]["isAwaited"] = (message) =>
-        Effect.map(
-          Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND message = ${message}`),
-          (rows) => rows.length > 0,
-        )
-
-      const isWaiting: Waits["Service"]["isWaiting"] = (run) =>
-        Effect.map(
-          Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND run = ${run} AND call = ${hanging}`),
-          (rows) => rows.length > 0,
-        )
-
-      const ring: Waits["Service"]["ring"] = Effect.fnUntraced(function* (waiting, awaited, without = "") {
-        const edges = yield* Effect.orDie(
-          sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w
-            JOIN wait_parties p ON p.wait = w.id
-            WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND p.state = 'awaited'
-            AND w.message <> ${without}`,
-        )
-        const next = Map.groupBy(edges, ({ agent }) => agent)
-        for (const first of awaited) {
-          const way: Array<PrincipalId> = []
-          const seen = new Set<string>()
-          const reaches = (at: PrincipalId): boolean => {
-            if (at === waiting) return true
-            if (seen.has(at)) return false
-            seen.add(at)
-            way.push(at)
-            if ((next.get(at) ?? []).some(({ principal }) => reaches(principal))) return true
-            way.pop()
-            return false
-          }
-          if (reaches(first)) return way
-        }
-        return []
-      })
-
       const silence: Waits["Service"]["silence"] = Effect.fn("Waits.silence")(function* (principal, state, message) {
         const which = message == null ? sql`1 = 1` : sql`w.message = ${message}`
         const rows = yield* Effect.orDie(
@@ -392,10 +344,7 @@ export class Waits extends Context.Service<
       return Waits.of({
         open,
         hear,
-        oldest,
-        isWaiting,
-        isAwaited,
-        ring,
+        ...makeHanging(sql),
         silence,
         leave,
         expire,

@@ -133,6 +133,9 @@ export class Triggers extends Context.Service<
           Effect.gen(function* () {
             const triggers = yield* Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${row.id}`)
             for (const one of triggers) yield* record.trigger({ ...one, source: `${fresh}:${one.source}`, run: fresh })
+            // In a team its mail was put back when it failed: it is the same mail (S3-66).
+            yield* Effect.orDie(sql`UPDATE triggers SET run = ${fresh} WHERE agent = ${row.agent} AND run IS NULL
+              AND delivered_at IS NULL AND mail LIKE ${`%"last":"${row.id}"%`}`)
             if (step !== undefined) yield* copy(row.id, fresh, step)
             yield* record.enqueue({
               id: fresh,

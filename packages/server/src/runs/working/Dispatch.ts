@@ -41,7 +41,7 @@ export class Dispatch extends Context.Service<
       let leaving = false
       const drive = yield* makeDrive(record, () => leaving)
       const working = new Map<RunId, Fiber.Fiber<unknown>>()
-      const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted"])
+      const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
 
       /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
       const work = (row: RunRow, faults = 0): Effect.Effect<void> =>

@@ -29,6 +29,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
       row_number() OVER (PARTITION BY r.mailbox ORDER BY r.resumed DESC, r.ready_at, r.id) AS place
     FROM runs r WHERE r.state = 'queued' AND r.ready_at <= ${now}
       AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.subject = 'everything' OR p.subject = 'agents/' || r.agent)
+      AND NOT EXISTS (SELECT 1 FROM agents g WHERE g.principal = r.agent AND g.gate = 'held')
       AND (r.after_run IS NULL OR NOT EXISTS (SELECT 1 FROM runs b WHERE b.id = r.after_run AND b.state IN ('queued', 'running')))`
 
   // Nobody is waited for while others are held: who is locked now is claimed in the next pass.
@@ -63,6 +64,13 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
             SELECT id FROM runs WHERE ${sql.in("state", from("claim"))} AND id IN (
               SELECT id FROM (${candidates(now)}) AS next WHERE place = 1 AND busy < width
               ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) ${unlocked}) RETURNING *`)
+        // A permit lets one run through (G-14).
+        if (rows.length > 0)
+          yield* Effect.orDie(sql`UPDATE agents SET gate = 'held' WHERE gate = 'permitted'
+            AND ${sql.in(
+              "principal",
+              rows.map(({ agent }) => agent),
+            )}`)
         for (const row of rows)
           if (row.fence === 1)
             yield* record.because(

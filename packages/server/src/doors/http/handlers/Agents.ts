@@ -8,6 +8,8 @@ import { Prompts } from "../../../runs/Prompts.ts"
 import { Triggers } from "../../../runs/waking/Triggers.ts"
 import { Spaces } from "../../../spaces/Spaces.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
+import { Team } from "../../../team/Team.ts"
+import { Tree } from "../../../team/Tree.ts"
 
 export const agentsHandlers = HttpApiBuilder.group(
   Api,
@@ -19,6 +21,8 @@ export const agentsHandlers = HttpApiBuilder.group(
     const agents = yield* Agents
     const languages = yield* Languages
     const prompts = yield* Prompts
+    const tree = yield* Tree
+    const team = yield* Team
     const { transact } = yield* Journal
     const named = Effect.fnUntraced(function* (ref: string) {
       const agent = yield* agents.get(ref)
@@ -37,7 +41,37 @@ export const agentsHandlers = HttpApiBuilder.group(
     /** A program runs on the machine of the house, as the house: that is for whoever rules it. */
     const allowed = (agent: Agent, { thinker }: AgentChange) =>
       thinker?.kind === "program" ? require("admin", "house/programs") : require("write", `principals/${agent.name}`)
+    /** What it writes and is written is its own, its owner's, and theirs who rule the house. */
+    const own = Effect.fnUntraced(function* (agent: Agent) {
+      const { principal } = yield* Caller
+      if (principal.id !== agent.id && principal.id !== agent.owner) yield* require("admin", `principals/${agent.name}`)
+    })
     return handlers.handleAll({
+      tree: () =>
+        Effect.andThen(
+          require("read", "principals/*"),
+          Effect.map(tree.all, (items) => ({ items, next: null })),
+        ),
+      inspect: Effect.fnUntraced(function* ({ params }) {
+        const agent = yield* named(params.agent)
+        yield* own(agent)
+        return yield* team.activity(agent)
+      }),
+      spawn: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        yield* require("write", `principals/${agent.name}`)
+        return yield* transact(team.spawn(agent, payload, undefined))
+      }),
+      say: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        return yield* transact(team.say(agent, yield* viewer("spaces"), payload.text))
+      }),
+      stop: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        yield* require("write", `principals/${agent.name}`)
+        const { principal } = yield* Caller
+        return yield* team.stop(agent, principal.name, payload.remove === true)
+      }),
       get: ({ params }) => named(params.agent),
       // What it remembers is its own; whoever rules the house may look at what it is told.
       prompt: Effect.fnUntraced(function* ({ params }) {

@@ -1,0 +1,58 @@
+/** Waits that hang on a run and not on a call: a team's requests. Who waits for whom, and since when. */
+import type { MessageId, PrincipalId } from "@stoa/contract"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/** In place of a call: the wait hangs on its run. */
+export const hanging = ""
+
+export const makeHanging = (sql: SqlClient.SqlClient) => {
+  const oldest = (waiting: PrincipalId, awaited: PrincipalId) =>
+    Effect.map(
+      Effect.orDie(
+        sql<{ message: MessageId }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
+          WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${hanging}
+          AND p.principal = ${awaited} AND p.state = 'awaited' ORDER BY w.opened_at, w.id LIMIT 1`,
+      ),
+      (rows) => rows[0]?.message,
+    )
+
+  const isAwaited = (message: string) =>
+    Effect.map(
+      Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND message = ${message}`),
+      (rows) => rows.length > 0,
+    )
+
+  const isWaiting = (run: string) =>
+    Effect.map(
+      Effect.orDie(sql`SELECT id FROM waits WHERE state = 'open' AND run = ${run} AND call = ${hanging}`),
+      (rows) => rows.length > 0,
+    )
+
+  const ring = Effect.fnUntraced(function* (waiting: PrincipalId, awaited: ReadonlyArray<PrincipalId>, without = "") {
+    const edges = yield* Effect.orDie(
+      sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w
+        JOIN wait_parties p ON p.wait = w.id
+        WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND p.state = 'awaited'
+        AND w.message <> ${without}`,
+    )
+    const next = Map.groupBy(edges, ({ agent }) => agent)
+    for (const first of awaited) {
+      const way: Array<PrincipalId> = []
+      const seen = new Set<string>()
+      const reaches = (at: PrincipalId): boolean => {
+        if (at === waiting) return true
+        if (seen.has(at)) return false
+        seen.add(at)
+        way.push(at)
+        if ((next.get(at) ?? []).some(({ principal }) => reaches(principal))) return true
+        way.pop()
+        return false
+      }
+      if (reaches(first)) return way
+    }
+    return []
+  })
+
+  return { oldest, isWaiting, isAwaited, ring }
+}

@@ -1,0 +1,264 @@
+/** The rules of toolset `team`: whom one may write to, what answers what, and that every tool returns at once. */
+import { assert, layer } from "@effect/vitest"
+import { toolNames } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Readers } from "../../src/store/journal/Readers.ts"
+import { ask, Guest } from "../house.ts"
+import { stores } from "../runs/runsKit.ts"
+import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
+import { teamHouse } from "./teamKit.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+/** An agent that the house does not start: an outside program with a token of its own. */
+const outside = Effect.fnUntraced(function* (parent?: Someone, name?: string) {
+  const { admin } = yield* Guest
+  const bot = yield* someone("agent", name ?? fresh("agent"))
+  yield* ask(() => admin.principals.change(bot.id, { toolsets: ["team"] }))
+  if (parent !== undefined) yield* ask(() => admin.agents.change(bot.id, { parent: parent.id }))
+  return bot
+})
+
+const use = Effect.fnUntraced(function* (who: Someone, tool: string, input: Json = {}) {
+  const call = (yield* ask(() => who.client.tools.call(tool, { input: input as never }))) as unknown as {
+    readonly output?: Json
+    readonly error?: Json
+  }
+  return call.output ?? call.error!
+})
+const failure = (who: Someone, tool: string, input: Json) =>
+  Effect.map(use(who, tool, input), ({ message }) => String(message))
+
+const inbox = Effect.fnUntraced(function* (who: Someone, filter: Json = {}) {
+  yield* (yield* Readers).receipt("runs")
+  const { messages } = yield* use(who, "check_inbox", filter)
+  return messages as ReadonlyArray<Readonly<Record<string, string>>>
+})
+
+/** A root, two children, and a grandchild of the first. */
+const family = Effect.gen(function* () {
+  const root = yield* outside()
+  const [one, two, three] = [yield* outside(root), yield* outside(root), yield* outside(root)]
+  const kid = yield* outside(one)
+  return { root, one, two, three, kid }
+})
+
+for (const store of stores)
+  layer(teamHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
+    `the rules of a team on ${store}`,
+    (it) => {
+      it.effect(
+        "S3-25 S3-55 S3-65 mail goes one hop: grandparent, cousin, self, unknown and other roots are refused",
+        () =>
+          Effect.gen(function* () {
+            const { kid, one, root, two } = yield* family
+            const other = yield* outside()
+            const cousin = yield* outside(two)
+            for (const far of [root.name, cousin.name, other.name])
+              assert.match(
+                yield* failure(kid, "send_message", { recipient: far, text: "x", sync: false }),
+                /more than one hop away.*parent, your children and your siblings only/,
+              )
+            assert.match(yield* failure(kid, "send_message", { recipient: kid.name, text: "x" }), /yourself/)
+            assert.match(yield* failure(kid, "send_message", { recipient: "nobody-here", text: "x" }), /nobody-here/)
+            assert.match(yield* failure(root, "send_message", { recipient: other.name, text: "x" }), /one hop/)
+            for (const [who, name] of [
+              [kid, one.name],
+              [one, root.name],
+              [one, two.name],
+              [root, one.name],
+            ] as const)
+              assert.deepInclude(yield* use(who, "send_message", { recipient: name, text: "hello", sync: false }), {
+                status: "sent",
+                waiting_for_reply: false,
+              })
+            assert.deepStrictEqual(
+              (yield* inbox(one)).map(({ from, text }) => [from, text]),
+              [
+                [kid.name, "hello"],
+                [root.name, "hello"],
+              ],
+            )
+          }),
+      )
+
+      it.effect("S3-17 X-07 a message back answers the oldest open request, unless reply_to names another", () =>
+        Effect.gen(function* () {
+          const { one, root } = yield* family
+          const first = yield* use(root, "send_message", { recipient: one.name, text: "first" })
+          const second = yield* use(root, "send_message", { recipient: one.name, text: "second" })
+          assert.deepInclude(first, { waiting_for_reply: true })
+          yield* use(one, "send_message", {
+            recipient: root.name,
+            text: "to the second",
+            reply_to: second["message_id"],
+          })
+          yield* (yield* Readers).receipt("runs")
+          yield* use(one, "send_message", { recipient: root.name, text: "to the first" })
+          const found = yield* inbox(root)
+          assert.deepStrictEqual(
+            found.map(({ reply_to, text }) => [text, reply_to]),
+            [
+              ["to the second", second["message_id"]],
+              ["to the first", first["message_id"]],
+            ],
+          )
+          // And in the other order.
+          const again = yield* use(root, "send_message", { recipient: one.name, text: "a" })
+          const more = yield* use(root, "send_message", { recipient: one.name, text: "b" })
+          yield* use(one, "send_message", { recipient: root.name, text: "1" })
+          yield* (yield* Readers).receipt("runs")
+          yield* use(one, "send_message", { recipient: root.name, text: "2" })
+          assert.deepStrictEqual(
+            (yield* inbox(root)).map(({ reply_to }) => reply_to),
+            [again["message_id"], more["message_id"]],
+          )
+        }),
+      )
+
+      it.effect(
+        "S3-29 S3-30 S3-31 S3-32 X-11 a broadcast goes to the siblings, each in an envelope; replies are correlated",
+        () =>
+          Effect.gen(function* () {
+            const { kid, one, root, three, two } = yield* family
+            const sent = yield* use(one, "broadcast", { text: "Who has time?" })
+            assert.deepStrictEqual(Object.keys(sent), ["status", "message_id", "recipient_count"])
+            assert.deepInclude(sent, { status: "sent", recipient_count: 2 })
+            for (const who of [two, three]) {
+              assert.deepStrictEqual(
+                (yield* inbox(who)).map(({ from, message_id, text }) => [from, text, message_id]),
+                [[one.name, "Who has time?", sent["message_id"]]],
+              )
+              yield* use(who, "send_message", { recipient: one.name, text: `${who.name} has` })
+            }
+            assert.deepStrictEqual(
+              (yield* inbox(one)).map(({ from, reply_to }) => [from, reply_to]),
+              [
+                [two.name, sent["message_id"]],
+                [three.name, sent["message_id"]],
+              ],
+            )
+            for (const who of [root, kid]) assert.deepStrictEqual(yield* inbox(who), [])
+            const sql = yield* SqlClient.SqlClient
+            const envelopes = yield* sql<{ mail: string }>`SELECT mail FROM triggers
+          WHERE message = ${`msg_${String(sent["message_id"])}`}`
+            assert.strictEqual(new Set(envelopes.map(({ mail }) => (JSON.parse(mail) as { id: string }).id)).size, 2)
+            for (const who of [root, kid]) assert.match(yield* failure(who, "broadcast", { text: "x" }), /no siblings/)
+          }),
+      )
+
+      it.effect(
+        "S3-26 S3-42 S3-38 a child's name is free, and free near its parent; a role is worker or reviewer",
+        () =>
+          Effect.gen(function* () {
+            const { kid, one, root, two } = yield* family
+            const spawn = (name: string, more: Json = {}) =>
+              failure(one, "spawn_agent", { name, instructions: "Work.", ...more })
+            assert.match(yield* spawn(kid.name), /your child is called/)
+            assert.match(yield* spawn(two.name), /your sibling is called/)
+            assert.match(yield* spawn(root.name), /your parent is called/)
+            assert.match(yield* spawn(one.name), /your own name/)
+            assert.match(yield* spawn("  "), /name/)
+            for (const bad of [
+              { name: "", instructions: "x" },
+              { name: fresh("x"), instructions: "x", role: "manager" },
+            ]) {
+              const refusal = yield* Effect.flip(ask(() => one.client.tools.call("spawn_agent", { input: bad })))
+              assert.strictEqual((refusal as { readonly status: number }).status, 400)
+            }
+            const made = yield* use(one, "spawn_agent", { name: fresh("new"), instructions: "Work.", role: "reviewer" })
+            assert.deepInclude(made, { status: "created" })
+          }),
+      )
+
+      it.effect("S3-48 S3-57 G-04 only children are inspected and stopped, and only leaves removed", () =>
+        Effect.gen(function* () {
+          const { kid, one, root, two } = yield* family
+          yield* use(root, "send_message", { recipient: one.name, text: "hello", sync: false })
+          yield* (yield* Readers).receipt("runs")
+          const seen = yield* use(root, "inspect_agent", { name: one.name })
+          assert.strictEqual(seen["state"], "idle")
+          assert.deepStrictEqual(
+            (seen["recent_messages"] as ReadonlyArray<Json>).map(({ from, text }) => [from, text]),
+            [[root.name, "hello"]],
+          )
+          assert.strictEqual((yield* inbox(one)).length, 1)
+          for (const name of [two.name, root.name])
+            assert.match(yield* failure(one, "inspect_agent", { name }), /only your own children/)
+          assert.match(yield* failure(root, "stop_agent", { name: one.name, remove: true }), /only leaves/)
+          const near = yield* use(one, "list_team")
+          assert.strictEqual((near["parent"] as Json)["name"], root.name)
+          assert.deepStrictEqual(
+            (near["children"] as ReadonlyArray<Json>).map(({ name }) => name),
+            [kid.name],
+          )
+          assert.deepInclude(yield* use(kid, "whoami"), { name: kid.name, parent: one.name, depth: 2, role: "worker" })
+          assert.deepInclude(yield* use(one, "stop_agent", { name: kid.name, remove: true }), { status: "removed" })
+          const { admin } = yield* Guest
+          const { items } = yield* ask(() => admin.agents.tree())
+          assert.isFalse(items.some(({ id }) => id === kid.id))
+          assert.deepStrictEqual(items.find(({ id }) => id === root.id)?.children.length, 3)
+        }),
+      )
+
+      it.effect("S3-27 S3-36 a root writes to USER and is written to by it; filters leave the rest", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { one, root, two } = yield* family
+          assert.match(yield* failure(one, "send_message", { recipient: "USER", text: "x" }), /Only a root agent/)
+          assert.deepInclude(yield* use(root, "send_message", { recipient: "USER", text: "Shall I?", sync: false }), {
+            status: "sent",
+          })
+          yield* ask(() => admin.agents.say(root.name, { text: "Yes." }))
+          yield* use(one, "send_message", { recipient: root.name, text: "from one", sync: false })
+          yield* use(two, "send_message", { recipient: root.name, text: "from two", sync: false })
+          assert.deepStrictEqual(
+            (yield* inbox(root, { sender: two.name })).map(({ text }) => text),
+            ["from two"],
+          )
+          assert.deepStrictEqual(yield* inbox(root, { kind: "multicast" }), [])
+          assert.deepStrictEqual(
+            (yield* inbox(root)).map(({ from, text }) => [from, text]),
+            [
+              ["USER", "Yes."],
+              [one.name, "from one"],
+            ],
+          )
+        }),
+      )
+
+      it.effect(
+        "S2-07 S3-50 X-51 S3-74 its tools are those of its toolset and no others, and no other name is dispatched",
+        () =>
+          Effect.gen(function* () {
+            const { one } = yield* family
+            const { items } = yield* ask(() => one.client.tools.list())
+            assert.deepStrictEqual(items.map(({ name }) => name).toSorted(), [...toolNames.team].toSorted())
+            for (const name of ["read_file", "write_file", "file-read", "spawn", "stop", "activity", "instruct"]) {
+              const refusal = yield* Effect.flip(ask(() => one.client.tools.call(name, { input: {} })))
+              assert.strictEqual((refusal as { readonly status: number }).status, 404, name)
+            }
+          }),
+      )
+
+      it.effect("X-01 X-47 an agent of all three toolsets has one send_message, and each seed's form of it", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { one, root } = yield* family
+          yield* ask(() => admin.principals.change(root.id, { toolsets: ["team", "office", "gateway"] }))
+          const space = yield* ask(() => admin.spaces.add({ name: fresh("hall"), kind: "public", members: [root.id] }))
+          const office = yield* use(root, "send_message", { channelId: space.name, text: "to the hall" })
+          assert.isString(office["messageId"])
+          const team = yield* use(root, "send_message", { recipient: one.name, text: "to you", sync: false })
+          assert.deepInclude(team, { status: "sent", waiting_for_reply: false })
+          assert.match(
+            yield* failure(root, "send_message", { recipient: one.name, channelId: space.name, text: "both" }),
+            /does not go with/,
+          )
+          const { items } = yield* ask(() => root.client.tools.list())
+          assert.strictEqual(items.filter(({ name }) => name === "send_message").length, 1)
+        }),
+      )
+    },
+  )

@@ -1,0 +1,209 @@
+/** What only turns of a whole team show: gathering, rings, polling, failures that keep the mail, gates, and the awaited who die. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, Guest } from "../house.ts"
+import { dm, ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
+import { fresh, someone } from "../spaces/spacesGuests.ts"
+import { answersOf, logOf, programmed, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
+
+const crew = Effect.fnUntraced(function* (workers: number) {
+  const ada = yield* someone()
+  const lead = yield* programmed({ name: fresh("lead"), toolsets: ["team"] })
+  const team = yield* Effect.forEach(Array.from({ length: workers }), () =>
+    programmed({ name: fresh("worker"), toolsets: ["team"], parent: lead.name }),
+  )
+  const space = yield* dm(ada, lead)
+  const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
+  return { ada, lead, team, say }
+})
+
+for (const store of stores)
+  layer(teamHouse({ store, env: { STOA_SLOTS: "2" } }), { excludeTestServices: true, timeout: 90_000 })(
+    `turns of a team on ${store}`,
+    (it) => {
+      it.effect("G-01 S3-33 a broadcast that gathers gets all replies together, as one next turn", () =>
+        Effect.gen(function* () {
+          const { lead, say, team } = yield* crew(3)
+          const [one, two, three] = team as [(typeof team)[0], (typeof team)[0], (typeof team)[0]]
+          yield* setProgram([
+            { when: { agent: lead.name, text: "Reply from" }, say: "good" },
+            {
+              when: { agent: lead.name },
+              call: [{ tool: "send_message", input: { recipient: one.name, text: "Ask the others." } }],
+            },
+            {
+              when: { agent: one.name, text: "Reply from" },
+              call: [{ tool: "complete", input: { result: "They all said yes." } }],
+            },
+            { when: { agent: one.name }, call: [{ tool: "broadcast", input: { text: "Yes?", gather: "all" } }] },
+            {
+              when: { agent: two.name },
+              call: [{ tool: "send_message", input: { recipient: one.name, text: "yes" } }],
+            },
+            // What it prints is the answer to nobody who did not wait for it alone.
+            {
+              when: { agent: three.name },
+              call: [{ tool: "send_message", input: { recipient: one.name, text: "yes too" } }],
+            },
+          ])
+          yield* say("begin")
+          yield* ended(lead)
+          assert.deepInclude((yield* answersOf(one, "broadcast"))[0]!, { recipient_count: 2, waiting_for_reply: true })
+          const second = (yield* turnsOf(one))[1]!
+          for (const { name } of [two, three]) assert.include(second, `Reply from ${name} (to message `)
+          assert.strictEqual((yield* turnsOf(one)).length, 2)
+          assert.match((yield* turnsOf(lead))[1]!, /They all said yes\.$/)
+        }),
+      )
+
+      it.effect("S3-11 a sync request that would close a ring is refused and names it; all of it completes", () =>
+        Effect.gen(function* () {
+          const { lead, say, team } = yield* crew(2)
+          const [one, two] = team as [(typeof team)[0], (typeof team)[0]]
+          yield* setProgram([
+            { when: { agent: lead.name, text: "Reply from" }, say: "good" },
+            { when: { agent: lead.name }, call: [{ tool: "send_message", input: { recipient: one.name, text: "a" } }] },
+            { when: { agent: one.name, text: "Reply from" }, say: "one is done" },
+            { when: { agent: one.name }, call: [{ tool: "send_message", input: { recipient: two.name, text: "b" } }] },
+            {
+              when: { agent: two.name },
+              call: [{ tool: "send_message", input: { recipient: lead.name, text: "c", sync: true } }],
+              say: "two is done",
+            },
+          ])
+          yield* say("begin")
+          yield* ended(lead)
+          const refused = (yield* answersOf(two, "send_message"))[0]!
+          assert.match(JSON.stringify(refused), new RegExp(`${lead.name}, who waits for ${one.name}.*waits for you`))
+          // Both had printed their answers.
+          assert.match((yield* turnsOf(one))[1]!, /two is done$/)
+          assert.match((yield* turnsOf(lead))[1]!, /one is done$/)
+        }),
+      )
+
+      it.effect(
+        "S3-16 empty looks into the inbox while a reply is awaited are answered with a hint, then refused",
+        () =>
+          Effect.gen(function* () {
+            const { lead, say, team } = yield* crew(1)
+            const look = { tool: "check_inbox" }
+            yield* setProgram([
+              { when: { agent: lead.name, text: "Reply from" }, say: "good" },
+              {
+                when: { agent: lead.name },
+                call: [
+                  { tool: "send_message", input: { recipient: team[0]!.name, text: "a" } },
+                  look,
+                  look,
+                  look,
+                  look,
+                ],
+              },
+              { when: { agent: team[0]!.name }, say: "answer" },
+            ])
+            yield* say("begin")
+            yield* ended(lead)
+            const looks = yield* answersOf(lead, "check_inbox")
+            for (const one of looks.slice(0, 3)) assert.match(String(one["hint"]), /End your turn now/)
+            assert.match(JSON.stringify(looks[3]), /looked 4 times/)
+            const slow = (yield* logOf(lead)).filter(({ ms = 0 }) => ms > 5000)
+            assert.deepStrictEqual(slow, [])
+          }),
+      )
+
+      it.effect(
+        "S3-66 a turn that fails ends the wait, keeps its mail, tells the parent; a retry has the same mail",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const { lead, say, team } = yield* crew(1)
+            const worker = team[0]!
+            yield* setProgram([
+              { when: { agent: lead.name, text: "No reply|failed" }, call: [{ tool: "check_inbox" }], say: "too bad" },
+              {
+                when: { agent: lead.name },
+                call: [{ tool: "send_message", input: { recipient: worker.name, text: "a" } }],
+              },
+              { when: { agent: worker.name }, fail: "no disk" },
+            ])
+            yield* say("begin")
+            yield* ended(lead)
+            const told = (yield* turnsOf(lead)).slice(1).join("\n")
+            assert.match(told, new RegExp(`No reply from ${worker.name} \\(to message .*\\):\nIt failed`))
+            const seen = JSON.stringify(yield* answersOf(lead, "check_inbox")) + told
+            assert.match(seen, new RegExp(`The turn of ${worker.name} failed: .*no disk`))
+            const failed = (yield* runsOf(worker))[0]!
+            assert.strictEqual(failed.state, "failed")
+            assert.strictEqual((yield* ask(() => admin.agents.inspect(worker.name))).agent.inbox, 1)
+            yield* setProgram([{ say: "now it works" }])
+            yield* ask(() => admin.runs.retry(failed.id, {}))
+            assert.strictEqual((yield* ended(worker, 2))[1]!.state, "completed")
+            const turns = yield* turnsOf(worker)
+            assert.strictEqual(turns[1], turns[0])
+          }),
+      )
+
+      it.effect("S3-28 S3-67 mail sent mid-turn wakes it again; without auto-wake it lies in the inbox", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { lead, say, team } = yield* crew(1)
+          const worker = team[0]!
+          const tell = (text: string) => ({
+            tool: "send_message",
+            input: { recipient: worker.name, text, sync: false },
+          })
+          yield* setProgram([
+            { when: { agent: lead.name }, call: [tell("first"), tell("second")], say: "told" },
+            { when: { agent: worker.name }, say: "ok" },
+          ])
+          yield* say("begin")
+          yield* ended(lead)
+          const all = yield* until(
+            Effect.map(turnsOf(worker), (turns) => (turns.join().includes("second") ? turns.join("\n") : undefined)),
+          )
+          assert.match(all, /first/)
+          yield* until(
+            Effect.map(runsOf(worker), (rows) => (rows.every(({ state }) => state === "completed") ? true : undefined)),
+          )
+          const before = (yield* runsOf(worker)).length
+          yield* ask(() => admin.agents.change(worker.id, { autoWake: false }))
+          yield* say("begin")
+          yield* ended(lead, 2)
+          assert.strictEqual((yield* runsOf(worker)).length, before)
+          assert.strictEqual((yield* ask(() => admin.agents.inspect(worker.name))).agent.inbox, 2)
+        }),
+      )
+
+      it.effect(
+        "G-14 S3-49 a held agent waits for a permit, for one run; whoever waits for it is waiting meanwhile",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const { lead, say, team } = yield* crew(1)
+            const worker = team[0]!
+            yield* ask(() => admin.agents.change(worker.id, { gate: "held" }))
+            yield* setProgram([
+              { when: { agent: lead.name, text: "Reply from" }, say: "good" },
+              {
+                when: { agent: lead.name },
+                call: [{ tool: "send_message", input: { recipient: worker.name, text: "a" } }],
+              },
+              { when: { agent: worker.name }, say: "answer" },
+            ])
+            yield* say("begin")
+            yield* inState(lead, "waiting_reply")
+            const stateOf = (name: string) =>
+              Effect.map(
+                ask(() => admin.agents.inspect(name)),
+                ({ agent }) => agent.state,
+              )
+            assert.strictEqual(yield* stateOf(lead.name), "waiting")
+            assert.strictEqual((yield* runsOf(worker))[0]!.state, "queued")
+            yield* ask(() => admin.agents.change(worker.id, { gate: "permitted" }))
+            yield* ended(lead)
+            assert.strictEqual(yield* stateOf(lead.name), "idle")
+            assert.strictEqual((yield* ask(() => admin.agents.get(worker.name))).gate, "held")
+          }),
+      )
+    },
+  )
