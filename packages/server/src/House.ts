@@ -3,7 +3,7 @@
  * doors. Nothing else composes layers.
  */
 import { join } from "node:path"
-import { Effect, Layer, Option, Redacted, References, Stream } from "effect"
+import { Effect, Layer, Option, Redacted, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists } from "./access/rights/AllowLists.ts"
@@ -80,6 +80,7 @@ import { layerRunRetention } from "./runs/upkeep/RunRetention.ts"
 import { Watchdog } from "./runs/upkeep/Watchdog.ts"
 import { Settings } from "./Settings.ts"
 import { Starting } from "./Starting.ts"
+import { tracing } from "./Tracing.ts"
 import { ChatSessions } from "./sessions/ChatSessions.ts"
 import { ChosenModels } from "./sessions/ChosenModels.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
@@ -405,13 +406,10 @@ const layerRooms = (keys: Keys) =>
 /** Whether others work on the same database. */
 const sharing = Layer.unwrap(Effect.map(Settings, ({ runner }) => Layer.succeed(SharedDatabase, runner === "cluster")))
 
-/** Nobody collects spans yet: until somebody does, none are made. */
-const untraced = Layer.succeed(References.TracerEnabled, false)
-
 /** The whole house, given its keys. */
 export const layerHouse = (keys: Keys) =>
   doors(keys).pipe(
     Layer.provideMerge(settled(keys)),
     Layer.provideMerge(layerRooms(keys)),
-    Layer.provideMerge(Layer.merge(untraced, sharing)),
+    Layer.provideMerge(Layer.merge(tracing, sharing)),
   )

@@ -136,6 +136,13 @@ const table = {
     "Another server that speaks as OpenAI does, such as `http://127.0.0.1:8080/v1`; it may be local.",
     optional,
   ),
+  otlpUrl: setting(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "absent",
+    "Where spans of runs, steps and calls go by OTLP over HTTP, such as `http://127.0.0.1:4318`; absent: none are made.",
+    optional,
+  ),
+  sentryDsn: setting("SENTRY_DSN", "absent", "The same to Sentry, by its DSN, where no OTLP address is given.", secret),
   log: setting("STOA_LOG", "info", "`debug`, `info`, `warn`, `error` or `none`: one line an event on stderr.", (env) =>
     Config.Literals(["debug", "info", "warn", "error", "none"], env).pipe(Config.withDefault("info" as const)),
   ),
@@ -219,6 +226,7 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
   for (const [name, url] of [
     ["OPENAI_BASE_URL", settings.openaiUrl],
     ["ANTHROPIC_BASE_URL", settings.anthropicUrl],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", settings.otlpUrl],
   ] as const)
     if (Option.exists(url, (given) => !/^https?:$/.test(URL.parse(given)?.protocol ?? "")))
       return yield* refuse(`${name} is not an address. Give one such as http://127.0.0.1:8080/v1, or unset it.`)

@@ -1,13 +1,11 @@
 /** Two houses on one Postgres database: each has every face, and what one leaves behind the other goes on with. */
-import { randomInt } from "node:crypto"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { send, token } from "../killedHouse.ts"
 import { begun, cluster, key, open, type Open } from "./housesKit.ts"
-import { allEnded, checkHistory, furnish, notebook, rules, tellAll } from "./runsHistory.ts"
-
-const names = ["bot0", "bot1", "bot2", "bot3"]
+import { killing } from "./housesKilled.ts"
+import { allEnded, furnish, tellAll } from "./runsHistory.ts"
 
 /** Asked until it is so. */
 const eventually = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A | undefined, E, R>) {
@@ -29,29 +27,7 @@ const runningNow = Effect.flatMap(
   (sql) => sql<Running>`SELECT id, owner, fence, state FROM runs WHERE state = 'running'`,
 )
 
-it.live(
-  "G-23 ten random kills of one of two houses: nothing is lost, nothing happens twice, nothing is stuck",
-  () =>
-    Effect.gen(function* () {
-      const on = yield* cluster
-      on.rules(rules)
-      const { seen, url } = yield* notebook
-      const houses: Array<Open> = [yield* open(on), yield* open(on)]
-      yield* furnish(houses[0]!.url, url, names)
-      const accepted: Array<string> = []
-      for (let killed = 0; killed < 10; killed++) {
-        accepted.push(...(yield* tellAll(houses[killed % 2]!.url, names, `work ${killed}`)))
-        yield* Effect.sleep(randomInt(0, 60))
-        const victim = randomInt(0, 2)
-        yield* houses[victim]!.child.kill
-        houses[victim] = yield* open(on)
-      }
-      yield* allEnded(houses[0]!.url)
-      yield* on.look(checkHistory(accepted, seen))
-      for (const { child } of houses) yield* child.kill
-    }),
-  600_000,
-)
+killing(10)
 
 it.live(
   "what a killed house worked on goes on in the other within two seconds; one that is told to stop hands it over",

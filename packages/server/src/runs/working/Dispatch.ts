@@ -3,7 +3,7 @@
  * is worked on in a fiber of its own, until it parks or ends.
  */
 import type { RunId } from "@stoa/contract"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Scope, Tracer } from "effect"
 import { Settings } from "../../Settings.ts"
 import { Holder } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -18,6 +18,15 @@ const mostAttempts = 5
 const drain = Duration.seconds(10)
 /** How long after a fault of ours a run is taken up again. */
 const faultPause = Duration.seconds(1)
+
+/** Under the trace of what woke it; the request that did so is its parent, collected or not. */
+const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Effect<A, E, R>) =>
+  Effect.withSpan(drive, "run", {
+    attributes: { "stoa.run": id, "stoa.agent": agent },
+    ...(/^(?!0{16})[0-9a-f]{32}$/.test(correlationId)
+      ? { parent: Tracer.externalSpan({ traceId: correlationId, spanId: correlationId.slice(0, 16) }) }
+      : { root: true }),
+  })
 
 export class Dispatch extends Context.Service<
   Dispatch,
@@ -45,7 +54,7 @@ export class Dispatch extends Context.Service<
 
       /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
       const work = (row: RunRow, faults = 0): Effect.Effect<void> =>
-        Effect.exit(drive(row)).pipe(
+        Effect.exit(spanOf(row, drive(row))).pipe(
           Effect.flatMap((exit) => {
             if (Exit.isSuccess(exit)) return exit.value === "handBack" ? Effect.asVoid(handBack(row)) : Effect.void
             if (Cause.hasInterruptsOnly(exit.cause)) return Effect.void

@@ -128,7 +128,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     return isQuiet ? turns.beside(work) : Effect.succeed(nothingBeside)
   }
 
-  return Effect.fn("Run.drive")(function* (claimed: RunRow) {
+  return Effect.fnUntraced(function* (claimed: RunRow) {
     let work = yield* loadWhole(claimed)
     let since = monotonicOf(clock)
     /** Time that was worked since it was last written down. */
@@ -305,6 +305,9 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       work = { ...work, steps: [...work.steps.slice(0, -1), made] }
     })
 
+    const inStep = <A, E, R>(number: number, step: Effect.Effect<A, E, R>) =>
+      Effect.withSpan(step, "step", { attributes: { "stoa.run": work.row.id, "stoa.step": number } })
+
     for (;;) {
       if (leaving()) return "handBack" as const
       const aside = yield* besideOf(work)
@@ -332,8 +335,18 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         yield* end({ stop: "retired", failure: "Its agent has left the house." })
         return "ended" as const
       }
-      if (next.do === "make") yield* makeCalls(next.step, next.places, caller.value)
-      else if (!(yield* thinkOnce(next.step, caller.value, aside))) return "ended" as const
+      if (next.do === "make") {
+        yield* inStep(next.step, makeCalls(next.step, next.places, caller.value))
+        continue
+      }
+      // What a step asks for is made within it.
+      const whole = Effect.flatMap(thinkOnce(next.step, caller.value, aside), (goesOn) => {
+        const then = goesOn ? proceed(work.steps) : undefined
+        return then?.do === "make"
+          ? Effect.as(makeCalls(then.step, then.places, caller.value), true)
+          : Effect.succeed(goesOn)
+      })
+      if (!(yield* inStep(next.step, whole))) return "ended" as const
     }
   })
 })

@@ -1,6 +1,6 @@
 /** A step's calls through the one road, one after another. One that waits does not hold up the next. */
 import { Caller, type CallId, type CallRun } from "@stoa/contract"
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import { Calls } from "../../calls/Calls.ts"
 import type { CallPart } from "../../models/Said.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
@@ -10,6 +10,8 @@ import { configOf, type RunRow } from "../rows.ts"
 const longest = 310_000
 const longestPause = 60_000
 const mostTries = 5
+
+class CallFailed extends Data.Error<{ readonly message: string }> {}
 
 export const makeMaking = Effect.gen(function* () {
   const calls = yield* Calls
@@ -60,7 +62,7 @@ export const makeMaking = Effect.gen(function* () {
     })
     for (let tried = 1; ; tried++) {
       const made = yield* Effect.result(anywhere)
-      if (made._tag === "Success") return
+      if (made._tag === "Success") return made.success
       const { message, retryAfter } = made.failure
       // Too many at once: it comes again when there is room, and is told so if there is none for long.
       if (tried === mostTries) return yield* Effect.orDie(nowhere({ fault: message }))
@@ -68,5 +70,15 @@ export const makeMaking = Effect.gen(function* () {
     }
   })
 
-  return make
+  /** How a call ended is how its span ends; the run reads that from its row. */
+  return (row: RunRow, caller: Caller["Service"], step: number, place: number, part: CallPart) =>
+    make(row, caller, step, place, part).pipe(
+      Effect.flatMap((call) =>
+        call !== undefined && !["failed", "refused", "expired"].includes(call.state)
+          ? Effect.void
+          : Effect.fail(new CallFailed({ message: call?.error ?? "refused" })),
+      ),
+      Effect.withSpan(part.tool, { attributes: { "stoa.run": row.id, "stoa.step": step, "stoa.place": place } }),
+      Effect.ignore,
+    )
 })

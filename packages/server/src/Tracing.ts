@@ -1,0 +1,55 @@
+/**
+ * Where spans go: run > step > call, under the trace id of what woke the run. To whatever speaks OTLP, or to Sentry, which does
+ * so under an address of its own. Where nobody collects them, none are made.
+ */
+import { Effect, Layer, Option, Redacted, References } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { OtlpSerialization, OtlpTracer } from "effect/observability"
+import { Settings } from "./Settings.ts"
+import { refuse } from "./store/StartError.ts"
+
+interface Collector {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A DSN is https://KEY@HOST/PROJECT; undefined, where it is not. Pure. */
+export const sentryOf = (dsn: string): Collector | undefined => {
+  const url = URL.parse(dsn)
+  const parts = url?.pathname.split("/").filter((part) => part !== "") ?? []
+  const project = parts.at(-1)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username === "" || project === undefined) return undefined
+  const before = parts
+    .slice(0, -1)
+    .map((part) => `/${part}`)
+    .join("")
+  return {
+    url: `${url.protocol}//${url.host}${before}/api/${project}/integration/otlp/v1/traces`,
+    headers: { "x-sentry-auth": `sentry sentry_key=${url.username}` },
+  }
+}
+
+const collectorOf = Effect.gen(function* () {
+  const { otlpUrl, sentryDsn } = yield* Settings
+  if (Option.isSome(otlpUrl)) return { url: `${otlpUrl.value.replace(/\/$/, "")}/v1/traces`, headers: {} }
+  if (Option.isNone(sentryDsn)) return undefined
+  return (
+    sentryOf(Redacted.value(sentryDsn.value)) ??
+    (yield* refuse("SENTRY_DSN is not a DSN. Give one such as https://KEY@o1.ingest.sentry.io/2, or unset it."))
+  )
+})
+
+export const tracing = Layer.unwrap(
+  Effect.map(collectorOf, (collector) =>
+    collector === undefined
+      ? Layer.succeed(References.TracerEnabled, false)
+      : Layer.merge(
+          Layer.succeed(References.TracerEnabled, true),
+          OtlpTracer.layer({
+            ...collector,
+            resource: { serviceName: "stoa" },
+            exportInterval: "1 second",
+          }).pipe(Layer.provide(Layer.merge(OtlpSerialization.layerJson, FetchHttpClient.layer))),
+        ),
+  ),
+)

@@ -1,0 +1,77 @@
+/** Spans as a collector gets them: a run, its steps, their calls, under the trace of what woke the run. */
+import { assert, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { http } from "../../../tools/test/egressLoopback.ts"
+import { SqlClient } from "effect/sql"
+import { sentryOf } from "../../src/Tracing.ts"
+import { ask } from "../house.ts"
+import { someone } from "../spaces/spacesGuests.ts"
+import { dm, ended, runsHouse, setRules, thinker } from "./runsKit.ts"
+
+interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly status: { readonly code: number }
+}
+interface Exported {
+  readonly resourceSpans: ReadonlyArray<{ readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }> }>
+}
+
+const spans: Array<Span> = []
+const collected = Layer.unwrap(
+  Effect.gen(function* () {
+    const collector = yield* http((_, response, body) => {
+      for (const { scopeSpans } of (JSON.parse(body) as Exported).resourceSpans)
+        for (const scope of scopeSpans) spans.push(...scope.spans)
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+    })
+    return runsHouse({ store: "sqlite", env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } })
+  }),
+)
+
+layer(collected, { excludeTestServices: true, timeout: 60_000 })("spans", (it) => {
+  it.effect("S0-52 X-46 a tool's span is a grandchild of its run's, has its name, and fails when it fails", () =>
+    Effect.gen(function* () {
+      const [pam, bot] = [yield* someone(), yield* thinker()]
+      yield* setRules([
+        { when: { step: 1 }, call: [{ tool: "whoami" }, { tool: "list_members", input: { space: "nowhere" } }] },
+        { when: { step: 2 }, call: [{ tool: "no_such_tool" }] },
+      ])
+      const space = yield* dm(pam, bot)
+      yield* ask(() => pam.client.spaces.post(space.id, { text: "go" }))
+      const [run] = yield* ended(bot)
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* sql<{ correlationId: string }>`SELECT correlation_id FROM runs WHERE id = ${run!.id}`
+      const mine = () => spans.filter(({ traceId }) => traceId === row!.correlationId)
+      // Exported every second.
+      while (!mine().some(({ name }) => name === "run")) yield* Effect.sleep(20)
+      const top = mine().find(({ name }) => name === "run")!
+      const steps = mine().filter(({ name }) => name === "step")
+      assert.strictEqual(steps.length, 3)
+      assert.isTrue(steps.every(({ parentSpanId }) => parentSpanId === top.spanId))
+      const calls = ["whoami", "list_members", "no_such_tool"].map((tool) => mine().filter(({ name }) => name === tool))
+      assert.deepStrictEqual(
+        calls.map((some) => some.length),
+        [1, 1, 1],
+      )
+      const [one, two, three] = calls.flat()
+      assert.deepStrictEqual(
+        [one!.parentSpanId, two!.parentSpanId, three!.parentSpanId],
+        [steps[0]!.spanId, steps[0]!.spanId, steps[1]!.spanId],
+      )
+      // OpenTelemetry: 1 is well, 2 is an error.
+      assert.deepStrictEqual([one!.status.code, two!.status.code, three!.status.code], [1, 2, 2])
+    }),
+  )
+})
+
+it("a DSN of Sentry says where its spans go, and nothing else does", () => {
+  assert.deepStrictEqual(sentryOf("https://abc@o1.ingest.sentry.io/42"), {
+    url: "https://o1.ingest.sentry.io/api/42/integration/otlp/v1/traces",
+    headers: { "x-sentry-auth": "sentry sentry_key=abc" },
+  })
+  for (const wrong of ["", "abc", "https://o1.ingest.sentry.io/42", "https://abc@o1.ingest.sentry.io", "ftp://a@b/1"])
+    assert.isUndefined(sentryOf(wrong))
+})
