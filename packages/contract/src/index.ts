@@ -25,16 +25,12 @@ export {
   type EventBody,
   type EventKind,
   eventSchemas,
-  FaceName,
-  faces,
-  inputOf,
   kinds,
-  nameOfEvent,
-  nameOn,
   type NewEvent,
   eventVersion,
   upgradedBody,
 } from "./Event.ts"
+export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"
 export { quoted, visible, visibleJson, visibleLines, visibleValue } from "./decisions/foreignText.ts"
 export { Provenance } from "./access/Provenance.ts"
 export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMessage } from "./spaces/Message.ts"

@@ -1,10 +1,9 @@
 /**
  * All the wiring, top to bottom: folder and store, the services on the store, access, the configuration file, and the
- * doors. Nothing else composes layers.
+ * doors (`Doors.ts`). Nothing else composes layers.
  */
 import { join } from "node:path"
-import { Effect, Layer, Option, Redacted, Stream } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { Agents } from "./access/identity/Agents.ts"
 import { AllowLists } from "./access/rights/AllowLists.ts"
 import { Audit } from "./access/audit/Audit.ts"
@@ -48,17 +47,7 @@ import { Notifications } from "./decisions/notices/Notifications.ts"
 import { layerNotificationSender, LinkAddress } from "./decisions/notices/NotificationSender.ts"
 import { SpaceMembers } from "./decisions/electorate/SpaceMembers.ts"
 import { RightsChanges } from "./decisions/RightsChanges.ts"
-import { acceptFinding, doctorReport } from "./Doctor.ts"
-import { Acting } from "./doors/Acting.ts"
-import { Endings } from "./doors/Endings.ts"
-import { Feed } from "./doors/Feed.ts"
-import { layerAuthentication } from "./doors/http/Authentication.ts"
-import { guard } from "./doors/http/guard.ts"
-import { routes } from "./doors/http/Routes.ts"
-import { layerHouseDesk } from "./doors/mcp/desk/houseDesk.ts"
-import { MCPDoor } from "./doors/mcp/MCPDoor.ts"
-import { NodeServer } from "./doors/node/NodeServer.ts"
-import { Upkeep } from "./doors/Upkeep.ts"
+import { doors, type Keys, version } from "./Doors.ts"
 import { migrations } from "./Migrations.ts"
 import { Embeddings } from "./models/Embeddings.ts"
 import { Languages } from "./models/Languages.ts"
@@ -116,16 +105,6 @@ import { Tree } from "./team/Tree.ts"
 import { Toolsets } from "./toolsets/Toolsets.ts"
 import { ServerContents } from "./upstreams/contents/ServerContents.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
-
-const version = "0.1.0"
-
-/** The house's own keys: from a setting, or made once and kept in the folder. */
-export interface Keys {
-  readonly secret: Redacted.Redacted
-  readonly admin: Redacted.Redacted
-  /** The made admin token has not been shown yet: it is, once. */
-  readonly adminIsNew: boolean
-}
 
 export const linkShown = "sign-in-link-shown"
 
@@ -301,84 +280,6 @@ const settled = (keys: Keys) =>
       yield* (yield* Starting).over
     }).pipe((start) =>
       Effect.suspend(() => causedBy({ correlationId: newCorrelation(), actor: null, provenance: "house" }, start)),
-    ),
-  )
-
-const upkeep = (keys: Keys) =>
-  Layer.effect(
-    Upkeep,
-    Effect.gen(function* () {
-      const backup = yield* Backup
-      const configuration = yield* Configuration
-      const disk = yield* Disk
-      const server = yield* NodeServer
-      const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
-      const { publicUrl } = yield* Settings
-      const address = yield* Address
-      yield* address.tell(
-        Option.getOrElse(publicUrl, () => server.url),
-        server.url,
-      )
-      const here = yield* address.known
-      return Upkeep.of({
-        version,
-        address: () => here,
-        ready: () => (server.draining() ? "draining" : "ok"),
-        diskFull: disk.isFull,
-        reload: configuration.apply,
-        doctor: Effect.provideContext(doctorReport, context),
-        accept: (check) => Effect.provideContext(acceptFinding(check), context),
-        // A copy that breaks off midway breaks the connection: the client must not take it for whole.
-        backup: ({ withKey }) => Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})),
-      })
-    }),
-  )
-
-const server = Layer.unwrap(Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })))
-
-const guarding = Effect.gen(function* () {
-  const settings = yield* Settings
-  const { draining, port } = yield* NodeServer
-  const publicUrl = Option.match(settings.publicUrl, { onNone: () => undefined, onSome: (url) => new URL(url) })
-  return { host: settings.host, port, publicUrl, draining }
-})
-
-/** Takes its path before the router, and is there before the first request. */
-const mcp = (keys: Keys) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      return MCPDoor.layer({ guard: yield* guarding, version, key: keys.secret })
-    }),
-  ).pipe(Layer.provide(layerHouseDesk))
-
-/**
- * A signed link is longer than what a path's part may be by default, and so is a name in another script. A path has one
- * spelling: neither its case nor its slashes are folded.
- */
-const layerRouter = Layer.provide(
-  HttpRouter.layer,
-  Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: 2000, caseSensitive: true, ignoreDuplicateSlashes: false }),
-)
-
-const serving = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const router = yield* HttpRouter.HttpRouter
-    const guarded = guard(yield* guarding)(router.asHttpEffect())
-    yield* (yield* HttpServer.HttpServer).serve(guarded)
-  }),
-)
-
-const doors = (keys: Keys) =>
-  Layer.unwrap(
-    Effect.map(Settings, (settings) =>
-      serving.pipe(
-        Layer.provide(routes.pipe(Layer.provideMerge(layerRouter))),
-        Layer.provide(layerAuthentication),
-        Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
-        Layer.provideMerge(Layer.mergeAll(Endings.layer, Acting.layer(settings.anonymous))),
-        Layer.provide(HttpServer.layerServices),
-        Layer.provideMerge(server),
-      ),
     ),
   )
 

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Event, FaceName } from "../Event.ts"
+import { Event } from "../Event.ts"
+import { FaceName } from "../Faces.ts"
 
 export const lastEventId = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 

@@ -10,7 +10,8 @@ import {
   TooManyRequests,
   WrongState,
 } from "../Errors.ts"
-import { Event, FaceName } from "../Event.ts"
+import { Event } from "../Event.ts"
+import { FaceName } from "../Faces.ts"
 import { Message, NewMessage } from "../spaces/Message.ts"
 import { pageOfMany, pageQuery } from "../Page.ts"
 import { PrincipalRef } from "../access/Principal.ts"

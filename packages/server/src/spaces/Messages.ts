@@ -25,7 +25,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
-import type { PostOptions } from "./PostOptions.ts"
+import type { MessageQuery, PostOptions } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
@@ -34,12 +34,6 @@ import { carried, recipientsOf, readsMentions } from "./trigger.ts"
 
 /** So far up a thread is looked for those who take part in it. */
 const deepest = 100
-
-export interface MessageQuery {
-  readonly limit?: number
-  readonly before?: number
-  readonly after?: number
-}
 
 type Refused = Missing | Forbidden | WrongState
 

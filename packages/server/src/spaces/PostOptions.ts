@@ -11,3 +11,10 @@ export interface PostOptions {
   /** It goes along an edge of a team: to these, whoever else is in the space. */
   readonly mail?: { readonly kind: MailKind; readonly to: ReadonlyArray<PrincipalId> }
 }
+
+/** Which messages of a space are read. */
+export interface MessageQuery {
+  readonly limit?: number
+  readonly before?: number
+  readonly after?: number
+}

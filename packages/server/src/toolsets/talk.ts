@@ -5,7 +5,8 @@ import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
-import { type MessageQuery, Messages } from "../spaces/Messages.ts"
+import { Messages } from "../spaces/Messages.ts"
+import type { MessageQuery } from "../spaces/PostOptions.ts"
 import { isMember, Spaces } from "../spaces/Spaces.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

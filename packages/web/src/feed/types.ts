@@ -13,7 +13,6 @@ export type Principal = Plain<Contract.Principal>
 export type Run = Plain<Contract.Run>
 export type RunStep = Plain<Contract.RunStep>
 export type RunMessage = Plain<Contract.RunMessage>
-export type RunWait = Plain<Contract.RunWait>
 export type MemoryRecord = Plain<Contract.MemoryRecord>
 export type MemoryVersion = Plain<Contract.MemoryVersion>
 /** An input, a result, a value: whatever a tool takes or gives. */

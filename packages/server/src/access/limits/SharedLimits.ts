@@ -22,7 +22,7 @@ const decode = Schema.decodeUnknownOption(
 )
 
 /** The fullest first: what does not fit is what matters least. Pure. */
-export const noticeOf = (from: string, taken: ReadonlyMap<string, number>): string => {
+const noticeOf = (from: string, taken: ReadonlyMap<string, number>): string => {
   let room = mostBytes - from.length
   const kept: Array<string> = []
   for (const [key, millis] of [...taken].toSorted(([, one], [, other]) => other - one)) {

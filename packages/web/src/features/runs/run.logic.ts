@@ -2,7 +2,7 @@
 import type { Run, RunStep } from "../../feed/types.ts"
 import { moment } from "../../feed/clock.ts"
 
-export type SpanKind = "step" | "model" | "tool" | "wait" | "memory" | "speech" | "run"
+type SpanKind = "step" | "model" | "tool" | "wait" | "memory" | "speech" | "run"
 type StepCall = RunStep["calls"][number]
 
 export interface Span {

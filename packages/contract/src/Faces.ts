@@ -1,0 +1,54 @@
+/** What the seeds call our events: each event has one source, and a face only renames it. */
+import { Schema } from "effect"
+import type { Delta, Event, EventKind } from "./Event.ts"
+
+/** The seeds' names for our events, by face (X-45): each event has one source, and a face only renames it. */
+export const faces = {
+  office: {
+    "message.created": "message_created",
+    "message.edited": "message_updated",
+    "message.deleted": "message_deleted",
+    "reaction.added": "reaction_added",
+    "reaction.removed": "reaction_removed",
+    typing: "agent_typing",
+    "run.started": "agent_typing",
+    "run.ended": "agent_done",
+  },
+  gateway: {
+    "message.created": "smartSpace.message",
+    typing: "agent.active",
+    "call.input": "tool-input-delta",
+    "run.started": "agent.active",
+    "run.ended": "agent.inactive",
+  },
+  skills: { "access.denied": "identity.access-denied" },
+  team: { "message.created": "message.enqueued" },
+} as const satisfies Record<string, Partial<Record<EventKind | Delta["kind"], string>>>
+export const FaceName = Schema.Literals(["office", "gateway", "skills", "team"])
+export type FaceName = typeof FaceName.Type
+
+export const nameOn = (face: FaceName | undefined, kind: string): string =>
+  (face === undefined ? undefined : (faces[face] as Record<string, string | undefined>)[kind]) ?? kind
+
+/** Seeds 001 and 004 name what became of a call; the house has one event for its message and one for its end. */
+export const nameOfEvent = (face: FaceName | undefined, event: Event): string => {
+  if (face === "gateway" && (event.kind === "message.created" || event.kind === "message.settled")) {
+    const { call } = event.body.message
+    if (call !== null)
+      return "error" in call ? "tool-call.error" : "output" in call ? "tool-call.complete" : "tool-call.start"
+  }
+  if (face === "gateway" && event.kind === "run.waiting") return `run.${event.body.state}`
+  if (face === "skills" && event.kind === "call.settled")
+    return event.body.state === "done" ? "tools.executed" : "tools.failed"
+  return nameOn(face, event.kind)
+}
+
+/** A call that begins in a space: its input came whole, and so is one delta (S1-70). */
+export const inputOf = (event: Event): Delta | undefined => {
+  // What a run's model asked for was shown as it came.
+  if (event.kind !== "message.created" || event.body.run !== undefined) return undefined
+  const { call } = event.body.message
+  if (call === null || "output" in call || "error" in call) return undefined
+  const { actor, at, space } = event
+  return { kind: "call.input", at, space, actor, body: { call: call.id, delta: JSON.stringify(call.input) } }
+}

@@ -1,0 +1,107 @@
+/** The doors of the house, composed: what an operator asks of it, the HTTP API, the feed and MCP. */
+import { Effect, Layer, Option, type Redacted, Stream } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { acceptFinding, doctorReport } from "./Doctor.ts"
+import { Acting } from "./doors/Acting.ts"
+import { Endings } from "./doors/Endings.ts"
+import { Feed } from "./doors/Feed.ts"
+import { layerAuthentication } from "./doors/http/Authentication.ts"
+import { guard } from "./doors/http/guard.ts"
+import { routes } from "./doors/http/Routes.ts"
+import { layerHouseDesk } from "./doors/mcp/desk/houseDesk.ts"
+import { MCPDoor } from "./doors/mcp/MCPDoor.ts"
+import { NodeServer } from "./doors/node/NodeServer.ts"
+import { Upkeep } from "./doors/Upkeep.ts"
+import { Address } from "./calls/waiting/Address.ts"
+import { Configuration } from "./Configuration.ts"
+import { Settings } from "./Settings.ts"
+import { Backup } from "./store/backup/Backup.ts"
+import { Disk } from "./store/database/Disk.ts"
+
+export const version = "0.1.0"
+
+/** The house's own keys: from a setting, or made once and kept in the folder. */
+export interface Keys {
+  readonly secret: Redacted.Redacted
+  readonly admin: Redacted.Redacted
+  /** The made admin token has not been shown yet: it is, once. */
+  readonly adminIsNew: boolean
+}
+
+const upkeep = (keys: Keys) =>
+  Layer.effect(
+    Upkeep,
+    Effect.gen(function* () {
+      const backup = yield* Backup
+      const configuration = yield* Configuration
+      const disk = yield* Disk
+      const server = yield* NodeServer
+      const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
+      const { publicUrl } = yield* Settings
+      const address = yield* Address
+      yield* address.tell(
+        Option.getOrElse(publicUrl, () => server.url),
+        server.url,
+      )
+      const here = yield* address.known
+      return Upkeep.of({
+        version,
+        address: () => here,
+        ready: () => (server.draining() ? "draining" : "ok"),
+        diskFull: disk.isFull,
+        reload: configuration.apply,
+        doctor: Effect.provideContext(doctorReport, context),
+        accept: (check) => Effect.provideContext(acceptFinding(check), context),
+        // A copy that breaks off midway breaks the connection: the client must not take it for whole.
+        backup: ({ withKey }) => Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})),
+      })
+    }),
+  )
+
+const server = Layer.unwrap(Effect.map(Settings, ({ host, port }) => NodeServer.layer({ host, port })))
+
+const guarding = Effect.gen(function* () {
+  const settings = yield* Settings
+  const { draining, port } = yield* NodeServer
+  const publicUrl = Option.match(settings.publicUrl, { onNone: () => undefined, onSome: (url) => new URL(url) })
+  return { host: settings.host, port, publicUrl, draining }
+})
+
+/** Takes its path before the router, and is there before the first request. */
+const mcp = (keys: Keys) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      return MCPDoor.layer({ guard: yield* guarding, version, key: keys.secret })
+    }),
+  ).pipe(Layer.provide(layerHouseDesk))
+
+/**
+ * A signed link is longer than what a path's part may be by default, and so is a name in another script. A path has one
+ * spelling: neither its case nor its slashes are folded.
+ */
+const layerRouter = Layer.provide(
+  HttpRouter.layer,
+  Layer.succeed(HttpRouter.RouterConfig, { maxParamLength: 2000, caseSensitive: true, ignoreDuplicateSlashes: false }),
+)
+
+const serving = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const guarded = guard(yield* guarding)(router.asHttpEffect())
+    yield* (yield* HttpServer.HttpServer).serve(guarded)
+  }),
+)
+
+export const doors = (keys: Keys) =>
+  Layer.unwrap(
+    Effect.map(Settings, (settings) =>
+      serving.pipe(
+        Layer.provide(routes.pipe(Layer.provideMerge(layerRouter))),
+        Layer.provide(layerAuthentication),
+        Layer.provideMerge(Layer.mergeAll(Feed.layer, upkeep(keys), mcp(keys))),
+        Layer.provideMerge(Layer.mergeAll(Endings.layer, Acting.layer(settings.anonymous))),
+        Layer.provide(HttpServer.layerServices),
+        Layer.provideMerge(server),
+      ),
+    ),
+  )
