@@ -5,10 +5,17 @@ import type { Decision, Json } from "../../feed/types.ts"
 import { argumentsOf, cut, textOf } from "./decision.logic.ts"
 import { words } from "./words/en.ts"
 
-const Value = ({ value }: { readonly value: Json }) => {
+/** What is to be approved is shown whole; what is over begins with its first lines. */
+const Value = ({ isWhole, value }: { readonly value: Json; readonly isWhole: boolean }) => {
   const [all, show] = useState(false)
   const text = visibleLines(textOf(value)).join("\n")
   const short = cut(text)
+  if (isWhole && short.signs > 0)
+    return (
+      <dd className="pre whole" tabIndex={0}>
+        {text}
+      </dd>
+    )
   if (all || short.signs === 0) return <dd className="pre">{text}</dd>
   return (
     <dd className="pre">
@@ -24,13 +31,18 @@ export const Arguments = ({ decision }: { readonly decision: Decision }) => {
   const list = argumentsOf(decision)
   if (list.length === 0) return <p className="faint small">{words.noInput}</p>
   return (
-    <dl className="args">
-      {list.map(({ name, value }) => (
-        <div key={name} className="pair">
-          <dt>{visibleLines(name).join(" ")}</dt>
-          <Value value={value} />
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl className="args">
+        {list.map(({ name, value }) => (
+          <div key={name} className="pair">
+            <dt>{visibleLines(name).join(" ")}</dt>
+            <Value value={value} isWhole={decision.state === "open"} />
+          </div>
+        ))}
+      </dl>
+      {decision.inputSize === undefined || decision.inputDigest === undefined ? null : (
+        <p className="faint small digest">{words.size(decision.inputSize, decision.inputDigest)}</p>
+      )}
+    </>
   )
 }

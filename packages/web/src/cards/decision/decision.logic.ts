@@ -34,16 +34,26 @@ export const argumentsOf = (decision: Decision): ReadonlyArray<Argument> => {
   const properties = isFields(decision.schema) ? decision.schema["properties"] : undefined
   const order = isFields(properties) ? Object.keys(properties) : []
   const names = [
-    ...order.filter((name) => name in input),
+    ...order.filter((name) => Object.hasOwn(input, name)),
     ...Object.keys(input).filter((name) => !order.includes(name)),
   ]
   return names.map((name) => ({ name, value: input[name]! }))
 }
 
+/** What could be taken for something other than the text it is. */
+const isAmbiguous = (text: string): boolean => {
+  if (text === "" || text !== text.trim()) return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** No two values look the same: a text is shown as it is, unless it reads like another value. */
 export const textOf = (value: Json): string => {
-  if (typeof value === "string") return value
-  if (Array.isArray(value) && value.every((one) => typeof one === "string" || typeof one === "number"))
-    return value.join(", ")
+  if (typeof value === "string") return isAmbiguous(value) ? JSON.stringify(value) : value
   return JSON.stringify(value, null, typeof value === "object" ? 2 : 0)
 }
 

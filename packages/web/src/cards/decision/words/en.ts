@@ -12,6 +12,7 @@ export const words = {
   asked: (who: string) => `${who}, asked`,
   inSpace: "in",
   noInput: "No input.",
+  size: (bytes: number, digest: string) => `The whole input: ${bytes} bytes, sha256 ${digest}`,
   more: (count: number) => (count === 1 ? "1 more line" : `${count} more lines`),
   moreSigns: (count: number) => `${count} more characters`,
   approve: "Approve",
