@@ -61,6 +61,8 @@ export const AgentThinker = Schema.Union([
     kind: Schema.Literal("program"),
     ...program,
     workspace: Schema.optionalKey(Path),
+    /** The folder of the workspace in which it works; it sees the whole. */
+    subdir: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4096))),
     /** The programs that it may give to those it makes, by name, beside its own. */
     children: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct(program).check(commandFits))),
   }).check(commandFits),

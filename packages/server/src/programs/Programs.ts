@@ -3,8 +3,8 @@
  * speaks, and ended with everything it started. What fails, fails this turn and nothing else.
  */
 // edge: the files of a turn
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { type Agent, placeholdersIn, type ProgramName } from "@stoa/contract"
 import { programEnvironment, Redactor } from "@stoa/tools"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
@@ -12,6 +12,7 @@ import { Confidential } from "../access/secrets/Confidential.ts"
 import { makeReveal } from "../access/secrets/Reveal.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
+import { putInside } from "./inside.ts"
 import { boxArguments, findBubblewrap } from "./isolation.ts"
 import { runProcess } from "./process.ts"
 import { claude } from "./providers/claude.ts"
@@ -77,13 +78,19 @@ export class Programs extends Context.Service<
       const reveal = yield* makeReveal
       const confidential = yield* Confidential
       const workspaces = yield* Workspaces
-      const turns = join(folder.path, "turns")
+      const turns = join(realpathSync(folder.path), "turns")
       // What a house that was killed left there; its programs are gone with it.
       rmSync(turns, { recursive: true, force: true })
       let found: { readonly bwrap: string | undefined } | undefined
-      const bubblewrap = () => (found ??= { bwrap: findBubblewrap(undefined) }).bwrap
+      const bubblewrap = () => (found ??= { bwrap: findBubblewrap(process.getuid?.() === 0) }).bwrap
       const isolation = () =>
         settings.programs === "unisolated" ? "none" : bubblewrap() === undefined ? undefined : "bubblewrap"
+
+      /** What no program sees, whatever else of the machine it does. */
+      const hidden = () => {
+        const file = resolve(settings.config)
+        return { folder: realpathSync(folder.path), file: existsSync(file) ? realpathSync(file) : undefined }
+      }
 
       const secondsOf = ({ turnSeconds = usualSeconds }: ProgramThinker) => turnSeconds
 
@@ -115,7 +122,9 @@ export class Programs extends Context.Service<
         redactor.add(token)
         confidential.add(token)
         const place = join(turns, `${request.run}.${request.step}`)
-        const workspace = yield* Effect.mapError(workspaces.open(agent, thinker), (message) => fail(message))
+        const workspace = yield* Effect.mapError(workspaces.open(agent, thinker, kept === "bubblewrap"), (message) =>
+          fail(message),
+        )
         const server: MCPEntry = { type: "http", url: request.url, headers: { Authorization: `Bearer ${token}` } }
         const line = provider.line({
           thinker,
@@ -143,12 +152,12 @@ export class Programs extends Context.Service<
         ]
         const write = Effect.try({
           try: () => {
-            for (const file of files) {
-              const path = join(file.in === "turn" ? place : workspace.path, file.path)
-              mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-              writeFileSync(path, file.text, { mode: 0o600 })
-            }
-            chmodSync(place, 0o700)
+            const { path, subdir, user } = workspace
+            mkdirSync(place, { recursive: true, mode: 0o700 })
+            if (user !== undefined) chownSync(place, user.uid, user.gid)
+            for (const file of files)
+              if (file.in === "turn") putInside(place, file.path, file.text, user)
+              else putInside(path, join(subdir, file.path), file.text, user)
           },
           catch: (cause) => fail(`The files of its turn could not be written: ${String(cause)}`),
         })
@@ -157,18 +166,27 @@ export class Programs extends Context.Service<
             ? [
                 bubblewrap()!,
                 [
-                  ...boxArguments({ workspace: workspace.path, folder: place, binds: workspace.binds, network }),
+                  ...boxArguments({
+                    workspace: workspace.path,
+                    subdir: workspace.subdir,
+                    folder: place,
+                    binds: workspace.binds,
+                    hidden: hidden(),
+                    network,
+                    user: workspace.user,
+                  }),
                   line.command,
                   ...line.args,
                 ],
               ]
             : [line.command, line.args]
+        const cwd = kept === "bubblewrap" ? workspace.path : join(workspace.path, workspace.subdir)
         const reading = provider.read()
         const cleaned = redactor.stream()
         const seconds = secondsOf(thinker)
         const ran = yield* write.pipe(
           Effect.andThen(
-            runProcess({ command: program, args, env, cwd: workspace.path, graceMs }, line.stdin, seconds, (chunk) => {
+            runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {
               const shown = reading.take(chunk)
               if (shown !== "") show(cleaned.json({ text: shown }).text)
             }),

@@ -1,8 +1,17 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { confine } from "./Workspaces.ts"
+import { confine, putInside } from "./inside.ts"
 
 const withFolder = (body: (outer: string, outside: string) => void): void => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "stoa-confine-")))
@@ -21,11 +30,27 @@ it("S3-43 a subdirectory stays inside of the workspace by its real path, and is 
     assert.strictEqual(confine(outer, "a/b"), join(outer, "a", "b"))
     for (const way of ["..", "a/../..", "../out", outside, "a/\0"]) assert.throws(() => confine(outer, way))
     symlinkSync(outside, join(outer, "link"))
-    assert.throws(() => confine(outer, "link"), /leads out/)
-    assert.throws(() => confine(outer, "link/new"), /leads out/)
-    symlinkSync(join(outer, "a"), join(outer, "near"))
-    assert.strictEqual(confine(outer, "near/b"), join(outer, "a", "b"))
+    assert.throws(() => confine(outer, "link"), /over a link/)
+    assert.throws(() => confine(outer, "link/new"), /over a link/)
+    symlinkSync("a", join(outer, "near"))
+    assert.throws(() => confine(outer, "near/b"), /over a link/)
+    assert.deepStrictEqual(readdirSync(outside), [])
     writeFileSync(join(outer, "file"), "")
     assert.throws(() => confine(outer, "file"), /no folder/)
+  })
+})
+
+it("a file of the house's is written over a planted link, never through it", () => {
+  withFolder((outer, outside) => {
+    writeFileSync(join(outside, "theirs"), "theirs")
+    mkdirSync(join(outer, ".cursor"))
+    symlinkSync(join(outside, "theirs"), join(outer, ".cursor", "mcp.json"))
+    putInside(outer, ".cursor/mcp.json", "ours")
+    assert.strictEqual(readFileSync(join(outside, "theirs"), "utf8"), "theirs")
+    assert.strictEqual(readFileSync(join(outer, ".cursor", "mcp.json"), "utf8"), "ours")
+    rmSync(join(outer, ".cursor"), { recursive: true })
+    symlinkSync(outside, join(outer, ".cursor"))
+    assert.throws(() => putInside(outer, ".cursor/mcp.json", "ours"), /over a link/)
+    assert.deepStrictEqual(readdirSync(outside), ["theirs"])
   })
 })

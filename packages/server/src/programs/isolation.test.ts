@@ -1,13 +1,36 @@
+import { spawnSync } from "node:child_process"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { boxArguments } from "./isolation.ts"
+import { type Box, boxArguments, findBubblewrap, nobody } from "./isolation.ts"
 
-const box = { workspace: "/srv/w", folder: "/srv/t", binds: [], network: false } as const
+const box: Box = {
+  workspace: "/srv/w",
+  subdir: ".",
+  folder: "/srv/t",
+  binds: [],
+  hidden: { folder: "/srv/data", file: undefined },
+  network: false,
+  user: undefined,
+}
 
 it("the system is read-only, the workspace is not, there is no network, and it dies with us", () => {
   const args = boxArguments(box)
   const line = args.join(" ")
   for (const flag of ["--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-user", "--new-session"])
     assert.include(args, flag)
+  assert.include(line, "--cap-drop ALL")
   assert.include(line, "--ro-bind-try /usr /usr")
   assert.include(line, "--bind /srv/w /srv/w")
   assert.include(line, "--ro-bind /srv/t /srv/t")
@@ -23,4 +46,88 @@ it("the network is there where it is allowed; links are read-only unless they ar
   const args = boxArguments({ ...box, network: true, binds })
   assert.notInclude(args, "--unshare-net")
   assert.include(args.join(" "), "--ro-bind /srv/a /srv/a --bind /srv/b /srv/b --bind /srv/w /srv/w")
+})
+
+const isRoot = process.getuid?.() === 0
+const bwrap = findBubblewrap(isRoot)
+
+/** A machine in small: a system folder in which the house keeps its data, and what a program outside of the box must not reach. */
+const onMachine = (body: (at: { readonly root: string; readonly box: Box; readonly run: Run }) => void): void => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "stoa-box-")))
+  try {
+    const [opt, outside] = [join(root, "opt"), join(root, "outside")]
+    const data = join(opt, "stoa")
+    const [workspace, folder] = [join(data, "workspaces", "w"), join(data, "turns", "t")]
+    for (const path of [outside, workspace, folder]) mkdirSync(path, { recursive: true, mode: 0o700 })
+    writeFileSync(join(data, "secret-key"), "the key", { mode: 0o644 })
+    writeFileSync(join(opt, "stoa.config.json"), "the config", { mode: 0o644 })
+    writeFileSync(join(outside, "private"), "private", { mode: 0o644 })
+    writeFileSync(join(folder, "mcp.json"), "the turn", { mode: 0o644 })
+    chmodSync(opt, 0o755)
+    chmodSync(outside, 0o777)
+    if (isRoot) for (const path of [workspace, folder]) chownSync(path, nobody.uid, nobody.gid)
+    const usual: Box = {
+      ...box,
+      workspace,
+      folder,
+      hidden: { folder: data, file: join(opt, "stoa.config.json") },
+      user: isRoot ? nobody : undefined,
+      system: ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/nix", opt],
+    }
+    const run: Run = (script, more = {}) => {
+      const ran = spawnSync(bwrap!, [...boxArguments({ ...usual, ...more }), "/bin/sh", "-c", script], {
+        cwd: workspace,
+        encoding: "utf8",
+        env: { PATH: "/usr/bin:/bin" },
+        timeout: 20_000,
+      })
+      return { ok: ran.status === 0, said: `${ran.stdout}${ran.stderr}`.trim() }
+    }
+    body({ root, box: usual, run })
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+type Run = (script: string, more?: Partial<Box>) => { readonly ok: boolean; readonly said: string }
+
+it.skipIf(bwrap === undefined)(
+  "a real box: it writes to its workspace, reads its turn, and nothing of the house",
+  () => {
+    onMachine(({ box: { folder, workspace }, root, run }) => {
+      assert.deepStrictEqual(run("echo hello > made && pwd"), { ok: true, said: workspace })
+      assert.isTrue(existsSync(join(workspace, "made")))
+      assert.deepStrictEqual(run(`cat ${folder}/mcp.json`), { ok: true, said: "the turn" })
+      assert.isFalse(run(`echo no > ${folder}/mcp.json`).ok)
+      // The data folder lies in a folder of the system, and is seen in it all the same: empty but for its own.
+      assert.deepStrictEqual(run(`ls ${root}/opt/stoa`), { ok: true, said: "turns\nworkspaces" })
+      assert.isFalse(run(`cat ${root}/opt/stoa/secret-key`).ok)
+      assert.notInclude(run(`cat ${root}/opt/stoa.config.json`).said, "the config")
+      assert.isFalse(run(`cat ${root}/outside/private`).ok)
+    })
+  },
+)
+
+it.skipIf(bwrap === undefined)("a real box: no capabilities, not root, the system stays read-only", () => {
+  onMachine(({ root, run }) => {
+    assert.notStrictEqual(run("id -u").said, "0")
+    assert.match(run("grep CapEff /proc/self/status").said, /\b0+$/)
+    assert.match(run("grep CapPrm /proc/self/status").said, /\b0+$/)
+    assert.isFalse(run("cat /etc/shadow").ok)
+    for (const path of ["/usr", `${root}/opt`]) {
+      assert.isFalse(run(`mount -o remount,rw,bind ${path}`).ok)
+      assert.isFalse(run(`touch ${path}/made`).ok)
+    }
+    assert.isFalse(existsSync(join(root, "opt", "made")))
+  })
+})
+
+it.skipIf(bwrap === undefined)("a real box: a link in place of a folder of the workspace leads nowhere", () => {
+  onMachine(({ box: { workspace }, root, run }) => {
+    symlinkSync(join(root, "outside"), join(workspace, "sub"))
+    const { ok, said } = run("cat private; touch made", { subdir: "sub" })
+    assert.isFalse(ok)
+    assert.notInclude(said, "private")
+    assert.isFalse(existsSync(join(root, "outside", "made")))
+    assert.deepStrictEqual(run("pwd", { subdir: "." }), { ok: true, said: workspace })
+  })
 })

@@ -107,7 +107,8 @@ export class Team extends Context.Service<
           return thinker
         }
         const { children = {}, ...own } = thinker
-        const chosen = wanted.program === undefined ? own : children[wanted.program]
+        const given = wanted.program !== undefined && Object.hasOwn(children, wanted.program)
+        const chosen = wanted.program === undefined ? own : given ? children[wanted.program] : undefined
         if (chosen === undefined) {
           const names = Object.keys(children)
           return yield* bad(
@@ -115,11 +116,11 @@ export class Team extends Context.Service<
             `you were given no program "${wanted.program}"; ${names.length === 0 ? "leave it out" : `there are: ${names.join(", ")}`}`,
           )
         }
-        const workspace = yield* Effect.mapError(
+        const place = yield* Effect.mapError(
           workspaces.under(parent, thinker, wanted.workspaceSubdir ?? null),
           (message) => bad("workspace_subdir", message),
         )
-        return { ...chosen, kind: "program" as const, children, workspace }
+        return { ...chosen, kind: "program" as const, children, workspace: place.path, subdir: place.subdir }
       })
 
       /** It was made a moment ago, by the house: no file owns it. */

@@ -1,0 +1,89 @@
+/**
+ * Folders and files inside of a workspace, which a program changes while we look. Each step on the way is opened by its own
+ * and held, and no link is followed: what was looked at is what is used.
+ */
+// edge: folders and files
+import { closeSync, constants, fchownSync, fchmodSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
+import { isAbsolute, join } from "node:path"
+import type { User } from "./isolation.ts"
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+
+const codeOf = (cause: unknown): string | undefined => (cause as { readonly code?: string }).code
+
+/** The parts of a path inside of a workspace; nothing that leads out of it is one. */
+export const partsOf = (inner: string): ReadonlyArray<string> => {
+  if (isAbsolute(inner)) throw new Error(`"${inner}" is absolute; give a path inside of the workspace`)
+  const parts = inner.split(/[/\\]/).filter((part) => part !== "" && part !== ".")
+  if (parts.includes("..") || inner.includes("\0")) throw new Error(`"${inner}" leads out of the workspace`)
+  return parts
+}
+
+interface Held {
+  readonly fd: number
+  readonly path: string
+}
+
+/** A name in a folder that is held. Only Linux has a way to say so; elsewhere no program is kept apart anyway. */
+const named = ({ fd, path }: Held, part: string): string =>
+  process.platform === "linux" ? `/proc/self/fd/${fd}/${part}` : join(path, part)
+
+const step = (at: Held, part: string, inner: string, user: User | undefined): Held => {
+  let made = true
+  try {
+    mkdirSync(named(at, part), { mode: 0o700 })
+  } catch (cause) {
+    if (codeOf(cause) !== "EEXIST") throw cause
+    made = false
+  }
+  try {
+    const fd = openSync(named(at, part), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    if (made && user !== undefined) fchownSync(fd, user.uid, user.gid)
+    return { fd, path: join(at.path, part) }
+  } catch (cause) {
+    if (codeOf(cause) === "ELOOP" || codeOf(cause) === "ENOTDIR")
+      throw new Error(`"${inner}" is no folder, or goes over a link, which may lead out of the workspace`, { cause })
+    throw cause
+  }
+}
+
+const within = <A>(
+  outer: string,
+  inner: string,
+  parts: ReadonlyArray<string>,
+  user: User | undefined,
+  use: (folder: Held) => A,
+): A => {
+  let at: Held = { fd: openSync(outer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path: outer }
+  try {
+    for (const part of parts) {
+      const next = step(at, part, inner, user)
+      closeSync(at.fd)
+      at = next
+    }
+    return use(at)
+  } finally {
+    closeSync(at.fd)
+  }
+}
+
+/** A folder below another, made where it is not there. */
+export const confine = (outer: string, inner: string, user?: User): string =>
+  within(outer, inner, partsOf(inner), user, ({ path }) => path)
+
+/** A file below a folder, new: what had its name, link or not, is gone. */
+export const putInside = (outer: string, inner: string, text: string, user?: User): void => {
+  const parts = partsOf(inner)
+  within(outer, inner, parts.slice(0, -1), user, (folder) => {
+    const name = named(folder, parts.at(-1)!)
+    rmSync(name, { force: true })
+    const fd = openSync(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    try {
+      fchmodSync(fd, 0o600)
+      if (user !== undefined) fchownSync(fd, user.uid, user.gid)
+      writeSync(fd, text)
+    } finally {
+      closeSync(fd)
+    }
+  })
+}

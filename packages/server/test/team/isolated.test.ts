@@ -1,0 +1,72 @@
+/** Turns of programs that are kept apart from the machine, in real boxes. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, it as plain, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { findBubblewrap } from "../../src/programs/isolation.ts"
+import { ask, Guest } from "../house.ts"
+import { dm, ended } from "../runs/runsKit.ts"
+import { fresh, someone } from "../spaces/spacesGuests.ts"
+import { programmed, teamHouse } from "./teamKit.ts"
+
+const shell = (script: string) => ({ program: "command", command: ["/bin/sh", "-c", script] })
+const bwrap = findBubblewrap(process.getuid?.() === 0)
+
+if (bwrap !== undefined)
+  layer(teamHouse({ store: "sqlite", env: { STOA_PROGRAMS: "isolated" } }), {
+    excludeTestServices: true,
+    timeout: 60_000,
+  })("programs in a box", (it) => {
+    it.effect("a program sees its workspace and its turn, and neither the house's data nor what is root's", () =>
+      Effect.gen(function* () {
+        const { configFile, folder } = yield* Guest
+        const ada = yield* someone()
+        const look = `cat "$STOA_INSTRUCTIONS" >/dev/null && echo turn; touch made && echo made; ls ${folder};
+          cat ${configFile} ${folder}/stoa.db /etc/shadow 2>/dev/null | wc -c`
+        const bot = yield* programmed({ thinker: shell(look) })
+        const space = yield* dm(ada, bot)
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "look" }))
+        const [row] = yield* ended(bot)
+        assert.deepInclude(row!, { state: "completed", failure: null })
+        const { items } = yield* ask(() => ada.client.spaces.messages(space.id))
+        assert.deepStrictEqual(items.at(-1)!.text.split(/\s+/), ["turn", "made", "turns", "workspaces", "0"])
+        assert.isTrue(existsSync(join(folder, "workspaces", bot.id.slice(4), "made")))
+      }),
+    )
+
+    it.effect("a parent that puts a link in place of its child's folder leads the child nowhere", () =>
+      Effect.gen(function* () {
+        const { admin, folder } = yield* Guest
+        const outside = join(dirname(folder), fresh("outside"))
+        mkdirSync(outside, { mode: 0o777 })
+        const ada = yield* someone()
+        const lead = yield* programmed({
+          thinker: {
+            ...shell(`rm -rf sub; ln -s ${outside} sub; echo linked`),
+            children: { look: shell("touch made; pwd") },
+          },
+        })
+        const workspace = join(folder, "workspaces", lead.id.slice(4))
+        const child = yield* ask(() =>
+          admin.agents.spawn(lead.id, {
+            name: fresh("child"),
+            instructions: "Look.",
+            program: "look",
+            workspaceSubdir: "sub",
+          }),
+        )
+        const [first] = yield* ended(child)
+        assert.deepInclude(first!, { state: "completed", failure: null })
+        assert.deepStrictEqual(readdirSync(join(workspace, "sub")), ["made"])
+        const space = yield* dm(ada, lead)
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "link" }))
+        assert.strictEqual((yield* ended(lead)).at(-1)!.state, "completed")
+        yield* ask(() => admin.agents.say(child.id, { text: "again" }))
+        const second = (yield* ended(child, 2))[1]!
+        assert.strictEqual(second.state, "failed")
+        assert.match(second.failure!, /over a link/)
+        assert.deepStrictEqual(readdirSync(outside), [])
+      }),
+    )
+  })
+else plain.skip("programs in a box: there is no bubblewrap that works here", () => {})
