@@ -1,7 +1,7 @@
 /** Turns of programs that are kept apart from the machine, in real boxes. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { assert, it as plain, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { findBubblewrap } from "../../src/programs/isolation.ts"
 import { ask, Guest } from "../house.ts"
@@ -12,11 +12,11 @@ import { programmed, teamHouse } from "./teamKit.ts"
 const shell = (script: string) => ({ program: "command", command: ["/bin/sh", "-c", script] })
 const bwrap = findBubblewrap(process.getuid?.() === 0)
 
-if (bwrap !== undefined)
+describe.skipIf(bwrap === undefined)("programs in a box", () => {
   layer(teamHouse({ store: "sqlite", env: { STOA_PROGRAMS: "isolated" } }), {
     excludeTestServices: true,
     timeout: 60_000,
-  })("programs in a box", (it) => {
+  })((it) => {
     it.effect("a program sees its workspace and its turn, and neither the house's data nor what is root's", () =>
       Effect.gen(function* () {
         const { configFile, folder } = yield* Guest
@@ -69,4 +69,4 @@ if (bwrap !== undefined)
       }),
     )
   })
-else plain.skip("programs in a box: there is no bubblewrap that works here", () => {})
+})
