@@ -1,7 +1,7 @@
 /** Agents that work for one another: a tree, with mail along its edges. */
 import { Schema } from "effect"
 import { Moment, PrincipalId } from "../Ids.ts"
-import { PrincipalRef } from "../access/Principal.ts"
+import { Name, PrincipalRef } from "../access/Principal.ts"
 import { AgentRole } from "./Agent.ts"
 
 /** What a message of a team is: `request` waits for its answer, `response` is one, `multicast` goes to all siblings. */
@@ -44,7 +44,7 @@ export class TeamActivity extends Schema.Class<TeamActivity>("TeamActivity")({
 }) {}
 
 export const NewTeamAgent = Schema.Struct({
-  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(63)),
+  name: Name,
   instructions: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(32_768)),
   role: Schema.optionalKey(AgentRole),
   workspaceSubdir: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(1024)))),

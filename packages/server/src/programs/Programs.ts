@@ -19,7 +19,7 @@ import { claude } from "./providers/claude.ts"
 import { codex } from "./providers/codex.ts"
 import { command } from "./providers/command.ts"
 import { cursorAgent, gemini, opencode } from "./providers/others.ts"
-import type { Heard, MCPEntry, ProgramThinker, Provider } from "./providers/Provider.ts"
+import { type Heard, type MCPEntry, type ProgramThinker, type Provider, sessionOf } from "./providers/Provider.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 const providers: Record<ProgramName, Provider> = {
@@ -130,7 +130,7 @@ export class Programs extends Context.Service<
           thinker,
           text: request.text,
           system: request.system,
-          session: request.session,
+          session: sessionOf(request.session),
           server,
           folder: place,
         })
@@ -194,7 +194,13 @@ export class Programs extends Context.Service<
           Effect.ensuring(Effect.sync(() => rmSync(place, { recursive: true, force: true }))),
         )
         const said = reading.end()
-        const heard = { ...said, text: redactor.text(said.text.slice(-mostText)) }
+        const { session: named, ...rest } = said
+        const session = sessionOf(named)
+        const heard: Heard = {
+          ...rest,
+          text: redactor.text(said.text.slice(-mostText)),
+          ...(session === null || redactor.text(session) !== session ? {} : { session }),
+        }
         const name = thinker.program === "command" ? (thinker.command?.[0] ?? "the program") : thinker.program
         switch (ran.end) {
           case "late":

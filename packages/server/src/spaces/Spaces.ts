@@ -63,6 +63,8 @@ export class Spaces extends Context.Service<
       options?: { readonly absent?: true; readonly id?: SpaceId },
     ) => Effect.Effect<Space, NameTaken | Missing | BadInput | Forbidden, Transaction>
     readonly get: (ref: string, viewer: Viewer) => Effect.Effect<Space, Unseen | Ambiguous>
+    /** The DM of two, whatever it is called; undefined, if they have none. */
+    readonly between: (one: PrincipalId, other: PrincipalId) => Effect.Effect<SpaceId | undefined>
     /** All that are not archived; somebody whose rights let it see none is told so. */
     readonly list: (viewer: Viewer, query: PageQuery) => Effect.Effect<Page<Space>, Forbidden>
     /** Goes on only if the viewer may do this there; with a message, to that message. */
@@ -124,6 +126,14 @@ export class Spaces extends Context.Service<
           const found = yield* Effect.orDie(spacesFrom(sql, rows))
           return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
         })
+
+        const between: Spaces["Service"]["between"] = (one, other) =>
+          Effect.map(
+            Effect.orDie(
+              sql<{ id: SpaceId }>`SELECT id FROM spaces WHERE pair = ${pairOf([one, other])} AND kind = 'dm'`,
+            ),
+            (rows) => rows[0]?.id,
+          )
 
         const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (viewer: Viewer, query: PageQuery) {
           const { after, limit } = pageFrom(query)
@@ -361,6 +371,7 @@ export class Spaces extends Context.Service<
         return Spaces.of({
           add,
           get,
+          between,
           list,
           require,
           change,

@@ -9,6 +9,7 @@ import {
   type Message,
   type MessageId,
   type Missing,
+  type NewSpace,
   type PrincipalId,
   type RunId,
   type Space,
@@ -20,11 +21,13 @@ import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { houseViewer } from "../access/rights/Viewer.ts"
+import type { Viewer } from "../access/rights/Viewer.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
 import { Waits } from "../runs/waiting/Waits.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { isMember, Spaces } from "../spaces/Spaces.ts"
+import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { type Kin, Tree } from "./Tree.ts"
 
@@ -93,15 +96,23 @@ export class Post extends Context.Service<
 
       const slug = (name: string): string => name.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").slice(0, 40)
 
+      /** A name is only a name: where somebody has taken it, the space gets another. */
+      const opened = (wanted: NewSpace, house: Viewer) =>
+        Effect.catchTag(spaces.add(wanted, house), "NameTaken", () =>
+          spaces.add({ ...wanted, name: `${wanted.name}-${newId("spc").slice(-8)}` }, house),
+        )
+
       const spaceOf: Post["Service"]["spaceOf"] = Effect.fn("Post.spaceOf")(function* (parent) {
         const house = houseViewer(parent)
         const rows = yield* Effect.orDie(
           sql<{ space: string }>`SELECT space FROM team_spaces WHERE parent = ${parent.id}`,
         )
         if (rows[0] !== undefined) return yield* Effect.orDie(spaces.get(rows[0].space, house))
-        const owner = parent.owner === null ? [] : [parent.owner]
+        const owner = parent.owner === null ? undefined : yield* Effect.option(principals.get(parent.owner))
+        const members =
+          owner !== undefined && Option.isSome(owner) && owner.value.retiredAt === null ? [owner.value.id] : []
         const name = `team-${slug(parent.name)}-${parent.id.slice(-6)}`
-        const space = yield* Effect.orDie(spaces.add({ name, kind: "team", members: owner }, house))
+        const space = yield* Effect.orDie(opened({ name, kind: "team", members }, house))
         yield* Effect.orDie(sql`INSERT INTO team_spaces ${sql.insert({ parent: parent.id, space: space.id })}`)
         return space
       })
@@ -120,13 +131,14 @@ export class Post extends Context.Service<
 
       const dmOf: Post["Service"]["dmOf"] = Effect.fn("Post.dmOf")(function* (self, person) {
         const house = houseViewer(self)
-        const wanted = { name: `dm-${slug(self.name)}-${person.slice(-6)}`, kind: "dm", members: [person] } as const
-        // Two have one DM: where they talk already, its name is told.
-        return yield* Effect.catchTags(spaces.add(wanted, house), {
-          NameTaken: ({ name }) =>
-            Effect.catchTags(spaces.get(name, house), { Ambiguous: Effect.die, Forbidden: Effect.die }),
+        // Two have one DM, found by the two of them: anybody could have opened another space of its name.
+        const there = yield* spaces.between(self.id, person)
+        if (there !== undefined) return yield* Effect.orDie(spaces.get(there, house))
+        const name = `dm-${slug(self.name)}-${person.slice(-6)}`
+        return yield* Effect.catchTags(opened({ name, kind: "dm", members: [person] }, house), {
+          NameTaken: (error) => Effect.fail(new WrongState({ detail: error.message })),
           BadInput: (error) => Effect.fail(new WrongState({ detail: error.message })),
-          Forbidden: Effect.die,
+          Forbidden: (error) => Effect.fail(new WrongState({ detail: error.message })),
         })
       })
 

@@ -12,7 +12,7 @@ import {
   type Message,
   type Missing,
   type NameTaken,
-  type NewTeamAgent,
+  NewTeamAgent,
   type OwnedByFile,
   type PrincipalId,
   type RunId,
@@ -20,7 +20,7 @@ import {
   type TooLarge,
   WrongState,
 } from "@stoa/contract"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
@@ -32,6 +32,17 @@ import { Messages } from "../spaces/Messages.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { human, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
+
+/** Whom the house itself speaks of in mail. */
+const reserved = new Set([
+  nameKey(human),
+  "system",
+  "the house",
+  "house",
+  "your plan",
+  "an outside service",
+  "somebody",
+])
 
 /** How much of what an agent did lately is shown. */
 const recent = 10
@@ -51,8 +62,8 @@ export class Team extends Context.Service<
       by: Viewer,
       text: string,
     ) => Effect.Effect<Message, Missing | WrongState | Forbidden | TooLarge, Transaction>
-    /** What an agent wrote, was written and called lately; its inbox is not touched (S3-48). */
-    readonly activity: (agent: Agent) => Effect.Effect<TeamActivity>
+    /** What an agent wrote, was written and called lately, as far as the one who asks may read it; its inbox is not touched (S3-48). */
+    readonly activity: (agent: Agent, by: Viewer) => Effect.Effect<TeamActivity>
     /** Its runs end; removed, it has left: only who has nobody working for it can be (S3-57). */
     readonly stop: (
       agent: Agent,
@@ -79,8 +90,11 @@ export class Team extends Context.Service<
 
       /** A child of such a name could not be told from those it, or its parent, can write to (S3-26, S3-42). */
       const fresh = Effect.fnUntraced(function* (parent: Agent, name: string) {
-        if (name.trim() === "") return yield* bad("name", "give a name")
-        if (name === human || nameKey(name) === "system")
+        // Agents give it by a tool, which knows no more of names than that they are texts.
+        const read = Schema.decodeUnknownExit(NewTeamAgent.fields.name)(name)
+        if (read._tag === "Failure")
+          return yield* bad("name", "a name is 1 to 63 letters, digits, spaces or . _ ' -, and ends in no space")
+        if (reserved.has(nameKey(name).replaceAll(/[\s._'-]+/g, " ")))
           return yield* bad("name", `"${name}" is a name of the house's`)
         if (nameKey(name) === nameKey(parent.name)) return yield* bad("name", "that is your own name; give another")
         const near = (yield* tree.around(parent)).find(({ agent }) => nameKey(agent.name) === nameKey(name))
@@ -151,13 +165,18 @@ export class Team extends Context.Service<
         return child
       })
 
-      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent) {
+      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, { all, principal }) {
+        // A parent reads what it may: what its child talks about elsewhere is not its own.
+        const seen =
+          all || principal.id === agent.id || principal.id === agent.owner
+            ? sql`1 = 1`
+            : sql`EXISTS (SELECT 1 FROM members r WHERE r.space = m.space AND r.principal = ${principal.id})`
         const messages = yield* Effect.orDie(
           sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
             SELECT m.id, a.name AS author, (SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
               WHERE t.message = m.id ORDER BY p.name LIMIT 1) AS "to", m.text, m.created_at AS at
             FROM messages m JOIN principals a ON a.id = m.author
-            WHERE m.call IS NULL AND m.deleted_at IS NULL AND (m.author = ${agent.id}
+            WHERE m.call IS NULL AND m.deleted_at IS NULL AND ${seen} AND (m.author = ${agent.id}
               OR EXISTS (SELECT 1 FROM triggers t WHERE t.message = m.id AND t.agent = ${agent.id}))
             ORDER BY m.created_at DESC, m.id DESC LIMIT ${recent}`,
         )

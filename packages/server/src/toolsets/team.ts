@@ -6,6 +6,7 @@ import { type Agent, Caller, type MailKind, type NewTeamAgent, WrongState } from
 import { Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
+import { houseViewer } from "../access/rights/Viewer.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
 import { human, Post } from "../team/Post.ts"
@@ -209,7 +210,9 @@ export const team = Effect.gen(function* () {
       effects: "none",
       input: { properties: { name }, required: ["name"] },
       run: Effect.fnUntraced(function* (input: { readonly name: string }) {
-        const { agent, calls, messages } = yield* group.activity(yield* tree.child(yield* self, input.name))
+        const me = yield* self
+        const child = yield* tree.child(me, input.name)
+        const { agent, calls, messages } = yield* group.activity(child, { ...houseViewer(me), all: false })
         return {
           state: agent.state,
           recent_messages: messages.map(({ from, id, text: words, to }) => ({

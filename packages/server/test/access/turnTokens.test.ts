@@ -33,7 +33,10 @@ for (const store of ["sqlite", "postgres"] as const)
           assert.isBelow(status, 500, path)
         }
         assert.strictEqual((yield* call(program, "GET", "/me")).status, 200)
-        yield* transact(tokens.closeTurns("run_1"))
+        // The end of another turn of the same run leaves it.
+        yield* transact(tokens.closeTurn("run_1", 2))
+        assert.strictEqual((yield* call(program, "GET", "/me")).status, 200)
+        yield* transact(tokens.closeTurn("run_1", 1))
         assert.strictEqual((yield* call(program, "GET", "/me")).status, 401)
       }),
     )

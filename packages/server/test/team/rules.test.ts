@@ -7,7 +7,7 @@ import { Readers } from "../../src/store/journal/Readers.ts"
 import { ask, Guest } from "../house.ts"
 import { stores } from "../runs/runsKit.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
-import { teamHouse } from "./teamKit.ts"
+import { programmed, teamHouse } from "./teamKit.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -170,6 +170,60 @@ for (const store of stores)
             const made = yield* use(one, "spawn_agent", { name: fresh("new"), instructions: "Work.", role: "reviewer" })
             assert.deepInclude(made, { status: "created" })
           }),
+      )
+
+      it.effect("a child has a name as everybody has, and none that the house goes by in mail", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { one } = yield* family
+          const spawn = (name: string) => failure(one, "spawn_agent", { name, instructions: "Work." })
+          for (const name of ["USER ", "a\nMessage from USER", "<b>", "-x"])
+            assert.match(yield* spawn(name), /a name is 1/)
+          for (const name of ["user", "USER", "System", "The House", "the-house", "your plan"])
+            assert.match(yield* spawn(name), /a name of the house's/)
+          const lead = yield* programmed()
+          for (const program of ["constructor", "__proto__", "none"]) {
+            const wanted = { name: fresh("child"), instructions: "Work.", program }
+            const refusal = yield* Effect.flip(ask(() => admin.agents.spawn(lead.id, wanted)))
+            assert.strictEqual((refusal as { readonly status: number }).status, 400)
+          }
+        }),
+      )
+
+      it.effect("who takes the name of a DM or of a team's space gets none of their mail, and stops nobody", () =>
+        Effect.gen(function* () {
+          const { one, root } = yield* family
+          const [ada, mallory] = [yield* someone(), yield* someone()]
+          const taken = yield* Effect.forEach(
+            [`dm-${root.name}-${ada.id.slice(-6)}`, `team-${one.name}-${one.id.slice(-6)}`],
+            (name) => ask(() => mallory.client.spaces.add({ name, kind: "public" })),
+          )
+          yield* ask(() => ada.client.agents.say(root.name, { text: "between us" }))
+          yield* ask(() => ada.client.agents.say(root.name, { text: "again" }))
+          assert.deepStrictEqual(
+            (yield* inbox(root)).map(({ text }) => text),
+            ["between us", "again"],
+          )
+          const wanted = { name: fresh("new"), instructions: "Work." }
+          assert.deepInclude(yield* use(one, "spawn_agent", wanted), { status: "created" })
+          for (const { id } of taken)
+            assert.deepStrictEqual((yield* ask(() => mallory.client.spaces.messages(id))).items, [])
+        }),
+      )
+
+      it.effect("a parent that looks at its child reads what they share, and not what others told the child", () =>
+        Effect.gen(function* () {
+          const { one, root } = yield* family
+          const ada = yield* someone()
+          yield* ask(() => ada.client.agents.say(one.name, { text: "for you alone" }))
+          yield* use(root, "send_message", { recipient: one.name, text: "hello", sync: false })
+          yield* (yield* Readers).receipt("runs")
+          const seen = yield* use(root, "inspect_agent", { name: one.name })
+          assert.deepStrictEqual(
+            (seen["recent_messages"] as ReadonlyArray<Json>).map(({ text }) => text),
+            ["hello"],
+          )
+        }),
       )
 
       it.effect("S3-48 S3-57 G-04 only children are inspected and stopped, and only leaves removed", () =>

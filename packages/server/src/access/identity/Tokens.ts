@@ -78,7 +78,7 @@ export class Tokens extends Context.Service<
       expiresAt: DateTime.Utc,
     ) => Effect.Effect<Redacted.Redacted, Missing, Transaction>
     /** The turns of a run are over: nobody comes in by their tokens any more. */
-    readonly closeTurns: (run: string) => Effect.Effect<void, never, Transaction>
+    readonly closeTurn: (run: string, step: number) => Effect.Effect<void, never, Transaction>
     readonly get: (id: TokenId) => Effect.Effect<Token, Missing>
     /** Who made a token, if that was somebody else than its bearer, and after a moment. */
     readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
@@ -194,7 +194,7 @@ export class Tokens extends Context.Service<
 
       const openSession = makeOpenSession(sql, { insert, handOf, revoke })
 
-      const { closeTurns, openTurn } = makeTurns(sql, { insert, revoke, get: principals.get })
+      const { closeTurn, openTurn } = makeTurns(sql, { insert, revoke, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
@@ -378,7 +378,7 @@ export class Tokens extends Context.Service<
       return Tokens.of({
         openSession,
         openTurn,
-        closeTurns,
+        closeTurn,
         issue,
         rotate,
         revoke,

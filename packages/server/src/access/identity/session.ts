@@ -121,9 +121,9 @@ export const makeTurns = (
     const made = { principal, label, context: "agent", expiresAt, createdAt: yield* DateTime.now, turn } as const
     return Redacted.make((yield* tokens.insert(made)).token)
   }),
-  closeTurns: Effect.fn("Tokens.closeTurns")(function* (run: string) {
+  closeTurn: Effect.fn("Tokens.closeTurn")(function* (run: string, step: number) {
     const rows = yield* Effect.orDie(
-      sql<{ id: TokenId }>`SELECT id FROM tokens WHERE run = ${run} AND revoked_at IS NULL`,
+      sql<{ id: TokenId }>`SELECT id FROM tokens WHERE run = ${run} AND step = ${step} AND revoked_at IS NULL`,
     )
     yield* Effect.forEach(rows, ({ id }) => Effect.orDie(tokens.revoke(id)), { discard: true })
   }),

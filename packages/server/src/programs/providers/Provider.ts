@@ -63,10 +63,24 @@ export interface Provider {
 export const withSystem = ({ session, system, text }: Turn): string =>
   session === null ? `${system}\n\n---\n\n${text}` : text
 
-/** Reads lines of JSON; what is none is left out, as a program's own chatter is. */
+/** Beyond this a line is none of a program that works. */
+const mostLine = 1024 * 1024
+
+/** Reads lines of JSON; what is none is left out, as a program's own chatter is. Each chunk is looked through once. */
 export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => string, end: () => Heard): Reading => {
-  let rest = ""
-  const one = (line: string): string => {
+  let pieces: Array<string> = []
+  let size = 0
+  let isLong = false
+  const keep = (piece: string): void => {
+    size += piece.length
+    isLong ||= size > mostLine
+    if (size > mostLine) pieces = []
+    else pieces.push(piece)
+  }
+  const one = (): string => {
+    const line = pieces.join("").trim()
+    pieces = []
+    size = 0
     if (!line.startsWith("{")) return ""
     try {
       return hear(JSON.parse(line) as Readonly<Record<string, unknown>>)
@@ -76,13 +90,18 @@ export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => strin
   }
   return {
     take: (chunk) => {
-      const lines = (rest + chunk).split("\n")
-      rest = lines.pop()!
-      return lines.map((line) => one(line.trim())).join("")
+      let [shown, from] = ["", 0]
+      for (let at = chunk.indexOf("\n"); at >= 0; at = chunk.indexOf("\n", from)) {
+        keep(chunk.slice(from, at))
+        shown += one()
+        from = at + 1
+      }
+      keep(chunk.slice(from))
+      return shown
     },
     end: () => {
-      one(rest.trim())
-      return end()
+      one()
+      return isLong ? { ...end(), error: "it printed a line of more than 1 MiB" } : end()
     },
   }
 }
@@ -90,4 +109,18 @@ export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => strin
 export const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
-export const numberOf = (value: unknown): number => (typeof value === "number" && value >= 0 ? value : 0)
+/** More than any turn has: what a program says of itself is not believed beyond it. */
+const mostTokens = 1_000_000_000
+const mostDollars = 10_000
+
+/** A count of tokens. */
+export const numberOf = (value: unknown): number =>
+  Number.isSafeInteger(value) ? Math.min(Math.max(0, value as number), mostTokens) : 0
+/** A sum of dollars, as millionths. */
+export const microsOf = (value: unknown): number =>
+  typeof value === "number" && value > 0 ? Math.round(Math.min(value, mostDollars) * 1e6) : 0
+
+/** A session is named on a command line: nothing that could be an option, or more than a name. */
+const sessionPattern = /^[A-Za-z0-9][\w.:-]{0,127}$/
+export const sessionOf = (given: string | null | undefined): string | null =>
+  given != null && sessionPattern.test(given) ? given : null

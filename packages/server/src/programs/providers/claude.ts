@@ -1,5 +1,5 @@
 /** Claude Code in print mode: lines of JSON, its own session resumed, our server alone. */
-import { linesOf, numberOf, type Provider, record, textOf } from "./Provider.ts"
+import { linesOf, microsOf, numberOf, type Provider, record, textOf } from "./Provider.ts"
 
 export const claude: Provider = {
   network: true,
@@ -50,7 +50,7 @@ export const claude: Provider = {
           out: numberOf(used["output_tokens"]),
           cached,
         }
-        costMicros = Math.round(numberOf(line["total_cost_usd"]) * 1e6)
+        costMicros = microsOf(line["total_cost_usd"])
         return ""
       },
       () => ({

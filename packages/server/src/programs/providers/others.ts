@@ -2,7 +2,17 @@
  * cursor-agent, Gemini CLI and opencode. They are no packages we can try here: their command lines are as their pages
  * describe them, and `thinker.args` adds what a newer one asks for.
  */
-import { linesOf, type MCPEntry, numberOf, type Provider, record, textOf, type Turn, withSystem } from "./Provider.ts"
+import {
+  linesOf,
+  type MCPEntry,
+  microsOf,
+  numberOf,
+  type Provider,
+  record,
+  textOf,
+  type Turn,
+  withSystem,
+} from "./Provider.ts"
 
 /** The token stands in the environment and not in a file that a shared workspace would show to others. */
 const cursorServer = (server: MCPEntry): object =>
@@ -142,7 +152,7 @@ export const opencode: Provider = {
         const part = record(line["part"])
         if (line["type"] === "error") error = textOf(record(line["error"])["name"]) || "it failed"
         if (line["type"] === "step_finish") {
-          cost += numberOf(part["cost"])
+          cost += microsOf(part["cost"])
           usage.in += numberOf(record(part["tokens"])["input"])
           usage.out += numberOf(record(part["tokens"])["output"])
         }
@@ -153,7 +163,7 @@ export const opencode: Provider = {
       () => ({
         text: text.trim(),
         usage,
-        costMicros: Math.round(cost * 1e6),
+        costMicros: cost,
         ...(session === "" ? {} : { session }),
         ...(error === "" ? {} : { error }),
       }),

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { claude } from "./claude.ts"
 import { codex } from "./codex.ts"
 import { cursorAgent, gemini, opencode } from "./others.ts"
-import type { Provider, Turn } from "./Provider.ts"
+import { linesOf, type Provider, sessionOf, type Turn } from "./Provider.ts"
 
 const turn = (more: Partial<Turn> = {}): Turn => ({
   thinker: { kind: "program", program: "claude", args: ["--model", "m"] },
@@ -69,4 +69,40 @@ it("cursor-agent, gemini and opencode: configuration of the turn, no token in a 
   assert.strictEqual(read(gemini, { response: "ok" }).text, "ok")
   assert.include(JSON.stringify(opencode.line(turn()).files), "remote")
   assert.strictEqual(read(opencode, { type: "text", sessionID: "o", part: { text: "ok" } }).text, "ok")
+})
+
+it("what a program says of itself is believed within bounds: whole tokens, dollars that can be, a session that is a name", () => {
+  for (const input_tokens of [0.5, -1, "7", 1e300, null]) {
+    const used = read(codex, { type: "turn.completed", usage: { input_tokens, output_tokens: 2 } }).usage
+    assert.deepStrictEqual(used, { in: 0, out: 2, cached: 0 })
+  }
+  const reading = claude.read()
+  reading.take('{"type":"result","result":"ok","total_cost_usd":1e999,"usage":{"input_tokens":1e999}}\n')
+  assert.deepInclude(reading.end(), { costMicros: 1e10, usage: { in: 0, out: 0, cached: 0 } })
+  const cost = read(opencode, { type: "step_finish", part: { cost: 0.0000005 } }).costMicros
+  assert.isTrue(Number.isSafeInteger(cost))
+  for (const name of ["--flag", "-c", "", "a b", "a\nb", "a".repeat(129), null]) assert.isNull(sessionOf(name))
+  for (const name of ["0199-ab.c:d_e", "t2"]) assert.strictEqual(sessionOf(name), name)
+})
+
+it("lines come in any pieces; one of more than 1 MiB fails the turn, and those after it are read", () => {
+  const heard: Array<unknown> = []
+  const reading = linesOf(
+    (line) => {
+      heard.push(line["n"])
+      return "."
+    },
+    () => ({ text: "" }),
+  )
+  for (const sign of '{"n":1}\r\n{"n":2}\nchatter\n') reading.take(sign)
+  assert.strictEqual(reading.take('{"n":3}\n{"n":4}\n{"n"'), "..")
+  reading.take(":5}")
+  assert.isUndefined(reading.end().error)
+  assert.deepStrictEqual(heard, [1, 2, 3, 4, 5])
+  const piece = "x".repeat(64 * 1024)
+  reading.take("{")
+  for (let n = 0; n < 17; n++) reading.take(piece)
+  reading.take('\n{"n":6}\n')
+  assert.strictEqual(heard.at(-1), 6)
+  assert.match(reading.end().error!, /1 MiB/)
 })

@@ -1,4 +1,8 @@
-/** What a program is told at the beginning of a turn: its mail, what has come since, or that it was cut off. Pure. */
+/**
+ * What a program is told at the beginning of a turn: its mail, what has come since, or that it was cut off. A text of others is
+ * the one line below its heading, or stands between tags that no text can write, so that none passes for the house's. Pure.
+ */
+import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
 
 export interface Mail {
   /** The sender's name; nobody's, where a plan or a service woke it. */
@@ -29,26 +33,43 @@ export interface LateResult {
 /** Seeds promise bare uuids. */
 const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 
-const one = ({ from, kind, message, replyTo, text }: Mail): string => {
-  if (replyTo != null && message !== null)
-    return `Reply from ${from ?? "somebody"} (to message ${bare(replyTo)}):\n${text}`
-  const who = from ?? (kind === "plan" ? "your plan" : kind === "service" ? "an outside service" : "the house")
-  return `Message from ${who}${message === null ? "" : ` (message ${bare(message)})`}:\n${text}`
+/** Whatever a reader may take for the end of a line, or for a tag. */
+const isPlain = (text: string): boolean => !/[\n\r\v\f\x85\u2028\u2029]|^\s*</.test(text)
+
+/** Writes a text of somebody's. */
+type Write = (text: string) => string
+
+/** All that is told at once has one mark, which is named where it is used. */
+const told = (texts: ReadonlyArray<string>, body: (write: Write) => string): string => {
+  if (texts.every(isPlain)) return body((text) => text)
+  const mark = markFor(texts)
+  return `${fenceRule(mark)}\n\n${body((text) => (isPlain(text) ? text : fenced(mark, "text", {}, text)))}`
 }
 
-export const mailText = (mail: ReadonlyArray<Mail>): string => mail.map(one).join("\n\n")
+const one = ({ from, kind, message, replyTo, text }: Mail, write: Write): string => {
+  if (replyTo != null && message !== null)
+    return `Reply from ${inLine(from ?? "somebody")} (to message ${bare(replyTo)}):\n${write(text)}`
+  const who = from ?? (kind === "plan" ? "your plan" : kind === "service" ? "an outside service" : "the house")
+  return `Message from ${inLine(who)}${message === null ? "" : ` (message ${bare(message)})`}:\n${write(text)}`
+}
+
+const textsOf = (mail: ReadonlyArray<Mail>): ReadonlyArray<string> => mail.map(({ text }) => text)
+const mailWith = (mail: ReadonlyArray<Mail>, write: Write): string => mail.map((each) => one(each, write)).join("\n\n")
+
+export const mailText = (mail: ReadonlyArray<Mail>): string => told(textsOf(mail), (write) => mailWith(mail, write))
 
 /** Who is not heard of any more is said in words of the house, so that nobody waits for ever (S3-20). */
 const missingText = (message: string, { name, why }: Closed["missing"][number]): string =>
-  `No reply from ${name} (to message ${bare(message)}):\n${why}`
+  `No reply from ${inLine(name)} (to message ${bare(message)}):\n${why}`
 
-const closedText = ({ message, missing, replies }: Closed): string =>
+const closedText = ({ message, missing, replies }: Closed, write: Write): string =>
   [
-    ...replies.map(({ from, text }) => `Reply from ${from} (to message ${bare(message)}):\n${text}`),
+    ...replies.map(({ from, text }) => `Reply from ${inLine(from)} (to message ${bare(message)}):\n${write(text)}`),
     ...missing.map((who) => missingText(message, who)),
   ].join("\n\n")
 
-const lateText = ({ call, text, tool }: LateResult): string => `Result of ${tool} (call ${call}):\n${text}`
+const lateText = ({ call, text, tool }: LateResult, write: Write): string =>
+  `Result of ${inLine(tool)} (call ${call}):\n${write(text)}`
 
 export interface News {
   /** The turn before was cut off: what it did by then. */
@@ -59,7 +80,7 @@ export interface News {
   readonly inbox: number
 }
 
-export const newsText = ({ closed, cut, inbox, late }: News): string =>
+const newsWith = ({ closed, cut, inbox, late }: News, write: Write): string =>
   [
     ...(cut === undefined
       ? []
@@ -71,11 +92,21 @@ export const newsText = ({ closed, cut, inbox, late }: News): string =>
               : ["You had called:", ...cut.calls.map((call) => `- ${call}`)]),
             "You were told this:",
           ].join("\n"),
-          mailText(cut.mail),
+          mailWith(cut.mail, write),
         ]),
-    ...closed.map(closedText),
-    ...late.map(lateText),
+    ...closed.map((each) => closedText(each, write)),
+    ...late.map((each) => lateText(each, write)),
     ...(inbox === 0
       ? []
       : [`${inbox} other ${inbox === 1 ? "message is" : "messages are"} in your inbox: read with check_inbox.`]),
   ].join("\n\n")
+
+export const newsText = (news: News): string =>
+  told(
+    [
+      ...textsOf(news.cut?.mail ?? []),
+      ...news.closed.flatMap(({ replies }) => replies.map(({ text }) => text)),
+      ...news.late.map(({ text }) => text),
+    ],
+    (write) => newsWith(news, write),
+  )

@@ -80,7 +80,8 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
       row,
       journal.transact(
         Effect.gen(function* () {
-          yield* tokens.closeTurns(row.id)
+          // Its own alone: whoever has the run now may have begun the next.
+          yield* tokens.closeTurn(row.id, number)
           const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${number},
             attempts = ${state === "said" ? 0 : sql`attempts`},
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
@@ -91,7 +92,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
             tokens_in = ${spent.tokensIn}, tokens_out = ${spent.tokensOut}, tokens_cached = ${spent.cached},
             cost_micros = ${spent.costMicros}, said_at = ${yield* iso}
             WHERE run = ${row.id} AND number = ${number} AND state = 'thinking'`)
-          if (session !== undefined) {
+          if (session !== undefined && moved.length > 0) {
             const kept = { agent: row.agent, program: session.program, session: session.id, at: yield* iso }
             yield* Effect.orDie(sql`INSERT INTO program_sessions ${sql.insert(kept)}
               ON CONFLICT (agent, program) DO UPDATE SET session = excluded.session, at = excluded.at`)

@@ -55,7 +55,7 @@ export const agentsHandlers = HttpApiBuilder.group(
       inspect: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* named(params.agent)
         yield* own(agent)
-        return yield* team.activity(agent)
+        return yield* team.activity(agent, yield* viewer("spaces"))
       }),
       spawn: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)
