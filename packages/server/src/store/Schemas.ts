@@ -3,6 +3,7 @@ import { Cause, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { refuse, type StartError } from "./StartError.ts"
 import { columnsOf, tableNames } from "./backup/tables.ts"
+import { LongTransaction } from "./database/groupCommit.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
@@ -50,6 +51,7 @@ export const migrate = Effect.fn("Schemas.migrate")(function* (options: {
   const wanted = Object.fromEntries(Object.entries(options.migrations).filter(([name]) => numberOf(name) <= to))
   const copy = version === 0 ? undefined : yield* options.backup(version)
   yield* Migrator.make({})({ loader: Migrator.fromRecord(wanted), table: versionTable }).pipe(
+    Effect.provideService(LongTransaction, true),
     Effect.catchCause((cause) =>
       Effect.fail(
         refuse(

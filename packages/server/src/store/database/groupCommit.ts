@@ -4,7 +4,7 @@
  * busy share the next sync. No request is answered before a sync that began after its COMMIT has finished.
  */
 // edge: setImmediate and performance.now decide when a batch closes; they hold no state that matters after a crash.
-import { Deferred, Effect, Exit, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 
 /** What a batch needs of the database. */
@@ -41,6 +41,8 @@ const most = 256
 const longestMillis = 5
 /** A transaction that holds the writer longer than this has something in it that does not belong there. */
 const slowMillis = 250
+/** A transaction that may take as long as it takes: nobody waits for it yet. */
+export const LongTransaction = Context.Reference<boolean>("server/store/LongTransaction", { defaultValue: () => false })
 
 export class GroupCommit {
   readonly #writer: BatchWriter
@@ -218,8 +220,12 @@ export class GroupCommit {
         slow < slowMillis
           ? Deferred.await(batch.done)
           : Effect.andThen(
-              Effect.logWarning(
-                `A transaction held the writer for ${Math.round(slow)} ms: only SQL belongs in a transaction`,
+              Effect.flatMap(LongTransaction, (mayBe) =>
+                mayBe
+                  ? Effect.void
+                  : Effect.logWarning(
+                      `A transaction held the writer for ${Math.round(slow)} ms: only SQL belongs in a transaction`,
+                    ),
               ),
               Deferred.await(batch.done),
             ),

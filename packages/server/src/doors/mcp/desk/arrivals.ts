@@ -20,6 +20,8 @@ export interface Arrival {
 const againMs = 5000
 const sameMs = 600_000
 const mostKept = 10_000
+const minuteMs = 60_000
+const mostAMinute = 12
 const longest = 200
 
 const short = (text: string): string => text.slice(0, longest).replace(/\p{C}/gu, " ").toWellFormed()
@@ -28,16 +30,24 @@ export const makeArrivals = Effect.gen(function* () {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const known = new Map<string, number>()
+  const recent = new Map<string, { readonly since: number; readonly count: number }>()
   return ({ principal, token }: Caller["Service"], { introduces, ...said }: Arrival): Effect.Effect<void> =>
     Effect.suspend(() => {
       const [client, version, protocol] = [short(said.client), short(said.version), short(said.protocol)]
       const who = token ?? principal.id
-      // Whoever introduces itself under ever new names is told of as often as one that keeps its name.
-      const key = introduces ? who : [who, client, version, protocol].join("\n")
+      const key = [who, client, version, protocol].join("\n")
       const now = monotonicOf(clock)
       const since = now - (known.get(key) ?? -Infinity)
       if (since < (introduces ? againMs : sameMs)) return Effect.void
-      if (known.size >= mostKept) known.clear()
+      // Whoever comes under ever new names is told of as seldom as one that keeps its name.
+      const names = recent.get(who)
+      const fresh = names === undefined || now - names.since >= minuteMs ? { since: now, count: 0 } : names
+      if (fresh.count >= mostAMinute) return Effect.void
+      if (known.size >= mostKept) {
+        known.clear()
+        recent.clear()
+      }
+      recent.set(who, { ...fresh, count: fresh.count + 1 })
       known.set(key, now)
       const body = { ...said, client, version, protocol, principal: principal.id }
       const event = journal.append({ kind: "client.connected", actor: principal.id, body })
