@@ -55,6 +55,12 @@ for (const [name, home] of homes)
           const first = yield* start(at, config)
           assert.strictEqual((yield* send(first.url, token, "POST", "/agents/lead/say", { text: "begin" })).status, 201)
           yield* until(() => seen().some(({ hangs }) => hangs === true))
+          // The lead's own turn is over by then: only the worker's is cut.
+          for (;;) {
+            const { body } = yield* send(first.url, token, "GET", "/runs?agent=lead&state=waiting_reply")
+            if ((body["items"] as ReadonlyArray<unknown>).length === 1) break
+            yield* Effect.sleep(20)
+          }
           yield* kill(at, first.child)
           // Its programs go with it, and what they started.
           const pids = seen().flatMap(({ child, pid }) => [child ?? [], pid ?? []].flat())
