@@ -31,16 +31,13 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
-import { lastSeqsIn, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
+import { dmBetween, lastSeqsIn, pairOf, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
 import { type Act, answer, judgeSpace, memberOf, standingOf, verbOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
 /** No name looks like an id, so that nobody can take the place of another's space. */
 const isId = (ref: string): boolean => ref.startsWith("spc_")
-
-/** A DM is the pair, not its spelling (S0-54). */
-const pairOf = (members: ReadonlyArray<PrincipalId>): string => members.toSorted().join(" ")
 
 /** Lists go by name, and among those of one name by id. */
 const orderOf = (name: string, id: string): string => `${nameKey(name)} ${id}`
@@ -126,14 +123,6 @@ export class Spaces extends Context.Service<
           const found = yield* Effect.orDie(spacesFrom(sql, rows))
           return found[0] ?? (yield* unseen("space", ref, viewer, `spaces/${ref}`))
         })
-
-        const between: Spaces["Service"]["between"] = (one, other) =>
-          Effect.map(
-            Effect.orDie(
-              sql<{ id: SpaceId }>`SELECT id FROM spaces WHERE pair = ${pairOf([one, other])} AND kind = 'dm'`,
-            ),
-            (rows) => rows[0]?.id,
-          )
 
         const list: Spaces["Service"]["list"] = Effect.fn("Spaces.list")(function* (viewer: Viewer, query: PageQuery) {
           const { after, limit } = pageFrom(query)
@@ -371,7 +360,7 @@ export class Spaces extends Context.Service<
         return Spaces.of({
           add,
           get,
-          between,
+          between: (one, other) => dmBetween(sql, one, other),
           list,
           require,
           change,

@@ -135,3 +135,16 @@ export const lastSeqsIn = Effect.fnUntraced(function* (
     JOIN members m ON m.space = s.id AND m.principal = ${owner} AND m.role = 'owner' WHERE ${sql.in("s.id", ids)}`
   return new Map(rows.map(({ id, lastSeq }) => [id, lastSeq]))
 })
+
+/** A DM is the pair, not its spelling (S0-54). */
+export const pairOf = (members: ReadonlyArray<PrincipalId>): string => members.toSorted().join(" ")
+
+export const dmBetween = (
+  sql: SqlClient.SqlClient,
+  one: PrincipalId,
+  other: PrincipalId,
+): Effect.Effect<SpaceId | undefined> =>
+  Effect.map(
+    Effect.orDie(sql<{ id: SpaceId }>`SELECT id FROM spaces WHERE pair = ${pairOf([one, other])} AND kind = 'dm'`),
+    (rows) => rows[0]?.id,
+  )

@@ -24,7 +24,7 @@ export interface Closed {
 }
 
 /** A call that was not waited for. */
-export interface LateResult {
+interface LateResult {
   readonly call: string
   readonly tool: string
   readonly text: string
