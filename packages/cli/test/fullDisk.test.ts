@@ -132,7 +132,7 @@ const call = async (house: House, method: string, path: string, body?: unknown, 
   return {
     status: answer.status,
     type,
-    body: (type.includes("json") ? JSON.parse(text) : {}) as Record<string, unknown>,
+    body: (/^application\/(?:problem\+)?json\b/.test(type) ? JSON.parse(text) : {}) as Record<string, unknown>,
   }
 }
 
