@@ -36,6 +36,7 @@ for (const store of ["sqlite", "postgres"] as const)
               name: "demo",
               provider: "scripted",
               model: null,
+              purpose: "thinking",
               keywords: ["show"],
               price: null,
               ready: true,
