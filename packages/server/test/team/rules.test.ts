@@ -48,6 +48,28 @@ for (const store of stores)
   layer(teamHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
     `the rules of a team on ${store}`,
     (it) => {
+      it.effect("what an agent is refused or asked for by its name binds those below it, and ends with the tie", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { kid, one, root } = yield* family
+          const verdict = (who: Someone, resource: string) =>
+            Effect.map(
+              ask(() => admin.grants.judge({ principal: who.id, action: "execute", resource })),
+              (judged) => (judged as { readonly verdict: string }).verdict,
+            )
+          const rules = [
+            ["tools/whoami", "deny"],
+            ["tools/broadcast", "ask"],
+          ] as const
+          for (const [resource, effect] of rules)
+            yield* ask(() => admin.grants.add({ principal: root.id, resource, actions: ["execute"], effect }))
+          for (const who of [root, one, kid])
+            for (const [resource, effect] of rules) assert.strictEqual(yield* verdict(who, resource), effect, who.name)
+          yield* ask(() => admin.agents.change(one.id, { parent: null }))
+          for (const who of [one, kid]) assert.strictEqual(yield* verdict(who, "tools/whoami"), "allow")
+        }),
+      )
+
       it.effect(
         "S3-25 S3-55 S3-65 mail goes one hop: grandparent, cousin, self, unknown and other roots are refused",
         () =>

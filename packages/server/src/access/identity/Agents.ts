@@ -16,6 +16,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { rightsChanged } from "../rights/Rights.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 
 /** How many agents may stand above one another: a chain that is longer is a ring or a mistake. */
@@ -123,6 +124,8 @@ export class Agents extends Context.Service<
             thinker = excluded.thinker, role = excluded.role, auto_wake = excluded.auto_wake, gate = excluded.gate,
             parent = excluded.parent`)
           yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named } })
+          // Rules of those above bind it.
+          if (named.includes("parent")) yield* Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
           return after
         })
 

@@ -50,6 +50,9 @@ const decodeGrant = Schema.decodeUnknownSync(GrantRow)
 const encodeGrant = Schema.encodeSync(GrantRow)
 const grantFromRow = (row: unknown): Grant => new Grant(decodeGrant(row))
 
+/** More than any tree has levels. */
+const deepestTree = 100
+
 /** Judgements rest on rules gathered at most this long ago, and never on rules of another epoch (S4-104). */
 const remembered = Duration.minutes(5)
 
@@ -156,8 +159,32 @@ export class Grants extends Context.Service<
           return all
         })
 
+      /** What those above an agent in its tree are refused, or asked for, by their own names: it binds those below. */
+      const bindingOf = Effect.fnUntraced(function* (principal: Principal) {
+        if (principal.kind !== "agent") return []
+        const above = yield* sql<{ id: PrincipalId }>`WITH RECURSIVE up (id, hops) AS (
+            SELECT parent, 1 FROM agents WHERE principal = ${principal.id} AND parent IS NOT NULL
+            UNION ALL SELECT a.parent, up.hops + 1 FROM agents a JOIN up ON a.principal = up.id
+              WHERE a.parent IS NOT NULL AND up.hops < ${deepestTree})
+          SELECT id FROM up`
+        const policies = yield* rules.policies
+        const bound = yield* Effect.forEach(above, ({ id }) =>
+          Effect.gen(function* () {
+            const { name } = yield* Effect.orDie(principals.get(id))
+            const grants = yield* sql`SELECT * FROM grants WHERE principal = ${id}`
+            return [
+              ...rulesOfPolicies(policies, { name, roles: [] }),
+              ...grants.map(grantFromRow).map((one) => ({ ...one, name: `grant:${one.id}` })),
+            ]
+          }),
+        )
+        const all: ReadonlyArray<Rule> = bound.flat()
+        return all.filter(({ effect }) => effect !== "allow")
+      })
+
       const gather = Effect.fnUntraced(function* (principal: Principal) {
-        return yield* gatherFrom(principal, 0, DateTime.formatIso(yield* DateTime.now), new Map())
+        const own = yield* gatherFrom(principal, 0, DateTime.formatIso(yield* DateTime.now), new Map())
+        return own.length === 0 ? own : [...own, ...(yield* bindingOf(principal))]
       }, Effect.orDie)
 
       // wall clock: grants end at a moment.
