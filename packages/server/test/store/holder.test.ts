@@ -45,7 +45,8 @@ it.live("a look that is canceled is made again, by a session that has the lock",
         ),
       )
       assert.isAbove(yield* left, 0)
-      const locks = yield* sql`SELECT granted FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2`
+      const locks = yield* sql`SELECT granted FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
       assert.deepStrictEqual(locks, [{ granted: true }])
     }).pipe(Effect.provide(other))
     return built
