@@ -5,7 +5,7 @@ import { join, resolve } from "node:path"
 import { connect } from "@stoa/sdk"
 import { chromium } from "playwright-core"
 import { Home } from "../packages/cli/test/houseProcess.ts"
-import { chromiumPath } from "../packages/web/test/browser/chromium.ts"
+import { chromiumPath, installPrograms } from "../test/programs.ts"
 import { screens, sizes } from "../packages/web/test/browser/screens.ts"
 import { seed } from "../packages/web/test/browser/seed.ts"
 import { home as root } from "./checks/kit.ts"
@@ -17,6 +17,7 @@ execFileSync(process.execPath, [join(root, "packages/web/build.ts")])
 
 const home = new Home({ STOA_DEMO: "off" })
 const house = await home.start()
+installPrograms()
 const browser = await chromium.launch({
   executablePath: chromiumPath(),
   args: ["--no-sandbox", "--disable-gpu"],

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { TestProject } from "vitest/node"
 import { startPostgres } from "./postgres.ts"
+import { installPrograms } from "./programs.ts"
 import { makeRunFolder } from "./runFolder.ts"
 
 declare module "vitest" {
@@ -18,6 +19,7 @@ export default async function (project: TestProject) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
   if (major < 22 || (major === 22 && minor < 19))
     throw new Error(`Tests need the Node that npm carried, this is ${process.version}: use npm test or npx vitest.`)
+  installPrograms()
   const run = makeRunFolder()
   const pg = await startPostgres()
   project.provide("databaseUrl", pg.url)

@@ -15,7 +15,7 @@ import { router } from "./routes.ts"
 // A part of a build that is no longer there: the page has been built anew, so take the new one.
 addEventListener("vite:preloadError", () => location.reload())
 
-onSignedOut(() => void router.navigate({ to: "/door", search: { next: location.pathname } }))
+onSignedOut(() => router.navigate({ to: "/door", search: { next: location.pathname } }))
 if (takeLink()) void router.navigate({ to: "/door", search: {}, replace: true })
 
 createRoot(document.getElementById("root")!).render(

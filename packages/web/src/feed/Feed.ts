@@ -6,6 +6,7 @@
 import { connect, type FeedItem, StoaError } from "@stoa/sdk"
 import { apply } from "./apply.ts"
 import { later, now } from "./clock.ts"
+import { house } from "./house.ts"
 import { takeDelta } from "./signs.ts"
 import { makeStore } from "./store.ts"
 
@@ -40,9 +41,10 @@ export interface FeedOptions {
 }
 
 let close: (() => void) | undefined
+export const closeFeed = (): void => close?.()
 
-export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): (() => void) => {
-  close?.()
+export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): void => {
+  closeFeed()
   let cursor = after
   let leads = false
   let heardAt = now()
@@ -83,9 +85,15 @@ export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): (() =>
   for (const said of before) if (!("over" in said)) hear(said)
   tell({ who: me, asks: true })
 
+  let opened = false
   const watched: typeof fetch = async (input, init) => {
+    // Asked before a feed is opened again, because a browser writes a 401 to its console.
+    if (opened && (await house.session.look()).principal === null) return new Response(null, { status: 401 })
     const answer = await fetch(input, init)
-    if (answer.ok) tellLive({ state: "live" })
+    if (answer.ok) {
+      opened = true
+      tellLive({ state: "live" })
+    }
     return answer
   }
   const lead = async () => {
@@ -122,7 +130,6 @@ export const openFeed = ({ after, me, restart, signedOut }: FeedOptions): (() =>
     listener = hold
     close = undefined
   }
-  return close
 }
 
 /** Signing out is for the whole browser. */

@@ -1,13 +1,13 @@
 /** What the page begins with, and the feed that goes on from there. */
 import { useQuery } from "@tanstack/react-query"
 import { cache, keys } from "./cache.ts"
-import { openFeed } from "./Feed.ts"
+import { closeFeed, openFeed } from "./Feed.ts"
 import { house } from "./house.ts"
 import type { Principal, Start } from "./types.ts"
 
 /** Leaves for the door; set by the frame, which knows the routes. */
-let leave: () => void = () => undefined
-export const onSignedOut = (go: () => void): void => {
+let leave: () => Promise<void> = () => Promise.resolve()
+export const onSignedOut = (go: () => Promise<void>): void => {
   leave = go
 }
 
@@ -24,16 +24,17 @@ const loadStart = async (): Promise<Start> => {
   // The feed of somebody else would not be told; of the same person it goes on.
   if (followed !== start.me.id) {
     followed = start.me.id
-    openFeed({ me: start.me.id, after: start.cursor, restart, signedOut: () => forget() })
+    openFeed({ me: start.me.id, after: start.cursor, restart, signedOut: () => void forget() })
   }
   return start
 }
 
-/** Nothing of who was here stays. */
-export const forget = (): void => {
+/** Nothing of who was here stays. The cache goes last: until the door is shown, the screen before it reads from it. */
+export const forget = async (): Promise<void> => {
   followed = undefined
+  closeFeed()
+  await leave()
   cache.clear()
-  leave()
 }
 
 export const startQuery = { queryKey: keys.start, queryFn: loadStart }

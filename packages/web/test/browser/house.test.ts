@@ -112,6 +112,9 @@ it("somebody is added with a token, sees less than an admin, and is retired", as
   await page.getByRole("button", { name: "Retire" }).click()
   await page.getByRole("button", { name: "Yes, retire" }).click()
   await page.getByText("Choose somebody.").waitFor()
+  // Whoever is retired is led to the door at once, wherever they were.
+  await other.page.waitForURL(/\/door\?next=/)
+  await other.page.getByLabel("Or paste a token").waitFor()
   expect(said).toEqual([])
 }, 60_000)
 

@@ -6,7 +6,7 @@ import { connect, type Stoa } from "@stoa/sdk"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { Home, type House } from "../../../cli/test/houseProcess.ts"
-import { chromiumPath } from "./chromium.ts"
+import { chromiumPath } from "../../../../test/programs.ts"
 
 export interface Visitor {
   readonly page: Page

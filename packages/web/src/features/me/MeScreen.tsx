@@ -17,7 +17,7 @@ const themes: ReadonlyArray<readonly [Theme, string]> = [
 const leave = async () => {
   await house.session.close()
   tellSignedOut()
-  forget()
+  await forget()
 }
 
 export const MeScreen = () => {
