@@ -75,7 +75,7 @@ export {
   TokenId,
   WalletChallengeId,
 } from "./Ids.ts"
-export { Start } from "./api/Page.ts"
+export { Start } from "./api/house/Page.ts"
 export { WalletChallenge, type WalletSignature } from "./access/Wallet.ts"
 export * from "./memory/Memory.ts"
 export * from "./memory/MemoryFiles.ts"
@@ -121,5 +121,5 @@ export * from "./tools/Tool.ts"
 export * from "./tools/ToolConfiguration.ts"
 export { definitionOf, formOf, inputSchemaOf, parametersOf } from "./tools/toolDefinition.ts"
 export { Authentication, Idempotency, Reading, SmallBody, Submitter, Submitting } from "./api/guards.ts"
-export { PrincipalChange } from "./api/Principals.ts"
-export { ImportReport, type LeftOutTool, ToolView } from "./api/Tools.ts"
+export { PrincipalChange } from "./api/access/Principals.ts"
+export { ImportReport, type LeftOutTool, ToolView } from "./api/tools/Tools.ts"

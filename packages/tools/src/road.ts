@@ -79,28 +79,28 @@ export const authorize = (identity: Identity, principal: string, name: string): 
 }
 
 /** Where tools are looked for: a registry, or one caller's view of several. */
-export interface Shelf<T> {
+export interface ToolView<T> {
   readonly find: (name: string) => T | undefined
   readonly names: () => ReadonlyArray<string>
 }
 
 /** The tool, or what there is instead, of what the caller may use. */
 export const find = <T>(
-  shelf: Shelf<T>,
+  view: ToolView<T>,
   call: Pick<Call, "tool" | "principal">,
   identity: Identity,
 ): Effect.Effect<T, ToolNotFoundError> => {
-  const tool = shelf.find(call.tool)
-  return tool === undefined ? missing(shelf, call, identity) : Effect.succeed(tool)
+  const tool = view.find(call.tool)
+  return tool === undefined ? missing(view, call, identity) : Effect.succeed(tool)
 }
 
 const missing = Effect.fnUntraced(function* <T>(
-  shelf: Shelf<T>,
+  view: ToolView<T>,
   { principal, tool }: Pick<Call, "tool" | "principal">,
   identity: Identity,
 ) {
   const names: Array<string> = []
-  for (const name of shelf.names()) {
+  for (const name of view.names()) {
     if (names.length >= mostNames) break
     if ((yield* authorize(identity, principal, name)).verdict !== "deny") names.push(name)
   }

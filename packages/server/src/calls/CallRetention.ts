@@ -8,8 +8,8 @@ import { makeDecisionRetention } from "../decisions/DecisionRetention.ts"
 import { withinADay } from "../store/Moment.ts"
 import { retentionLayer } from "../store/journal/Retention.ts"
 import { Files } from "../store/Files.ts"
-import { isSettled } from "./road/lifecycle.ts"
-import type { CallRow } from "./road/rows.ts"
+import { isSettled } from "./road/record/lifecycle.ts"
+import type { CallRow } from "./road/record/rows.ts"
 
 /** So many calls, and of large results so many, go in one transaction, so that the writer is never held for long. */
 const atOnce = 200

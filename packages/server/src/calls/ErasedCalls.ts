@@ -12,7 +12,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { unreferredFiles } from "./CallRetention.ts"
-import type { CallRow } from "./road/rows.ts"
+import type { CallRow } from "./road/record/rows.ts"
 
 const atOnce = 100
 const erased = JSON.stringify({ erased: true })

@@ -5,7 +5,7 @@ import { Principals } from "../access/identity/Principals.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Memories } from "../memory/Memories.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
-import { bare } from "./talk.ts"
+import { bare } from "./conversation.ts"
 
 const tags = { type: "array", items: { type: "string", minLength: 1, maxLength: 128 }, maxItems: 64 }
 const me = Effect.map(Caller, ({ principal }) => principal)

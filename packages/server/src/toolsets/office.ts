@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { offered, text, remembering } from "./face.ts"
 import { officeMemory } from "./memory.ts"
-import { bare, makeTalk } from "./talk.ts"
+import { bare, makeConversation } from "./conversation.ts"
 
 export const office = Effect.gen(function* () {
-  const talk = yield* makeTalk
+  const conversation = yield* makeConversation
   return [
     offered("office", {
       name: "send_message",
@@ -20,7 +20,7 @@ export const office = Effect.gen(function* () {
         required: ["channelId", "text"],
       },
       run: Effect.fnUntraced(function* (input: { readonly channelId: string; readonly text: string }) {
-        const { id } = yield* talk.say(yield* talk.readable(input.channelId), input.text)
+        const { id } = yield* conversation.say(yield* conversation.readable(input.channelId), input.text)
         return { messageId: bare(id) }
       }),
     }),
@@ -37,7 +37,7 @@ export const office = Effect.gen(function* () {
         required: ["messageId", "emoji"],
       },
       run: Effect.fnUntraced(function* (input: { readonly messageId: string; readonly emoji: string }) {
-        yield* talk.react(input.messageId, input.emoji)
+        yield* conversation.react(input.messageId, input.emoji)
         return { success: true }
       }),
     }),

@@ -7,7 +7,7 @@ import { type HandlerCall, Waits } from "../calls/road/Handler.ts"
 import { Children } from "../runs/waking/Children.ts"
 import { Runs } from "../runs/Runs.ts"
 import { integer, offered, text } from "./face.ts"
-import { bare } from "./talk.ts"
+import { bare } from "./conversation.ts"
 
 const runId = (given: string): string => (given.startsWith("run_") ? given : `run_${given}`)
 

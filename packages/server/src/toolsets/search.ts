@@ -5,13 +5,13 @@ import { Meanings } from "../memory/meaning/Meanings.ts"
 import { Memories } from "../memory/Memories.ts"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
 import { type FaceTool, integer, offered, text } from "./face.ts"
-import { makeTalk } from "./talk.ts"
+import { makeConversation } from "./conversation.ts"
 
 /** So many of the ranked are looked at for those the caller may see. */
 const most = 200
 
 export const stoaSearch = Effect.gen(function* () {
-  const talk = yield* makeTalk
+  const conversation = yield* makeConversation
   const memories = yield* Memories
   const index = yield* SearchIndex
   const meanings = yield* Meanings
@@ -35,13 +35,13 @@ export const stoaSearch = Effect.gen(function* () {
         required: ["query"],
       },
       run: Effect.fnUntraced(function* (input: { readonly query: string; readonly limit?: number }) {
-        const viewer = yield* talk.viewer
+        const viewer = yield* conversation.viewer
         const by = (yield* Caller).principal
-        const scopes = [...memories.scopes(by), ...(yield* talk.messages.scopes(viewer))]
+        const scopes = [...memories.scopes(by), ...(yield* conversation.messages.scopes(viewer))]
         const answered = yield* index.find(scopes, input.query, [], { meaning: yield* meanings.of(input.query) })
         const ids = answered.found.slice(0, most).map(({ ref }) => ref)
         const records = yield* memories.among(by, answered, ids)
-        const messages = yield* talk.messages.among(viewer, answered, ids)
+        const messages = yield* conversation.messages.among(viewer, answered, ids)
         const items = ids.flatMap((id): ReadonlyArray<object> => {
           const record = records.get(id)
           if (record !== undefined)

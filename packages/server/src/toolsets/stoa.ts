@@ -16,7 +16,7 @@ import { makeMessageWaits } from "./messageWaits.ts"
 import { stoaMemory } from "./memory.ts"
 import { stoaSearch } from "./search.ts"
 import { stoaRuns } from "./runs.ts"
-import { makeTalk, shown } from "./talk.ts"
+import { makeConversation, shown } from "./conversation.ts"
 
 const space = text("The space's id or name", { minLength: 1 })
 const limit = integer("How many", { minimum: 1, maximum: 100, default: 50 })
@@ -36,7 +36,7 @@ const decisionFor = (decision: Decision) => {
 }
 
 export const stoa = Effect.gen(function* () {
-  const talk = yield* makeTalk
+  const conversation = yield* makeConversation
   const grants = yield* Grants
   const tokens = yield* Tokens
   const calls = yield* Calls
@@ -53,11 +53,13 @@ export const stoa = Effect.gen(function* () {
     const who = yield* grants.viewerNow(me, "spaces")
     const own = { ...who, all: false }
     const there =
-      ref === undefined ? (yield* talk.spaces.list(own, { limit: 100 })).items : [yield* talk.readable(ref, who)]
+      ref === undefined
+        ? (yield* conversation.spaces.list(own, { limit: 100 })).items
+        : [yield* conversation.readable(ref, who)]
     const mine = ref === undefined ? there.filter((one) => isMember(one, me)) : there
     const found = yield* Effect.forEach(mine, (one) =>
       Effect.map(
-        talk.messages.list(one, who, { after: after ?? one.lastSeq - one.unread, limit: count }),
+        conversation.messages.list(one, who, { after: after ?? one.lastSeq - one.unread, limit: count }),
         ({ items }) =>
           items
             .filter((message) => message.author.id !== me)
@@ -85,7 +87,7 @@ export const stoa = Effect.gen(function* () {
       effects: "none",
       input: { properties: { limit, cursor: text("The next of the page before") } },
       run: Effect.fnUntraced(function* (input: { readonly limit?: number; readonly cursor?: string }) {
-        const { items, next } = yield* talk.spaces.list(yield* talk.viewer, input)
+        const { items, next } = yield* conversation.spaces.list(yield* conversation.viewer, input)
         return {
           items: items.map(({ id, kind, lastSeq, name, topic, unread: left }) => ({
             id,
@@ -105,7 +107,7 @@ export const stoa = Effect.gen(function* () {
       effects: "none",
       input: { properties: { space }, required: ["space"] },
       run: Effect.fnUntraced(function* (input: { readonly space: string }) {
-        const { members } = yield* talk.readable(input.space)
+        const { members } = yield* conversation.readable(input.space)
         return { items: members.map(({ id, kind, name, role }) => ({ id, name, kind, role })), next: null }
       }),
     }),
@@ -126,7 +128,7 @@ export const stoa = Effect.gen(function* () {
         readonly text: string
         readonly replyTo?: string
       }) {
-        return shown(yield* talk.say(yield* talk.readable(input.space), input.text, input.replyTo))
+        return shown(yield* conversation.say(yield* conversation.readable(input.space), input.text, input.replyTo))
       }),
     }),
     tool({
@@ -144,7 +146,7 @@ export const stoa = Effect.gen(function* () {
         readonly after?: number
       }) {
         const { space: ref, ...query } = input
-        const { items, next } = yield* talk.read(yield* talk.readable(ref), query)
+        const { items, next } = yield* conversation.read(yield* conversation.readable(ref), query)
         return { items: items.map(shown), next }
       }),
     }),
@@ -161,7 +163,7 @@ export const stoa = Effect.gen(function* () {
         required: ["message", "emoji"],
       },
       run: Effect.fnUntraced(function* (input: { readonly message: string; readonly emoji: string }) {
-        yield* talk.react(input.message, input.emoji)
+        yield* conversation.react(input.message, input.emoji)
         return { reacted: true }
       }),
     }),
@@ -187,11 +189,11 @@ export const stoa = Effect.gen(function* () {
         readonly limit?: number
         readonly cursor?: string
       }) {
-        const viewer = yield* talk.viewer
-        const { items, next } = yield* talk.messages.search({
+        const viewer = yield* conversation.viewer
+        const { items, next } = yield* conversation.messages.search({
           words: input.query,
           viewer,
-          ...(input.space === undefined ? {} : { space: yield* talk.readable(input.space) }),
+          ...(input.space === undefined ? {} : { space: yield* conversation.readable(input.space) }),
           ...(input.limit === undefined ? {} : { limit: input.limit }),
           ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
         })
@@ -208,8 +210,8 @@ export const stoa = Effect.gen(function* () {
         required: ["space", "seq"],
       },
       run: Effect.fnUntraced(function* (input: { readonly space: string; readonly seq: number }) {
-        const there = yield* talk.readable(input.space)
-        yield* talk.spaces.markRead(there, yield* talk.viewer, input.seq)
+        const there = yield* conversation.readable(input.space)
+        yield* conversation.spaces.markRead(there, yield* conversation.viewer, input.seq)
         return { space: there.id, seq: input.seq }
       }),
     }),

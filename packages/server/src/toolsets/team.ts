@@ -14,7 +14,7 @@ import { makePolling } from "../team/Polling.ts"
 import { Team } from "../team/Team.ts"
 import { Tree } from "../team/Tree.ts"
 import { integer, offered, text } from "./face.ts"
-import { bare } from "./talk.ts"
+import { bare } from "./conversation.ts"
 
 const name = text("The agent's name", { minLength: 1, maxLength: 100 })
 const body = text("Message body", { minLength: 1 })

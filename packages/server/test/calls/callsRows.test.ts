@@ -4,7 +4,7 @@ import { CallState } from "@stoa/contract"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { http } from "../../../tools/test/egressLoopback.ts"
-import { from, isSettled, next, type Step, to as endOf } from "../../src/calls/road/lifecycle.ts"
+import { from, isSettled, next, type Step, to as endOf } from "../../src/calls/road/record/lifecycle.ts"
 import {
   admin,
   answering,

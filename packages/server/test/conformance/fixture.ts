@@ -2,7 +2,7 @@
 import { MCPRefused } from "@stoa/tools"
 import { Effect, type Schema } from "effect"
 import type { Offered } from "../../src/toolsets/face.ts"
-import { lacks, speaking } from "../../src/toolsets/speaking.ts"
+import { lacks, nativeTool } from "../../src/toolsets/nativeTool.ts"
 import { type Answers, InputRequired, type MCPAsker, type Questions } from "../../src/upstreams/InputRequired.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -42,7 +42,7 @@ const made = (
   run: Run,
   outputSchema?: JsonObject,
 ) =>
-  speaking({
+  nativeTool({
     name,
     description: `A fixture: ${name.replaceAll("_", " ")}`,
     inputSchema,

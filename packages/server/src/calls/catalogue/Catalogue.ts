@@ -40,7 +40,7 @@ export type Face =
 
 export const everything: Face = { kind: "all" }
 
-interface Shelf {
+interface ToolGroup {
   readonly set: SetName
   /** All the toolsets that its tools stand for: more than one, where several are one tool to whoever has them all. */
   readonly sets: ReadonlyArray<SetName>
@@ -105,7 +105,7 @@ export class Catalogue extends Context.Service<
       const upstreams = yield* Upstreams
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
       const config = yield* CurrentToolsConfig
-      const shelves = new Map<string, Shelf>()
+      const groups = new Map<string, ToolGroup>()
       const listeners = new Set<() => void>()
       let version = 0
 
@@ -116,42 +116,42 @@ export class Catalogue extends Context.Service<
 
       // Each server has a limit of its own; another one's tools do not crowd them out.
       const boundless = { ...config, registry: { ...config.registry, maxTools: Infinity } }
-      const shelfKey = (set: SetName, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
-      const shelfOf = (set: SetName, owner: PrincipalId | undefined): Shelf => {
-        const key = shelfKey(set, owner)
-        const known = shelves.get(key)
+      const groupKey = (set: SetName, owner: PrincipalId | undefined) => `${set} ${owner ?? ""}`
+      const groupOf = (set: SetName, owner: PrincipalId | undefined): ToolGroup => {
+        const key = groupKey(set, owner)
+        const known = groups.get(key)
         if (known !== undefined) return known
-        const made: Shelf = {
+        const made: ToolGroup = {
           set,
           sets: [set],
           owner,
           registry: new Registry<HandlerCall>(set === "upstream" ? boundless : config),
           traits: new Map(),
         }
-        shelves.set(key, made)
+        groups.set(key, made)
         return made
       }
 
       const offer: Catalogue["Service"]["offer"] = Effect.fnUntraced(function* (set, tool, traits) {
-        const shelf = shelfOf(set, traits.owner)
+        const group = groupOf(set, traits.owner)
         const { name } = tool.definition
-        const before = shelf.registry.find(name)
+        const before = group.registry.find(name)
         // Offered again it takes its own place; if it is refused the one before stays.
-        if (before?.definition.name === name) shelf.registry.remove(name)
-        yield* shelf.registry
+        if (before?.definition.name === name) group.registry.remove(name)
+        yield* group.registry
           .add(tool, optionsOf(traits))
           .pipe(
             Effect.tapError(() =>
               before === undefined
                 ? Effect.void
-                : Effect.ignore(shelf.registry.add(before, optionsOf(shelf.traits.get(name)))),
+                : Effect.ignore(group.registry.add(before, optionsOf(group.traits.get(name)))),
             ),
           )
-        shelf.traits.set(name, traits)
+        group.traits.set(name, traits)
         changed()
       }, Effect.uninterruptible)
 
-      const united: Array<Shelf> = []
+      const united: Array<ToolGroup> = []
       const unite: Catalogue["Service"]["unite"] = Effect.fnUntraced(function* (sets, tool, traits) {
         const registry = new Registry<HandlerCall>(config)
         yield* registry.add(tool, optionsOf(traits))
@@ -163,9 +163,9 @@ export class Catalogue extends Context.Service<
 
       const withdraw: Catalogue["Service"]["withdraw"] = (set, name, owner) =>
         Effect.sync(() => {
-          const shelf = shelves.get(shelfKey(set, owner))
-          if (shelf === undefined || !shelf.registry.remove(name)) return
-          shelf.traits.delete(name)
+          const group = groups.get(groupKey(set, owner))
+          if (group === undefined || !group.registry.remove(name)) return
+          group.traits.delete(name)
           changed()
         })
 
@@ -180,9 +180,9 @@ export class Catalogue extends Context.Service<
         return tools
       })
 
-      /** The shelves a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
-      const open = ({ principal }: Caller["Service"], face: Face): ReadonlyArray<Shelf> => {
-        const mine = [...shelves.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
+      /** The groups a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
+      const open = ({ principal }: Caller["Service"], face: Face): ReadonlyArray<ToolGroup> => {
+        const mine = [...groups.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
         const of = (set: SetName) => mine.filter((one) => one.set === set)
         switch (face.kind) {
           case "set":
@@ -234,35 +234,35 @@ export class Catalogue extends Context.Service<
       }
 
       const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
-        const on: Array<{ readonly shelf: Shelf; readonly tools: ReadonlyArray<ReadonlySet<string>> }> = []
-        for (const shelf of open(caller, face)) {
+        const on: Array<{ readonly group: ToolGroup; readonly tools: ReadonlyArray<ReadonlySet<string>> }> = []
+        for (const group of open(caller, face)) {
           const anyway = face.kind === "set" && face.anyway === true
-          if (isToolset(shelf.set) && !anyway && !caller.principal.toolsets.includes(shelf.set)) continue
+          if (isToolset(group.set) && !anyway && !caller.principal.toolsets.includes(group.set)) continue
           const tools: Array<ReadonlySet<string>> = []
-          for (const set of shelf.sets) tools.push(yield* allowed(listOf(set), caller.context, caller.epoch))
-          on.push({ shelf, tools })
+          for (const set of group.sets) tools.push(yield* allowed(listOf(set), caller.context, caller.epoch))
+          on.push({ group, tools })
         }
-        const listed = (shelf: Shelf, tool: RegisteredTool<HandlerCall>): Listed => {
-          const set = listOf(shelf.set)
-          const traits = shelf.traits.get(tool.definition.name)!
+        const listed = (group: ToolGroup, tool: RegisteredTool<HandlerCall>): Listed => {
+          const set = listOf(group.set)
+          const traits = group.traits.get(tool.definition.name)!
           return { ...traits, tool, set, visibility: visibilityOf(set, tool, traits, caller.principal) }
         }
-        const shows = (shelf: Shelf, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
-          tools.every((list, at) => listsTool(listOf(shelf.sets[at]!), list, name)) &&
-          (face.kind !== "server" || shelf.traits.get(name)?.server === face.server)
+        const shows = (group: ToolGroup, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
+          tools.every((list, at) => listsTool(listOf(group.sets[at]!), list, name)) &&
+          (face.kind !== "server" || group.traits.get(name)?.server === face.server)
         /** Not on this face, and answers all the same. */
         const unlisted = (name: string): Listed | undefined => {
-          for (const shelf of shelves.values())
-            if (shelf.owner === undefined && shelf.traits.get(name)?.everywhere === true)
-              return listed(shelf, shelf.registry.find(name)!)
+          for (const group of groups.values())
+            if (group.owner === undefined && group.traits.get(name)?.everywhere === true)
+              return listed(group, group.registry.find(name)!)
           return undefined
         }
         const found = new Map<string, Listed>()
         const lookUp = (name: string): Listed | undefined => {
-          for (const { shelf, tools } of on) {
-            const tool = shelf.registry.find(name)
-            if (tool === undefined || !shows(shelf, tools, tool.definition.name)) continue
-            const one = listed(shelf, tool)
+          for (const { group, tools } of on) {
+            const tool = group.registry.find(name)
+            if (tool === undefined || !shows(group, tools, tool.definition.name)) continue
+            const one = listed(group, tool)
             // A view is made anew with every change: what was found in it stays so.
             found.set(name, one)
             return one
@@ -275,11 +275,11 @@ export class Catalogue extends Context.Service<
           all: () => {
             const names = new Set<string>()
             const every: Array<Listed> = []
-            for (const { shelf, tools } of on)
-              for (const name of shelf.registry.names())
-                if (shows(shelf, tools, name) && !names.has(name)) {
+            for (const { group, tools } of on)
+              for (const name of group.registry.names())
+                if (shows(group, tools, name) && !names.has(name)) {
                   names.add(name)
-                  every.push(listed(shelf, shelf.registry.find(name)!))
+                  every.push(listed(group, group.registry.find(name)!))
                 }
             return every
           },
@@ -291,13 +291,13 @@ export class Catalogue extends Context.Service<
         yield* upToDate.sync
         if (set === "upstream" && name.endsWith("/*"))
           return (yield* upstreams.list).items.some((server) => wholeServer(server.name) === name)
-        return [...shelves.values()].some(
-          (shelf) => listOf(shelf.set) === set && shelf.registry.find(name)?.definition.name === name,
+        return [...groups.values()].some(
+          (group) => listOf(group.set) === set && group.registry.find(name)?.definition.name === name,
         )
       })
 
       const isEverywhere = (name: string): boolean =>
-        [...shelves.values()].some((shelf) => shelf.traits.get(name)?.everywhere === true)
+        [...groups.values()].some((group) => group.traits.get(name)?.everywhere === true)
       // What tells and ends one's own calls is one's own, where no rule speaks of it as a tool.
       const require: Catalogue["Service"]["require"] = ({ principal }, face) =>
         face.kind !== "set" || face.anyway === true || !isToolset(face.set) || principal.toolsets.includes(face.set)
@@ -314,7 +314,7 @@ export class Catalogue extends Context.Service<
         if (kind === undefined || name === undefined) return
         yield* upToDate.sync
         const servers = (yield* upstreams.list).items.map((server) => server.name)
-        const tools = [...shelves.values()].flatMap((shelf) => shelf.registry.names())
+        const tools = [...groups.values()].flatMap((group) => group.registry.names())
         const same = (one: string) => one.toLowerCase() === name.toLowerCase()
         // A tool of a server that is away is one all the same.
         const away = (server: string) => name.toLowerCase().startsWith(`${server.toLowerCase()}/`)
@@ -327,8 +327,8 @@ export class Catalogue extends Context.Service<
       })
 
       const alike: Catalogue["Service"]["alike"] = (name, owner) => {
-        for (const shelf of shelves.values()) {
-          const other = shelf.owner === undefined || shelf.owner === owner ? shelf.registry.alike(name) : undefined
+        for (const group of groups.values()) {
+          const other = group.owner === undefined || group.owner === owner ? group.registry.alike(name) : undefined
           if (other !== undefined) return other
         }
         return undefined
@@ -354,7 +354,7 @@ export class Catalogue extends Context.Service<
 
       const every: Catalogue["Service"]["every"] = (principal) =>
         Effect.map(upToDate.sync, () =>
-          [...shelves.values()]
+          [...groups.values()]
             .filter(({ owner }) => owner === undefined || owner === principal)
             .flatMap(({ registry, set, traits }) =>
               registry.names().map((name) => ({ tool: registry.find(name)!, traits: traits.get(name)!, set })),
@@ -372,7 +372,7 @@ export class Catalogue extends Context.Service<
         alike,
         pausable,
         remembering: () =>
-          [...shelves.values()].flatMap(({ traits }) =>
+          [...groups.values()].flatMap(({ traits }) =>
             [...traits.keys()].filter((name) => traits.get(name)!.remembers),
           ),
         serves,
@@ -393,6 +393,6 @@ export interface Callable extends Listed {
 }
 
 /** One caller's tools on one face, as the road looks for tools in it. */
-export interface View extends Road.Shelf<Listed> {
+export interface View extends Road.ToolView<Listed> {
   readonly all: () => ReadonlyArray<Listed>
 }

@@ -5,7 +5,7 @@
 import { Effect, type Schema } from "effect"
 import { InputRequired } from "../../upstreams/InputRequired.ts"
 import type { HouseTool } from "./Handler.ts"
-import type { CallRow } from "./rows.ts"
+import type { CallRow } from "./record/rows.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 

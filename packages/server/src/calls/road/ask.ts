@@ -14,7 +14,7 @@ import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
 import type { Waits } from "./Handler.ts"
-import type { Record, Taken } from "./record.ts"
+import type { Record, Taken } from "./record/record.ts"
 
 /** An approval that nobody gives is a no after a day. */
 const approvalTime = 24 * 3600

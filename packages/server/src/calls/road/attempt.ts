@@ -10,7 +10,7 @@ import type { CallingClient, MCPCall } from "../../upstreams/InputRequired.ts"
 import { everything, type Face } from "../catalogue/Catalogue.ts"
 import type { Listed } from "../catalogue/Traits.ts"
 import type { HandlerCall } from "./Handler.ts"
-import type { CallRow, NewRow } from "./rows.ts"
+import type { CallRow, NewRow } from "./record/rows.ts"
 
 /** What a call may ask for. */
 export interface CallRequest {

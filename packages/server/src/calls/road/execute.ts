@@ -14,11 +14,11 @@ import { InputRequired } from "../../upstreams/InputRequired.ts"
 import type { makeListeners } from "../waiting/listeners.ts"
 import type { makeAsk } from "./ask.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
-import { makeBatched } from "./batched.ts"
+import { makeBatched } from "./record/batched.ts"
 import { noTraces, Waits } from "./Handler.ts"
 import { endingOf } from "./outcome.ts"
-import type { Record, Taken } from "./record.ts"
-import type { CallRow, NewRow } from "./rows.ts"
+import type { Record, Taken } from "./record/record.ts"
+import type { CallRow, NewRow } from "./record/rows.ts"
 
 /** How many stopped calls are remembered: they matter for the moment between their record and their beginning. */
 const mostStopped = 1000

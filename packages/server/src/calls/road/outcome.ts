@@ -3,8 +3,8 @@ import type { CallError, FileId } from "@stoa/contract"
 import type { Failure, Settled } from "@stoa/tools"
 import { largestFile } from "../../store/Files.ts"
 import type { Traces } from "./Handler.ts"
-import { type Settling, to } from "./lifecycle.ts"
-import type { CallRow } from "./rows.ts"
+import { type Settling, to } from "./record/lifecycle.ts"
+import type { CallRow } from "./record/rows.ts"
 
 /** Larger than this, a result is kept as a file and carried by reference (G-30). */
 const largestOutput = 64 * 1024

@@ -17,8 +17,8 @@ import { type makeExecute, measure } from "../road/execute.ts"
 import { noTraces } from "../road/Handler.ts"
 import type { Ending } from "../road/outcome.ts"
 import type { Prepare } from "../road/prepare.ts"
-import type { Record } from "../road/record.ts"
-import type { CallRow } from "../road/rows.ts"
+import type { Record } from "../road/record/record.ts"
+import type { CallRow } from "../road/record/rows.ts"
 import type { makeListeners } from "./listeners.ts"
 import {
   answersFrom,

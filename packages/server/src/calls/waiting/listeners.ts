@@ -1,8 +1,8 @@
 /** Requests that wait for a call to settle. Only who listens is kept in memory; the call itself is a row. */
 import { Deferred, Effect } from "effect"
-import { isSettled } from "../road/lifecycle.ts"
-import type { Record } from "../road/record.ts"
-import type { CallRow } from "../road/rows.ts"
+import { isSettled } from "../road/record/lifecycle.ts"
+import type { Record } from "../road/record/record.ts"
+import type { CallRow } from "../road/record/rows.ts"
 
 interface Listener {
   readonly done: Deferred.Deferred<CallRow>

@@ -1,0 +1,99 @@
+/** Grants: an admin's rules for one principal, and the verdict they lead to. */
+import { Action, Verdict } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { nameOf, namesForPeople } from "../../names.ts"
+import { change } from "../../change.ts"
+import { all, ask, client, list, root, show, talk } from "../../root.ts"
+
+const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
+const resource = Argument.String("resource").pipe(
+  Argument.withDescription("A path such as tools/web-search; * matches any characters"),
+)
+
+const ls = Command.make(
+  "ls",
+  { principal: principal.pipe(Argument.optional) },
+  Effect.fn(function* ({ principal }) {
+    const { json } = yield* root
+    const stoa = yield* client
+    const whose = Option.isSome(principal) ? { principal: principal.value } : {}
+    const items = yield* all((cursor) =>
+      stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    const known = yield* namesForPeople
+    yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
+      "principal",
+      "effect",
+      "actions",
+      "resource",
+      "expiresAt",
+      "source",
+      "id",
+    ])
+  }),
+).pipe(Command.withDescription("List grants: everybody's, or one principal's"))
+
+const add = Command.make(
+  "add",
+  {
+    principal,
+    resource,
+    action: Flag.Literals("action", Action.literals).pipe(
+      Flag.withDescription("The action; can be given several times (default: execute)"),
+      Flag.between(0, 5),
+    ),
+    effect: Flag.Literals("effect", Verdict.literals).pipe(
+      Flag.withDescription("allow, ask (a person decides each time) or deny"),
+      Flag.withDefault("allow"),
+    ),
+    expires: Flag.String("expires").pipe(
+      Flag.withDescription("When it ends, such as 2027-01-31T00:00:00Z"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ action, effect, expires, principal, resource }) {
+    const made = yield* change((stoa) =>
+      stoa.grants.add({
+        principal,
+        resource,
+        actions: action.length > 0 ? action : ["execute"],
+        effect,
+        ...(Option.isSome(expires) ? { expiresAt: expires.value } : {}),
+      }),
+    )
+    yield* show(made, `${made.id}: ${effect} ${principal} to ${made.actions.join(", ")} ${made.resource}`)
+  }),
+).pipe(
+  Command.withDescription("Add a grant"),
+  Command.withExamples([
+    { command: "stoa grants add pam tools/wipe --effect ask", description: "Pam may, once a person has said yes" },
+    { command: "stoa grants add pam 'spaces/*' --action read --action write", description: "Read and write in spaces" },
+  ]),
+)
+
+const rm = Command.make(
+  "rm",
+  { id: Argument.String("id").pipe(Argument.withDescription("The grant's id, gnt_…")) },
+  Effect.fn(function* ({ id }) {
+    yield* change((stoa) => stoa.grants.revoke(id))
+    yield* talk(`${id} is revoked`)
+  }),
+).pipe(Command.withDescription("Revoke a grant, at once"))
+
+const judge = Command.make(
+  "judge",
+  { principal, action: Argument.Literals("action", Action.literals), resource },
+  Effect.fn(function* ({ action, principal, resource }) {
+    const judged = yield* ask((stoa) => stoa.grants.judge({ principal, action, resource }))
+    yield* show(judged, `${judged.verdict}  (rule: ${judged.rule})`)
+  }),
+).pipe(
+  Command.withDescription("Show the verdict for a principal, and the rule that decides"),
+  Command.withExamples([{ command: "stoa grants judge pam execute tools/wipe", description: "Ask before you grant" }]),
+)
+
+export const grants = Command.make("grants").pipe(
+  Command.withDescription("What principals may do beyond their roles"),
+  Command.withSubcommands([ls, add, rm, judge]),
+)

@@ -1,0 +1,78 @@
+/** Allow lists: which tools of a set a context may see and call. */
+import { AccessContext, ListedSet } from "@stoa/contract"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { change } from "../../change.ts"
+import { ask, list, show, talk } from "../../root.ts"
+
+const set = Argument.Literals("set", ListedSet.literals).pipe(
+  Argument.withDescription("A toolset, configured (your own tools) or upstream (those of MCP servers)"),
+)
+const context = Argument.Literals("context", AccessContext.literals).pipe(
+  Argument.withDescription("The context of the caller's token"),
+)
+
+type Shown = { readonly tools: ReadonlyArray<string>; readonly unknown: ReadonlyArray<string> }
+const words = ({ tools }: Shown): string => (tools.length === 0 ? "nothing" : tools.join("\n"))
+const noted = ({ unknown }: Shown) =>
+  unknown.length === 0 ? Effect.void : talk(`Not available at the moment: ${unknown.join(", ")}`)
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { items } = yield* ask((stoa) => stoa.allowLists.list())
+    yield* list(items, ["toolset", "context", "tools", "source", "changedAt"])
+  }),
+).pipe(Command.withDescription("Every list, by set and context"))
+
+const one = Command.make(
+  "show",
+  { set, context },
+  Effect.fn(function* ({ context, set }) {
+    const found = yield* ask((stoa) => stoa.allowLists.get(set, context))
+    yield* show(found, words(found))
+    yield* noted(found)
+  }),
+).pipe(Command.withDescription("One list, one tool per line"))
+
+const replace = Command.make(
+  "set",
+  {
+    set,
+    context,
+    tools: Argument.String("tool").pipe(
+      Argument.withDescription(
+        "A tool's name, <server>/* for a whole server, or * for all; without any, nothing is allowed",
+      ),
+      Argument.variadic(),
+    ),
+  },
+  Effect.fn(function* ({ context, set, tools }) {
+    const made = yield* change((stoa) => stoa.allowLists.set(set, context, { tools }))
+    yield* show(made, words(made))
+    yield* noted(made)
+  }),
+).pipe(
+  Command.withDescription("Replace a list with these tools"),
+  Command.withExamples([
+    {
+      command: "stoa lists set upstream agent 'notes/*' crm/search",
+      description: "All of one server, one tool of another",
+    },
+  ]),
+)
+
+const reset = Command.make(
+  "reset",
+  { set, context },
+  Effect.fn(function* ({ context, set }) {
+    const made = yield* change((stoa) => stoa.allowLists.reset(set, context))
+    yield* show(made, words(made))
+  }),
+).pipe(Command.withDescription("Reset a list to its default"))
+
+export const lists = Command.make("lists").pipe(
+  Command.withDescription("Allow lists: which tools a context sees and calls"),
+  Command.withSubcommands([ls, one, replace, reset]),
+)

@@ -1,0 +1,43 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../../Failure.ts"
+import { nameOf, namesForPeople, withNames } from "../../names.ts"
+import { ask, list, root, show, talk } from "../../root.ts"
+
+export const pause = Command.make(
+  "pause",
+  {
+    subject: Argument.String("subject").pipe(
+      Argument.withDescription("everything, agents/NAME, tools/NAME or servers/NAME"),
+      Argument.optional,
+    ),
+    reason: Flag.String("reason").pipe(Flag.withDescription("The reason, which refused callers see"), Flag.optional),
+    lift: Flag.String("lift").pipe(Flag.withDescription("Lift the pause of this subject"), Flag.optional),
+  },
+  Effect.fn(function* ({ lift, reason, subject }) {
+    if (Option.isSome(lift)) {
+      if (Option.isSome(subject)) return yield* refused("Pause one thing or lift another, not both at once.")
+      yield* ask((stoa) => stoa.pauses.lift(lift.value))
+      return yield* talk(`${lift.value} is no longer paused`)
+    }
+    if (Option.isNone(subject)) {
+      const { items } = yield* ask((stoa) => stoa.pauses.list())
+      const { json } = yield* root
+      const known = yield* namesForPeople
+      const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
+      return yield* list(json ? items : named, ["subject", "reason", "by", "createdAt"])
+    }
+    const made = yield* ask((stoa) =>
+      stoa.pauses.set({ subject: subject.value, ...(Option.isSome(reason) ? { reason: reason.value } : {}) }),
+    )
+    yield* show(made, `${made.subject} is paused: its calls are refused`)
+  }),
+).pipe(
+  Command.withDescription(
+    "The kill switch: pause an agent, a tool, a server or everything; without arguments, list pauses",
+  ),
+  Command.withExamples([
+    { command: 'stoa pause tools/wipe --reason "it wiped too much"', description: "Stop one tool, at once" },
+    { command: "stoa pause --lift tools/wipe", description: "Lift a pause" },
+  ]),
+)

@@ -1,0 +1,139 @@
+import { Role, ToolsetName } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../../Failure.ts"
+import { change } from "../../change.ts"
+import { all, ask, client, list, show, talk } from "../../root.ts"
+import { teamVerbs } from "../agents/team.ts"
+
+const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(
+  Flag.withDescription("A set of tools it sees; can be given several times"),
+  Flag.between(0, ToolsetName.literals.length),
+)
+const role = Flag.Literals("role", Role.literals).pipe(
+  Flag.withDescription("A role; can be given several times"),
+  Flag.between(0, 8),
+)
+
+/** What only agents have. */
+const thinking = {
+  model: Flag.String("model").pipe(
+    Flag.withDescription("A model it thinks with; several times: in the order in which they are tried"),
+    Flag.between(0, 10),
+  ),
+  persona: Flag.String("persona").pipe(Flag.withDescription("Who it is, in words it is told"), Flag.optional),
+  parent: Flag.String("parent").pipe(Flag.withDescription("The agent it works for"), Flag.optional),
+}
+interface Thinking {
+  readonly model: ReadonlyArray<string>
+  readonly persona: Option.Option<string>
+  readonly parent: Option.Option<string>
+}
+const profileIn = ({ model, parent, persona }: Thinking) => ({
+  ...(model.length === 0 ? {} : { model: model.length === 1 ? model[0]! : model }),
+  ...(Option.isSome(persona) ? { persona: persona.value } : {}),
+  ...(Option.isSome(parent) ? { parent: parent.value } : {}),
+})
+const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Option.none() }
+
+const wallet = Flag.String("wallet").pipe(Flag.withDescription("The address of its wallet"), Flag.optional)
+
+const name = Argument.String("name").pipe(Argument.withDescription("Its name, which must be unique"))
+
+/** `agents` and `people` are the same verb for two kinds of principal. */
+const verb = (plural: string, kind: "agent" | "person") => {
+  const add = Command.make(
+    "add",
+    {
+      name,
+      toolset,
+      role,
+      wallet,
+      ...(kind === "agent" ? thinking : {}),
+    },
+    Effect.fn(function* ({ name, role, toolset, wallet, ...more }) {
+      const profile = profileIn({ ...nothingMore, ...more })
+      const added = yield* ask((stoa) =>
+        stoa.principals.add({
+          kind,
+          name,
+          ...(toolset.length > 0 ? { toolsets: toolset } : {}),
+          ...(role.length > 0 ? { roles: role } : {}),
+          ...(Option.isSome(wallet) ? { wallet: wallet.value } : {}),
+        }),
+      )
+      const made =
+        Object.keys(profile).length === 0 ? added : yield* ask((stoa) => stoa.agents.change(added.id, profile))
+      yield* show(made, `${made.name} is added: ${made.id}`)
+    }),
+  ).pipe(
+    Command.withDescription(`Add one of the ${plural}`),
+    Command.withExamples([{ command: `stoa ${plural} add Pam --json`, description: "Add Pam and print her" }]),
+  )
+  const ls = Command.make(
+    "ls",
+    {},
+    Effect.fn(function* () {
+      const stoa = yield* client
+      const items = yield* all((cursor) =>
+        stoa.principals.list({ kind, limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
+      )
+      yield* list(items, ["name", "id", "roles", "toolsets", "source"])
+    }),
+  ).pipe(Command.withDescription(`List the ${plural}`))
+  const found = Effect.fnUntraced(function* (name: string) {
+    const one = yield* ask((stoa) => stoa.principals.get(name))
+    return one.kind === kind ? one : yield* refused(`${one.name} is not one of the ${plural}: it is a ${one.kind}.`)
+  })
+  const known = { name: Argument.String("name").pipe(Argument.withDescription("Name or id")) }
+  const set = Command.make(
+    "set",
+    {
+      ...known,
+      toolset,
+      role,
+      rename: Flag.String("rename").pipe(Flag.withDescription("A new name"), Flag.optional),
+      wallet: wallet.pipe(Flag.withDescription("The address of its wallet; none takes it away")),
+      ...(kind === "agent" ? thinking : {}),
+    },
+    Effect.fn(function* ({ name, rename, role, toolset, wallet, ...more }) {
+      const profile = profileIn({ ...nothingMore, ...more })
+      const changes = {
+        ...(toolset.length > 0 ? { toolsets: toolset } : {}),
+        ...(role.length > 0 ? { roles: role } : {}),
+        ...(Option.isSome(rename) ? { name: rename.value } : {}),
+        ...(Option.isSome(wallet) ? { wallet: wallet.value === "none" ? null : wallet.value } : {}),
+      }
+      const [rights, thinks] = [Object.keys(changes).length > 0, Object.keys(profile).length > 0]
+      if (!rights && !thinks)
+        return yield* refused(
+          `Nothing to change. Give --role, --toolset, --wallet, ${kind === "agent" ? "--model, --persona, --parent " : ""}or --rename.`,
+        )
+      const one = yield* found(name)
+      const changed = rights ? yield* change((stoa) => stoa.principals.change(one.id, changes)) : one
+      const made = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : changed
+      yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
+    }),
+  ).pipe(
+    Command.withDescription("Change roles, toolsets or the name; new values replace the old ones"),
+    Command.withExamples([
+      { command: `stoa ${plural} set Pam --toolset office --toolset stoa`, description: "Pam sees these two sets" },
+    ]),
+  )
+  const rm = Command.make(
+    "rm",
+    known,
+    Effect.fn(function* ({ name }) {
+      const { id } = yield* found(name)
+      yield* ask((stoa) => stoa.principals.retire(id))
+      yield* talk(`${name} is retired; its tokens no longer work`)
+    }),
+  ).pipe(Command.withDescription("Retire one: its tokens stop working, its history stays"))
+  return Command.make(plural).pipe(
+    Command.withDescription(`The ${plural} of the house`),
+    Command.withSubcommands(kind === "agent" ? [add, ls, set, rm, ...teamVerbs] : [add, ls, set, rm]),
+  )
+}
+
+export const agents = verb("agents", "agent")
+export const people = verb("people", "person")

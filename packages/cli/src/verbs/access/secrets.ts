@@ -1,0 +1,47 @@
+// edge: asks whether stdin is a terminal.
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { refused } from "../../Failure.ts"
+import { stdin } from "../../input.ts"
+import { ask, list, talk } from "../../root.ts"
+
+const name = Argument.String("name").pipe(Argument.withDescription("The secret's name"))
+
+const set = Command.make(
+  "set",
+  { name },
+  Effect.fn(function* ({ name }) {
+    if (process.stdin.isTTY) yield* talk("Type the value, then Enter and Ctrl-D. It is shown while you type.")
+    // The newline an editor or echo leaves is not part of a key.
+    const value = (yield* stdin).replace(/\r?\n$/, "")
+    if (value === "") return yield* refused(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
+    yield* ask((stoa) => stoa.secrets.set(name, { value }))
+    yield* talk(`${name} is set; nobody can read it back`)
+  }),
+).pipe(
+  Command.withDescription("Set a secret from stdin"),
+  Command.withExamples([{ command: "stoa secrets set OPENAI < key.txt", description: "Set it from a file" }]),
+)
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { items } = yield* ask((stoa) => stoa.secrets.list())
+    yield* list(items, ["name", "setAt"])
+  }),
+).pipe(Command.withDescription("Names only"))
+
+const rm = Command.make(
+  "rm",
+  { name },
+  Effect.fn(function* ({ name }) {
+    yield* ask((stoa) => stoa.secrets.remove(name))
+    yield* talk(`${name} is gone`)
+  }),
+).pipe(Command.withDescription("Remove a secret"))
+
+export const secrets = Command.make("secrets").pipe(
+  Command.withDescription("Named secrets that tools may use"),
+  Command.withSubcommands([set, ls, rm]),
+)

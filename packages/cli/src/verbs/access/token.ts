@@ -1,0 +1,89 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { nameOf, namesForPeople } from "../../names.ts"
+import { all, ask, client, list, root, show, talk } from "../../root.ts"
+
+const add = Command.make(
+  "add",
+  {
+    principal: Argument.String("principal").pipe(Argument.withDescription("Whose token: name or id")),
+    label: Flag.String("label").pipe(Flag.withDescription("What it is for"), Flag.optional),
+    expires: Flag.String("expires").pipe(
+      Flag.withDescription("When it ends, such as 2027-01-31T00:00:00Z"),
+      Flag.optional,
+    ),
+    context: Flag.Literals("context", ["agent", "crossroads", "internal"]).pipe(
+      Flag.withDescription("Its context; rarely needed"),
+      Flag.optional,
+    ),
+    certificate: Flag.Boolean("certificate").pipe(
+      Flag.withDescription("Lasts seven days; renew it with rotate"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ certificate, context, expires, label, principal }) {
+    const made = yield* ask((stoa) =>
+      stoa.tokens.add({
+        principal,
+        ...(Option.isSome(label) ? { label: label.value } : {}),
+        ...(Option.isSome(expires) ? { expiresAt: expires.value } : {}),
+        ...(Option.isSome(context) ? { context: context.value } : {}),
+        ...(certificate ? { certificate } : {}),
+      }),
+    )
+    yield* show(made, made.token)
+    yield* talk("This token is shown only once: keep it safe.")
+  }),
+).pipe(
+  Command.withDescription("Make a token; it is shown once"),
+  Command.withExamples([{ command: "stoa token add pam --json", description: "A token for Pam" }]),
+)
+
+const ls = Command.make(
+  "ls",
+  { principal: Argument.String("principal").pipe(Argument.optional) },
+  Effect.fn(function* ({ principal }) {
+    const stoa = yield* client
+    const whose = Option.isSome(principal) ? { principal: principal.value } : {}
+    const items = yield* all((cursor) =>
+      stoa.tokens.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    const { json } = yield* root
+    const known = yield* namesForPeople
+    yield* list(json ? items : items.map((one) => ({ ...one, principal: nameOf(one.principal, known) })), [
+      "id",
+      "principal",
+      "label",
+      "context",
+      "expiresAt",
+      "lastUsedAt",
+      "revokedAt",
+    ])
+  }),
+).pipe(Command.withDescription("List tokens, without their secrets"))
+
+const id = Argument.String("id").pipe(Argument.withDescription("The token's id, tok_…"))
+
+const rm = Command.make(
+  "rm",
+  { id },
+  Effect.fn(function* ({ id }) {
+    yield* ask((stoa) => stoa.tokens.revoke(id))
+    yield* talk(`${id} no longer works`)
+  }),
+).pipe(Command.withDescription("Revoke a token, at once"))
+
+const rotate = Command.make(
+  "rotate",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const made = yield* ask((stoa) => stoa.tokens.rotate(id))
+    yield* show(made, made.token)
+    yield* talk("This token is shown only once; the old one no longer works.")
+  }),
+).pipe(Command.withDescription("Replace a token with a new one of the same expiry"))
+
+export const token = Command.make("token").pipe(
+  Command.withDescription("Credentials"),
+  Command.withSubcommands([add, ls, rm, rotate]),
+)

@@ -1,0 +1,173 @@
+import { RunState } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { ask, client, list, out, outJson, root, show } from "../../root.ts"
+
+const run = Argument.String("run").pipe(Argument.withDescription("The run's id"))
+const over: ReadonlyArray<string> = ["completed", "failed", "canceled"]
+
+interface Shown {
+  readonly id: string
+  readonly state: string
+  readonly stop: string | null
+  readonly failure?: string
+  readonly step: number
+}
+const line = ({ failure, id, state, step, stop }: Shown): string =>
+  `${id} is ${state}${stop === null ? "" : ` (${stop})`} after ${step} steps${failure === undefined ? "" : `: ${failure}`}`
+
+const ls = Command.make(
+  "ls",
+  {
+    agent: Flag.String("agent").pipe(Flag.withDescription("Only those of this agent"), Flag.optional),
+    state: Flag.Literals("state", [...RunState.literals, "live"]).pipe(
+      Flag.withDescription("Only those in this state; live: all that have not ended"),
+      Flag.optional,
+    ),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(50)),
+  },
+  Effect.fn(function* ({ agent, limit, state }) {
+    const { items } = yield* ask((stoa) =>
+      stoa.runs.list({
+        limit,
+        ...(Option.isSome(agent) ? { agent: agent.value } : {}),
+        ...(Option.isSome(state) ? { state: state.value } : {}),
+      }),
+    )
+    const { json } = yield* root
+    const rows = items.map((one) => ({ ...one, trigger: one.trigger.summary }))
+    yield* json ? outJson(items) : list(rows, ["id", "state", "stop", "step", "trigger"])
+  }),
+).pipe(
+  Command.withDescription("List the runs of agents, the newest first"),
+  Command.withExamples([{ command: "stoa runs ls --agent Pam --state failed", description: "Pam's runs that failed" }]),
+)
+
+const get = Command.make(
+  "show",
+  { run },
+  Effect.fn(function* ({ run: id }) {
+    const one = yield* ask((stoa) => stoa.runs.get(id))
+    const { json } = yield* root
+    if (json) return yield* outJson(one)
+    yield* out(line(one))
+    const { items } = yield* ask((stoa) => stoa.runs.steps(id))
+    for (const { calls, number, text } of items) {
+      if (text !== "") yield* out(`${number}. ${text}`)
+      for (const { input, state = "not made", tool } of calls)
+        yield* out(`${number}. ${tool} ${JSON.stringify(input)} → ${state}`)
+    }
+  }),
+).pipe(Command.withDescription("One run and its steps"))
+
+const watch = Command.make(
+  "watch",
+  { run },
+  Effect.fn(function* ({ run: id }) {
+    const stoa = yield* client
+    const { json } = yield* root
+    const say = Effect.fnUntraced(function* () {
+      const one = yield* ask((asked) => asked.runs.get(id))
+      yield* json ? outJson(one) : out(line(one))
+      return over.includes(one.state)
+    })
+    // The feed stands before the first look: what happens in between is not missed.
+    const feed = stoa.feed()
+    const first = feed.next()
+    if (yield* say()) return
+    const next = (promise: typeof first) => Effect.promise(() => promise)
+    for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
+      if (item.value.type !== "event") continue
+      const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
+      if (!kind.startsWith("run.") || body.run !== id) continue
+      if (yield* say()) return
+    }
+  }),
+).pipe(Command.withDescription("Follow a run until it ends"))
+
+const cancel = Command.make(
+  "cancel",
+  { run },
+  Effect.fn(function* ({ run: id }) {
+    const one = yield* ask((stoa) => stoa.runs.cancel(id))
+    yield* show(one, line(one))
+  }),
+).pipe(Command.withDescription("Stop a run: what it waits for is withdrawn"))
+
+const retry = Command.make(
+  "retry",
+  {
+    run,
+    step: Flag.Int("step").pipe(
+      Flag.withDescription("From this step on; what was done before it is not done again"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ run: id, step }) {
+    const one = yield* ask((stoa) => stoa.runs.retry(id, Option.isSome(step) ? { step: step.value } : {}))
+    yield* show(one, line(one))
+  }),
+).pipe(Command.withDescription("Try a run again that has ended"))
+
+const waits = Command.make(
+  "waits",
+  {
+    release: Flag.String("release").pipe(
+      Flag.withDescription("End this wait with what has come so far"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ release }) {
+    if (Option.isSome(release)) {
+      const one = yield* ask((stoa) => stoa.waits.release(release.value))
+      return yield* show(one, `${one.id} is ${one.state}`)
+    }
+    const { items } = yield* ask((stoa) => stoa.waits.list())
+    yield* list(
+      items.map((one) => ({ ...one, for: one.for.map(({ id, state }) => `${id} (${state})`).join(", ") })),
+      ["id", "agent", "for", "since", "until", "ring"],
+    )
+  }),
+).pipe(Command.withDescription("Who waits for whose answer, and since when"))
+
+const spend = Command.make(
+  "spend",
+  { days: Flag.Int("days").pipe(Flag.withDescription("How many days back"), Flag.withDefault(31)) },
+  Effect.fn(function* ({ days }) {
+    const report = yield* ask((stoa) => stoa.runs.spend({ days }))
+    const { json } = yield* root
+    if (json) return yield* outJson(report)
+    const { cost, limit, name } = report.month
+    yield* out(`${name}: ${cost.toFixed(2)} USD${limit === null ? "" : ` of ${limit} USD`}`)
+    yield* list(
+      report.items.map((one) => ({ ...one, in: one.tokens.in, out: one.tokens.out })),
+      ["day", "principal", "in", "out", "cost", "caused"],
+    )
+  }),
+).pipe(
+  Command.withDescription("What agents have spent, by day, and what the house may spend this month"),
+  Command.withExamples([{ command: "stoa runs spend --days 7", description: "The last week" }]),
+)
+
+const letters = Command.make(
+  "letters",
+  {
+    retry: Flag.String("retry").pipe(Flag.withDescription("Handle this one again"), Flag.optional),
+    dismiss: Flag.String("dismiss").pipe(Flag.withDescription("Put this one away"), Flag.optional),
+  },
+  Effect.fn(function* ({ dismiss, retry: again }) {
+    const done = Option.isSome(again)
+      ? yield* ask((stoa) => stoa.deadLetters.retry(again.value))
+      : Option.isSome(dismiss)
+        ? yield* ask((stoa) => stoa.deadLetters.dismiss(dismiss.value))
+        : undefined
+    if (done !== undefined) return yield* show(done, `${done.id} is ${done.state}`)
+    const { items } = yield* ask((stoa) => stoa.deadLetters.list())
+    yield* list(items, ["id", "kind", "at", "tried", "failure"])
+  }),
+).pipe(Command.withDescription("Events that woke nobody: look at them, have them tried again"))
+
+export const runs = Command.make("runs").pipe(
+  Command.withDescription("What agents work on"),
+  Command.withSubcommands([ls, get, watch, cancel, retry, waits, spend, letters]),
+)

@@ -1,0 +1,144 @@
+/** Teams of agents: what `stoa agents` has beside adding and listing, and `stoa team FILE`. */
+// edge: reads a file that is named on the command line.
+import { readFileSync } from "node:fs"
+import type { AgentChange, AgentRole, NewTeamAgent, TeamAgent, ToolsetName } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../../Failure.ts"
+import { ask, list, root, show, talk } from "../../root.ts"
+
+const agent = Argument.String("agent").pipe(Argument.withDescription("Name or id of the agent"))
+
+type Shown = Pick<TeamAgent, "depth" | "inbox" | "name" | "role" | "state" | "thinker">
+const line = ({ depth, inbox, name, role, state, thinker }: Shown): string =>
+  `${"  ".repeat(depth)}${name}  ${state}, ${role}, ${thinker}${inbox === 0 ? "" : `, ${inbox} in its inbox`}`
+
+const tree = Command.make(
+  "tree",
+  {},
+  Effect.fn(function* () {
+    const { items } = yield* ask((stoa) => stoa.agents.tree())
+    const { json } = yield* root
+    if (json) return yield* list(items, ["name", "state"])
+    yield* show(items, items.map(line).join("\n"))
+  }),
+).pipe(Command.withDescription("Who works for whom, and what each is doing"))
+
+const spawn = Command.make(
+  "spawn",
+  {
+    parent: Argument.String("parent").pipe(Argument.withDescription("The agent it works for")),
+    name: Argument.String("name").pipe(Argument.withDescription("Its name")),
+    instructions: Argument.String("instructions").pipe(Argument.withDescription("What it is, and what it shall do")),
+    role: Flag.Literals("role", ["worker", "reviewer"]).pipe(Flag.withDescription("What it is called"), Flag.optional),
+    subdir: Flag.String("subdir").pipe(Flag.withDescription("A part of its parent's workspace"), Flag.optional),
+    program: Flag.String("program").pipe(Flag.withDescription("One of its parent's programs"), Flag.optional),
+  },
+  Effect.fn(function* ({ instructions, name, parent, program, role, subdir }) {
+    const wanted: NewTeamAgent = {
+      name,
+      instructions,
+      ...(Option.isSome(role) ? { role: role.value } : {}),
+      ...(Option.isSome(subdir) ? { workspaceSubdir: subdir.value } : {}),
+      ...(Option.isSome(program) ? { program: program.value } : {}),
+    }
+    const made = yield* ask((stoa) => stoa.agents.spawn(parent, wanted))
+    yield* show(made, `${made.name} works for ${parent}: ${made.id}`)
+  }),
+).pipe(
+  Command.withDescription("Make an agent that works for another, and give it its instructions"),
+  Command.withExamples([
+    { command: 'stoa agents spawn lead tester "Run the tests, and say what fails."', description: "Another worker" },
+  ]),
+)
+
+const say = Command.make(
+  "say",
+  { agent, text: Argument.String("text").pipe(Argument.withDescription("What to say")) },
+  Effect.fn(function* ({ agent, text }) {
+    const message = yield* ask((stoa) => stoa.agents.say(agent, { text }))
+    yield* show(message, `sent: ${message.id}`)
+  }),
+).pipe(Command.withDescription("Write to an agent, in the space you two talk in"))
+
+const inspect = Command.make(
+  "inspect",
+  { agent },
+  Effect.fn(function* ({ agent }) {
+    const found = yield* ask((stoa) => stoa.agents.inspect(agent))
+    const words = [
+      line({ ...found.agent, depth: 0 }),
+      ...found.messages.map(({ from, text, to }) => `${from} -> ${to ?? "-"}: ${text}`),
+      ...found.calls.map(({ state, tool }) => `${tool}: ${state}`),
+    ]
+    yield* show(found, words.join("\n"))
+  }),
+).pipe(Command.withDescription("What an agent wrote, was written and called lately"))
+
+const stop = Command.make(
+  "stop",
+  {
+    agent,
+    remove: Flag.Boolean("remove").pipe(
+      Flag.withDescription("It leaves, if nobody works for it"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ agent, remove }) {
+    const done = yield* ask((stoa) => stoa.agents.stop(agent, { remove }))
+    yield* show(done, `${agent} is ${remove ? "removed" : "stopped"}: ${done.stopped} runs ended`)
+  }),
+).pipe(Command.withDescription("End what an agent is doing"))
+
+export const teamVerbs = [tree, spawn, say, inspect, stop] as const
+
+/** A team in a file: its root, what each is told, and what is said to the root at the end. */
+interface Member {
+  readonly name: string
+  readonly instructions: string
+  readonly role?: AgentRole
+  readonly workspaceSubdir?: string
+  readonly program?: string
+  readonly children?: ReadonlyArray<Member>
+}
+interface TeamFile extends Member {
+  readonly thinker?: NonNullable<AgentChange["thinker"]>
+  readonly model?: string
+  readonly toolsets?: ReadonlyArray<ToolsetName>
+  readonly say?: string
+}
+
+const readTeam = (file: string) =>
+  Effect.try({
+    try: () => JSON.parse(readFileSync(file, "utf8")) as TeamFile,
+    catch: (cause) => `${file} cannot be read as JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+  }).pipe(Effect.catch(refused))
+
+/** With those above them: parents are made before their children. */
+const flat = (parent: string, members: ReadonlyArray<Member>): ReadonlyArray<readonly [string, NewTeamAgent]> =>
+  members.flatMap(({ children = [], ...member }) => [[parent, member] as const, ...flat(member.name, children)])
+
+export const team = Command.make(
+  "team",
+  { file: Argument.String("file").pipe(Argument.withDescription("A JSON file that describes the team")) },
+  Effect.fn(function* ({ file }) {
+    const { children = [], instructions, model, name, role, say: words, thinker, toolsets } = yield* readTeam(file)
+    yield* ask((stoa) => stoa.principals.add({ kind: "agent", name, toolsets: toolsets ?? ["team"] }))
+    const lead = yield* ask((stoa) =>
+      stoa.agents.change(name, {
+        persona: instructions,
+        ...(thinker === undefined ? {} : { thinker }),
+        ...(model === undefined ? {} : { model }),
+        ...(role === undefined ? {} : { role }),
+      }),
+    )
+    const members = flat(name, children)
+    for (const [parent, member] of members) yield* ask((stoa) => stoa.agents.spawn(parent, member))
+    if (words !== undefined) yield* ask((stoa) => stoa.agents.say(name, { text: words }))
+    yield* talk(`${members.length} agents work for ${name}`)
+    yield* show(lead, `${lead.name}: ${lead.id}`)
+  }),
+).pipe(
+  Command.withDescription("Start a team from a short file: a root, those who work for it, and the first message"),
+  Command.withExamples([{ command: "stoa team team.json", description: "See docs/user/teams.md for the file" }]),
+)

@@ -1,0 +1,81 @@
+/** Every endpoint of the contract as a command, so that the command line can do all that HTTP can. */
+// edge: writes bytes to stdout.
+import { Api } from "@stoa/contract"
+import type { Stoa } from "@stoa/sdk"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { failureOf, refused } from "../../Failure.ts"
+import { client, out, outJson, root, talk } from "../../root.ts"
+
+type Groups = Record<string, { readonly endpoints: Record<string, { readonly method: string; readonly path: string }> }>
+const groups = Api.groups as unknown as Groups
+
+const names = Object.entries(groups).flatMap(([group, { endpoints }]) =>
+  Object.entries(endpoints).map(
+    ([name, { method, path }]) => `${group} ${name}`.padEnd(24) + `${method.padEnd(7)}${path}`,
+  ),
+)
+
+/** A body or query is JSON; a path parameter is the text itself. */
+const argument = (text: string) =>
+  /^[[{]/.test(text)
+    ? Effect.try({ try: () => JSON.parse(text) as unknown, catch: (cause) => refused(`${text}: ${String(cause)}`) })
+    : Effect.succeed(text)
+
+type Call = (...given: ReadonlyArray<unknown>) => Promise<unknown>
+const callOf = (stoa: Stoa, group: string, name: string): Call | undefined =>
+  (stoa as unknown as Record<string, Record<string, Call>>)[group]?.[name]
+
+const isPage = (answer: unknown): answer is { readonly items: unknown } =>
+  typeof answer === "object" && answer !== null && "items" in answer && "next" in answer
+
+/** A large answer goes through, chunk by chunk. */
+const pour = (bytes: AsyncIterable<Uint8Array>) =>
+  Effect.tryPromise({
+    try: async () => {
+      for await (const chunk of bytes) await new Promise((done) => process.stdout.write(chunk, done))
+    },
+    catch: failureOf,
+  })
+
+const print = Effect.fnUntraced(function* (answer: unknown) {
+  if (answer === undefined) return yield* talk("done")
+  if (answer instanceof ReadableStream) return yield* pour(answer)
+  if (answer instanceof Uint8Array) return process.stdout.write(answer)
+  const { json } = yield* root
+  yield* outJson(json && isPage(answer) ? answer.items : answer)
+})
+
+export const api = Command.make(
+  "api",
+  {
+    group: Argument.String("group").pipe(Argument.withDefault("")),
+    name: Argument.String("name").pipe(Argument.withDefault("")),
+    args: Argument.String("args").pipe(Argument.variadic()),
+  },
+  Effect.fn(function* ({ args, group, name }) {
+    if (group === "") return yield* Effect.forEach(names, out, { discard: true })
+    const call = callOf(yield* client, group, name)
+    if (call === undefined)
+      return yield* refused(
+        groups[group]?.endpoints[name] === undefined
+          ? `There is no "${group} ${name}". "stoa api" lists all there are.`
+          : 'That is the feed: use "stoa events".',
+      )
+    const given = yield* Effect.forEach(args, argument)
+    const answer = yield* Effect.tryPromise({
+      try: () => call(...given),
+      // What the client itself refuses to send was a mistake in the arguments.
+      catch: (cause) => (cause instanceof TypeError ? refused(cause.message) : failureOf(cause)),
+    })
+    yield* print(answer)
+  }),
+).pipe(
+  Command.withDescription("Call any endpoint of the API by name; without arguments, list them"),
+  Command.withExamples([
+    {
+      command: `stoa api grants add '{"principal":"pam","resource":"tools/*","actions":["execute"]}'`,
+      description: "Add a grant",
+    },
+  ]),
+)

@@ -1,0 +1,50 @@
+/** `stoa connect claude-code`: the line to paste, with a token of its own for the agent the program acts as. */
+import { connectableClients, type ConnectableName, type ConnectionLine, StoaError } from "@stoa/sdk"
+import { DateTime, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { ask, client, place, show, talk } from "../../root.ts"
+
+const names = Object.keys(connectableClients) as [ConnectableName, ...Array<ConnectableName>]
+
+/** How long the token of a program is good. */
+const days = 90
+
+/** The agent of this name; made, where there is none. */
+const agentOf = Effect.fnUntraced(function* (name: string) {
+  const stoa = yield* client
+  return yield* ask(async () => {
+    try {
+      return await stoa.principals.get(name)
+    } catch (cause) {
+      if (!(cause instanceof StoaError) || cause.status !== 404) throw cause
+      return await stoa.principals.add({ kind: "agent", name })
+    }
+  })
+})
+
+export const connect = Command.make(
+  "connect",
+  {
+    client: Argument.Literals("client", names).pipe(Argument.withDescription("Which program")),
+    agent: Flag.String("agent").pipe(
+      Flag.withDescription("The agent it acts as; made if there is none. Without it: named after the program"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ agent, client: which }) {
+    const { url } = yield* place
+    const who = yield* agentOf(Option.getOrElse(agent, () => which))
+    const expiresAt = DateTime.formatIso(DateTime.add(yield* DateTime.now, { days }))
+    const label = `stoa connect ${which}`
+    const { token } = yield* ask((stoa) => stoa.tokens.add({ principal: who.id, label, expiresAt }))
+    const line: ConnectionLine = connectableClients[which].line({ url, token })
+    yield* show({ client: which, agent: who.name, ...line }, line.text)
+    yield* talk(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
+    yield* talk(`It acts as ${who.name}, and has a token that is good for ${days} days. ${line.afterwards}`)
+  }),
+).pipe(
+  Command.withDescription("Print the line that connects a program of others to this house"),
+  Command.withExamples([
+    { command: "stoa connect claude-code --agent scout", description: "Claude Code, acting as scout" },
+  ]),
+)

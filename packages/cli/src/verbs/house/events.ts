@@ -1,0 +1,65 @@
+// edge: ends on a signal.
+import { visible, visibleJson } from "@stoa/contract"
+import type { FeedItem } from "@stoa/sdk"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { failureOf } from "../../Failure.ts"
+import { knownNames, type Names, withNames } from "../../names.ts"
+import { ask, client, root } from "../../root.ts"
+
+const words = (item: Exclude<FeedItem, { readonly type: "reload" }>, known: Names): string => {
+  if (item.type === "delta") return withNames(`${item.name}  ${JSON.stringify(item.delta["body"])}`, known)
+  const { actor, at, body, cursor } = item.event
+  return withNames(`${cursor}  ${at}  ${item.name}  ${actor ?? "house"}  ${JSON.stringify(body)}`, known)
+}
+
+const jsonOf = (item: Exclude<FeedItem, { readonly type: "reload" }>): string =>
+  visibleJson(item.type === "event" ? item.event : item.delta)
+
+/** `known`: names as they were at the start, or nothing where JSON is wanted. */
+const print = async (items: AsyncIterable<FeedItem>, known: Names | undefined): Promise<void> => {
+  for await (const item of items)
+    if (item.type === "reload") process.stderr.write(`Read again what you know: ${visible(item.reason)}\n`)
+    else process.stdout.write(`${known === undefined ? jsonOf(item) : visible(words(item, known))}\n`)
+}
+
+/** Heard again and again: a launcher and the terminal may both send the same Ctrl-C. */
+const stopAsked = Effect.callback<void>((resume) => {
+  const stop = () => resume(Effect.void)
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("disconnect", stop)
+})
+
+export const events = Command.make(
+  "events",
+  {
+    after: Flag.Int("after").pipe(Flag.withDescription("Start after this cursor; 0 is the beginning"), Flag.optional),
+    space: Flag.String("space").pipe(Flag.withDescription("Only this space"), Flag.optional),
+    names: Flag.Literals("names", ["office", "gateway", "skills"]).pipe(
+      Flag.withDescription("Event names of another system: office or gateway"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ after, names, space }) {
+    const { json } = yield* root
+    const stoa = yield* client
+    // The feed waits for a house that is away; whoever mistyped an address or a token wants to know now.
+    yield* ask((house) => house.principals.me())
+    const wanted = {
+      onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),
+      ...(Option.isSome(after) ? { after: after.value } : {}),
+      ...(Option.isSome(space) ? { space: space.value } : {}),
+      ...(Option.isSome(names) ? { names: names.value } : {}),
+    }
+    const known = json ? undefined : yield* knownNames
+    const watching = Effect.tryPromise({
+      try: (signal) => print(stoa.feed({ ...wanted, signal }), known),
+      catch: failureOf,
+    })
+    yield* Effect.raceFirst(watching, stopAsked)
+  }),
+).pipe(
+  Command.withDescription("Watch events, one line per event"),
+  Command.withExamples([
+    { command: "stoa events --after 0 --json", description: "Everything that is still kept, and on" },
+  ]),
+)

@@ -1,0 +1,131 @@
+/** Managing the house: sign in, reload, check, back up and restore. */
+// edge: writes the backup file.
+import { createWriteStream, existsSync } from "node:fs"
+import { rename, rm } from "node:fs/promises"
+import { pipeline } from "node:stream/promises"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Failure, failureOf, refused } from "../../Failure.ts"
+import { backupHere, doctorHere, restoreHere } from "../../local.ts"
+import { ask, client, houseRuns, out, outJson, place, root, show, talk } from "../../root.ts"
+
+export const login = Command.make(
+  "login",
+  {},
+  Effect.fn(function* () {
+    const { token, url } = yield* place
+    const me = yield* ask((stoa) => stoa.principals.me())
+    if (token === undefined) return yield* refused("There is no token to sign in with. Give one with --token.")
+    const link = `${url.replace(/\/+$/, "")}/#token=${encodeURIComponent(token)}`
+    yield* show({ link, principal: me }, link)
+    yield* talk(`Opens the page as ${me.name}. The link contains the token: keep it safe.`)
+  }),
+).pipe(Command.withDescription("Print a sign-in link for the page"))
+
+export const reload = Command.make(
+  "reload",
+  {},
+  Effect.fn(function* () {
+    const done = yield* ask((stoa) => stoa.house.reload())
+    const count = done.added.length + done.changed.length + done.retired.length
+    yield* show(done, count === 0 ? `${done.file}: nothing has changed` : `${done.file}: ${said(done)}`)
+    // A house of an earlier version has none.
+    yield* Effect.forEach((done.warnings as typeof done.warnings | undefined) ?? [], talk, { discard: true })
+  }),
+).pipe(Command.withDescription("Apply the configuration file, all of it or nothing"))
+
+const said = (done: {
+  readonly added: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly retired: ReadonlyArray<string>
+}) =>
+  (["added", "changed", "retired"] as const)
+    .filter((what) => done[what].length > 0)
+    .map((what) => `${what} ${done[what].join(", ")}`)
+    .join("; ")
+
+const accept = Flag.Literals("accept", ["clock", "audit"]).pipe(
+  Flag.withDescription("Accept this finding after you have looked into it; the house must be running"),
+  Flag.optional,
+)
+
+export const doctor = Command.make(
+  "doctor",
+  { accept },
+  Effect.fn(function* ({ accept }) {
+    const { json } = yield* root
+    if (Option.isSome(accept)) yield* ask((stoa) => stoa.house.accept({ check: accept.value }))
+    // A house that does not run is looked over where it lies.
+    const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
+    if (json) yield* outJson(report)
+    else
+      for (const { check, detail, state } of report.findings)
+        yield* out(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)
+    if (report.findings.some(({ state }) => state === "fail"))
+      return yield* new Failure({ message: "The house has problems: see above.", exitCode: 1 })
+  }),
+).pipe(Command.withDescription("Check the house, running or not"))
+
+const file = Argument.String("file").pipe(Argument.withDescription("The backup file"))
+
+export const backup = Command.make(
+  "backup",
+  {
+    file,
+    withKey: Flag.Boolean("with-key").pipe(
+      Flag.withDescription("Include the secret key: whoever has the file can then open the secrets"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ file, withKey }) {
+    if (existsSync(file)) return yield* refused(`${file} already exists. Give the name of a new file.`)
+    if (yield* houseRuns) yield* download(file, withKey)
+    else yield* backupHere(file, withKey)
+    yield* talk(
+      withKey
+        ? `${file} contains everything, including the secret key: keep it as safe as the key.`
+        : `${file} contains everything except the secret key: without STOA_SECRET_KEY its secrets cannot be opened.`,
+    )
+    yield* show({ file, secretKey: withKey }, file)
+  }),
+).pipe(
+  Command.withDescription("Copy everything to a file, also while the house runs"),
+  Command.withExamples([{ command: "stoa backup house-2026-11-15.db", description: "A copy of today" }]),
+)
+
+/** Written beside and renamed: a broken download leaves no file that looks whole. */
+const download = (file: string, withKey: boolean) =>
+  Effect.flatMap(client, (stoa) =>
+    Effect.tryPromise({
+      try: async () => {
+        const part = `${file}.part`
+        const bytes = await stoa.house.backup({ withKey: withKey ? "true" : "false" })
+        try {
+          await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }))
+          await rename(part, file)
+        } catch (cause) {
+          await rm(part, { force: true })
+          const why = cause instanceof Error ? cause.message : String(cause)
+          throw new Error(`The backup could not be finished (${why}), and nothing of it was kept. Try again.`, {
+            cause,
+          })
+        }
+      },
+      catch: failureOf,
+    }),
+  )
+
+export const restore = Command.make(
+  "restore",
+  {
+    file,
+    replace: Flag.Boolean("replace").pipe(
+      Flag.withDescription("Replace the existing data; a copy of it is kept"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ file, replace }) {
+    // The folder's lock keeps it from a house that runs.
+    yield* restoreHere(file, replace)
+  }),
+).pipe(Command.withDescription("Restore a backup; the house must not be running"))

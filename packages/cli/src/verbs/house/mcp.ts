@@ -1,0 +1,59 @@
+// edge: stdin, stdout and signals belong to the protocol here.
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { failureOf, refused } from "../../Failure.ts"
+import { embedHere } from "../../local.ts"
+import { root } from "../../root.ts"
+import { clientSettings } from "../../Settings.ts"
+import { bridge } from "../../mcp/stdio.ts"
+import { House } from "../../mcp/house.ts"
+
+const say = (line: string): void => void process.stderr.write(`stoa: ${line}\n`)
+/** A house that was named is waited for; one of our own starts within seconds or says why not. */
+const patienceMs = 30_000
+
+/** Signals end the input: what follows is the same as when the client closes it. */
+const endOnSignal = (): void => {
+  const end = () => void process.stdin.destroy()
+  process.on("SIGINT", end).on("SIGTERM", end).on("disconnect", end)
+}
+
+const named = (name: string): string => encodeURIComponent(name)
+
+export const mcp = Command.make(
+  "mcp",
+  {
+    toolset: Flag.String("toolset").pipe(Flag.withDescription("Only this toolset, such as office"), Flag.optional),
+    server: Flag.String("server").pipe(
+      Flag.withDescription("Only the tools of this MCP server, under its own names"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ server, toolset }) {
+    if (Option.isSome(server) && Option.isSome(toolset)) return yield* refused("Give --toolset or --server, not both.")
+    const path = Option.match(toolset, {
+      onSome: (name) => `/mcp/${named(name)}`,
+      onNone: () => Option.match(server, { onSome: (name) => `/mcp/servers/${named(name)}`, onNone: () => "/mcp" }),
+    })
+    const flags = yield* root
+    const target = () =>
+      clientSettings({ url: Option.getOrUndefined(flags.url), token: Option.getOrUndefined(flags.token) })
+    const house = new House({ target, embed: embedHere, say })
+    endOnSignal()
+    yield* Effect.tryPromise({
+      try: async () => {
+        // Whoever mistyped an address in a client's settings reads it in the client's log.
+        if (target().given) void house.look()
+        else await house.find(patienceMs)
+        await bridge({ house, path, input: process.stdin, output: process.stdout, say })
+      },
+      catch: failureOf,
+    }).pipe(Effect.ensuring(Effect.promise(() => house.close())))
+  }),
+).pipe(
+  Command.withDescription("Speak MCP on stdin and stdout, for clients that start programs"),
+  Command.withExamples([
+    { command: "stoa mcp", description: "The tools of the local house's admin" },
+    { command: "STOA_TOKEN=… stoa mcp --toolset office", description: "The toolset office, as that token's agent" },
+  ]),
+)

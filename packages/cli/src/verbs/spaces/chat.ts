@@ -1,0 +1,108 @@
+/** Conversations with one agent that last: begun, gone on with, renamed, deleted. */
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { textGiven } from "../../input.ts"
+import { all, ask, client, list, root, show, talk } from "../../root.ts"
+
+const id = Argument.String("id").pipe(Argument.withDescription("The session's id, ses_…"))
+const columns = ["id", "agent", "title", "messageCount", "pinned", "current", "updatedAt"]
+
+const ls = Command.make(
+  "ls",
+  { agent: Flag.String("agent").pipe(Flag.withDescription("Only with this agent"), Flag.optional) },
+  Effect.fn(function* ({ agent }) {
+    const stoa = yield* client
+    const wanted = Option.isSome(agent) ? { agent: agent.value } : {}
+    const items = yield* all((cursor) =>
+      stoa.chatSessions.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    yield* list(items, columns)
+  }),
+).pipe(Command.withDescription("List your chat sessions, the last used first"))
+
+const begin = Command.make(
+  "new",
+  {
+    agent: Argument.String("agent").pipe(Argument.withDescription("With whom: name or id")),
+    title: Flag.String("title").pipe(
+      Flag.withDescription("Otherwise it is the beginning of what you say first"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ agent, title }) {
+    const made = yield* ask((stoa) =>
+      stoa.chatSessions.add({ agent, ...(Option.isSome(title) ? { title: title.value } : {}) }),
+    )
+    yield* show(made, made.id)
+  }),
+).pipe(
+  Command.withDescription("Begin a chat session"),
+  Command.withExamples([{ command: "stoa chat new hecate", description: "With the agent hecate" }]),
+)
+
+const say = Command.make(
+  "say",
+  { id, text: Argument.String("text").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")) },
+  Effect.fn(function* ({ id, text }) {
+    const words = yield* textGiven(text)
+    const made = yield* ask((stoa) => stoa.chatSessions.post(id, { text: words }))
+    yield* show(made, made.id)
+  }),
+).pipe(Command.withDescription("Say something in a session"))
+
+const one = Command.make(
+  "show",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const stoa = yield* client
+    const items = yield* all((after) =>
+      stoa.chatSessions.messages(id, { limit: 100, after: after === undefined ? 0 : Number(after) }),
+    )
+    const { json } = yield* root
+    yield* list(json ? items : items.map((it) => ({ ...it, author: it.author.name })), ["seq", "author", "text"])
+  }),
+).pipe(Command.withDescription("What was said in a session, in order"))
+
+const change = (name: string, description: string, changes: object, words: string) =>
+  Command.make(
+    name,
+    { id },
+    Effect.fn(function* ({ id }) {
+      const made = yield* ask((stoa) => stoa.chatSessions.change(id, changes))
+      yield* show(made, made.id)
+      yield* talk(`"${made.title}" ${words}`)
+    }),
+  ).pipe(Command.withDescription(description))
+
+const rename = Command.make(
+  "rename",
+  { id, title: Argument.String("title").pipe(Argument.withDescription("Its new title")) },
+  Effect.fn(function* ({ id, title }) {
+    const made = yield* ask((stoa) => stoa.chatSessions.change(id, { title }))
+    yield* show(made, made.id)
+  }),
+).pipe(Command.withDescription("Give a session another title"))
+
+const rm = Command.make(
+  "rm",
+  { id },
+  Effect.fn(function* ({ id }) {
+    yield* ask((stoa) => stoa.chatSessions.remove(id))
+    yield* talk(`${id} is gone, with what was said in it`)
+  }),
+).pipe(Command.withDescription("Delete a session for good; a pinned one is kept"))
+
+export const chat = Command.make("chat").pipe(
+  Command.withDescription("Conversations with an agent that last"),
+  Command.withSubcommands([
+    ls,
+    begin,
+    say,
+    one,
+    rename,
+    change("pin", "Keep a session from being deleted", { pinned: true }, "is pinned"),
+    change("unpin", "Let a session be deleted again", { pinned: false }, "is not pinned any more"),
+    change("resume", "Go on with this session", { current: true }, "is the one you go on with"),
+    rm,
+  ]),
+)

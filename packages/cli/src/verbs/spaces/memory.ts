@@ -1,0 +1,345 @@
+/** What lasts: your records, their versions, and who else may read them. */
+import {
+  batchesOf,
+  jsonLinesOf,
+  memoryFilesOf,
+  type MemoryLineJson,
+  type MemoryMatch,
+  MemoryNamespace,
+  mostLines,
+} from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { refused } from "../../Failure.ts"
+import { textGiven } from "../../input.ts"
+import { outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
+import { namesForPeople, nameOf } from "../../names.ts"
+import { all, ask, client, list, root, show, talk } from "../../root.ts"
+
+const id = Argument.String("id").pipe(Argument.withDescription("The record's id, mem_…"))
+const kind = Flag.String("kind").pipe(Flag.withDescription("Only this kind"), Flag.optional)
+const tag = Flag.String("tag").pipe(Flag.withDescription("Only with this tag"), Flag.optional)
+const owner = Flag.String("owner").pipe(
+  Flag.withDescription("Only records of this owner that are public or shared with you"),
+  Flag.optional,
+)
+const namespace = Flag.Literals("namespace", MemoryNamespace.literals).pipe(
+  Flag.withDescription("Only this namespace"),
+  Flag.optional,
+)
+const columns = ["id", "namespace", "kind", "key", "version", "tags", "content"]
+const given = <A>(name: string, value: Option.Option<A>) => (Option.isSome(value) ? { [name]: value.value } : {})
+
+const ls = Command.make(
+  "ls",
+  { kind, tag, owner, namespace },
+  Effect.fn(function* (flags) {
+    const stoa = yield* client
+    const wanted = {
+      ...given("kind", flags.kind),
+      ...given("tag", flags.tag),
+      ...given("owner", flags.owner),
+      ...given("namespace", flags.namespace),
+    }
+    const items = yield* all((cursor) =>
+      stoa.memory.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    yield* list(items, columns)
+  }),
+).pipe(Command.withDescription("List your records, the newest first"))
+
+const search = Command.make(
+  "search",
+  {
+    question: Argument.String("question").pipe(Argument.withDescription("In plain words")),
+    kind,
+    tag,
+    owner,
+    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(10)),
+  },
+  Effect.fn(function* ({ limit, question, ...flags }) {
+    const { items } = yield* ask((stoa) =>
+      stoa.memory.list({
+        q: question,
+        limit,
+        ...given("kind", flags.kind),
+        ...given("tag", flags.tag),
+        ...given("owner", flags.owner),
+      }),
+    )
+    const { json } = yield* root
+    const why = ({ label, near, vector, words }: MemoryMatch) => [
+      ...new Set([...words, ...label]),
+      ...near.map((word) => `(${word})`),
+      ...(vector?.place == null ? [] : [`meaning #${vector.place}`]),
+    ]
+    const problem = items.find(({ match }) => match?.vector?.problem !== undefined)?.match?.vector?.problem
+    if (problem !== undefined) yield* talk(problem)
+    yield* list(json ? items : items.map((one) => ({ ...one, why: one.match === undefined ? [] : why(one.match) })), [
+      "id",
+      "key",
+      "why",
+      "content",
+    ])
+  }),
+).pipe(
+  Command.withDescription("Ask your memory; the best answers first, with the words that matched"),
+  Command.withExamples([{ command: 'stoa memory search "where did we buy the tent?"', description: "A question" }]),
+)
+
+const one = Command.make(
+  "show",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const found = yield* ask((stoa) => stoa.memory.get(id))
+    yield* show(found, found.content)
+    yield* talk(
+      `${found.kind} ${found.key}, version ${found.version}${found.pinned ? ", pinned" : ""}${found.public ? ", public" : ""}`,
+    )
+  }),
+).pipe(Command.withDescription("One record: its content on stdout"))
+
+const set = Command.make(
+  "set",
+  {
+    key: Argument.String("key").pipe(Argument.withDescription("Its key; with slashes it joins a series")),
+    text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
+    kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
+    tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
+    public: Flag.Boolean("public").pipe(Flag.withDescription("Everybody may read it"), Flag.withDefault(false)),
+  },
+  Effect.fn(function* ({ key, kind, public: open, tag, text }) {
+    const words = yield* textGiven(text)
+    const made = yield* ask((stoa) =>
+      stoa.memory.put({
+        kind,
+        key,
+        content: words,
+        ...(tag.length > 0 ? { tags: tag } : {}),
+        ...(open ? { public: true } : {}),
+      }),
+    )
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(
+  Command.withDescription("Write a record by its key: it is made, or gets its next version"),
+  Command.withExamples([{ command: 'stoa memory set trip/plan "by train, on Friday"', description: "Keep a note" }]),
+)
+
+const edit = Command.make(
+  "edit",
+  {
+    id,
+    text: Argument.String("content").pipe(Argument.withDescription("The new text; @file reads a file, - reads stdin")),
+    version: Flag.Int("version").pipe(
+      Flag.withDescription("The version you read; the write is refused if somebody has changed it since"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ id, text, version }) {
+    const words = yield* textGiven(text)
+    const made = yield* ask((stoa) => stoa.memory.change(id, { content: words, ...given("expectedVersion", version) }))
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(Command.withDescription("Replace a record's content; the version before stays in its history"))
+
+const history = Command.make(
+  "history",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const stoa = yield* client
+    const items = yield* all((cursor) =>
+      stoa.memory.history(id, { limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
+    )
+    const { json } = yield* root
+    const known = yield* namesForPeople
+    yield* list(json ? items : items.map((row) => ({ ...row, by: nameOf(row.origin.principal, known) })), [
+      "version",
+      "at",
+      "by",
+      "tags",
+      "content",
+    ])
+  }),
+).pipe(Command.withDescription("Every version of a record, the newest first"))
+
+const revert = Command.make(
+  "revert",
+  { id, version: Argument.Int("version").pipe(Argument.withDescription("The version to write again")) },
+  Effect.fn(function* ({ id, version }) {
+    const made = yield* ask((stoa) => stoa.memory.revert(id, { version }))
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(Command.withDescription("Write an earlier version again, as the newest"))
+
+const rm = Command.make(
+  "rm",
+  {
+    id,
+    permanent: Flag.Boolean("permanent").pipe(
+      Flag.withDescription("With its history, for good"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ id, permanent }) {
+    yield* ask((stoa) => stoa.memory.remove(id, permanent ? { permanent: "true" } : {}))
+    yield* talk(
+      permanent ? `${id} is gone for good` : `${id} is deleted; bring it back with: stoa memory restore ${id}`,
+    )
+  }),
+).pipe(Command.withDescription("Delete a record"))
+
+const restore = Command.make(
+  "restore",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const made = yield* ask((stoa) => stoa.memory.restore(id))
+    yield* show(made, `${made.id}  version ${made.version}`)
+  }),
+).pipe(Command.withDescription("Restore a deleted record"))
+
+const share = Command.make(
+  "share",
+  {
+    id,
+    principal: Argument.String("principal").pipe(Argument.withDescription("With whom: name or id")),
+    right: Flag.Literals("right", ["read", "write", "none"]).pipe(
+      Flag.withDescription("none takes it back"),
+      Flag.withDefault("read"),
+    ),
+  },
+  Effect.fn(function* ({ id, principal, right }) {
+    yield* ask((stoa) =>
+      right === "none" ? stoa.memory.unshare(id, principal) : stoa.memory.share(id, principal, { right }),
+    )
+    yield* talk(right === "none" ? `${principal} no longer sees ${id}` : `${principal} may ${right} ${id}`)
+  }),
+).pipe(Command.withDescription("Share a record with somebody"))
+
+const diff = Command.make(
+  "diff",
+  {
+    id,
+    from: Flag.Int("from").pipe(Flag.withDescription("The earlier version (the one before)"), Flag.optional),
+    to: Flag.Int("to").pipe(Flag.withDescription("The later version (the newest)"), Flag.optional),
+  },
+  Effect.fn(function* ({ from, id, to }) {
+    const found = yield* ask((stoa) => stoa.memory.diff(id, { ...given("from", from), ...given("to", to) }))
+    const marks = { same: " ", added: "+", removed: "-" }
+    const tags = [...found.tags.removed.map((tag) => `- #${tag}`), ...found.tags.added.map((tag) => `+ #${tag}`)]
+    yield* show(found, [...found.lines.map(({ change, text }) => `${marks[change]} ${text}`), ...tags].join("\n"))
+    yield* talk(`version ${found.from} to ${found.to}`)
+  }),
+).pipe(Command.withDescription("What changed between two versions of a record"))
+
+const everything = Effect.gen(function* () {
+  const stoa = yield* client
+  return yield* all((cursor) => stoa.memory.export({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
+})
+
+const exportVerb = Command.make(
+  "export",
+  {
+    to: Argument.String("to").pipe(
+      Argument.withDescription("A file of JSON Lines, or a folder for Markdown files; - is stdout"),
+      Argument.withDefault("-"),
+    ),
+    markdown: Flag.Boolean("markdown").pipe(
+      Flag.withDescription("A folder of Markdown files that you can edit"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ markdown, to }) {
+    const lines = (yield* everything) as ReadonlyArray<MemoryLineJson>
+    if (markdown && to === "-") return yield* refused("Name a folder for the Markdown files.")
+    if (markdown) yield* writeFolder(to, memoryFilesOf(lines))
+    else if (to === "-") yield* outRaw(jsonLinesOf(lines))
+    else yield* writeWhole(to, jsonLinesOf(lines))
+    yield* talk(`${lines.length} versions${to === "-" ? "" : ` are in ${to}`}`)
+  }),
+).pipe(
+  Command.withDescription("All you remember, with its history, as a file or a folder"),
+  Command.withExamples([
+    { command: "stoa memory export mine.jsonl", description: "One file" },
+    { command: "stoa memory export notes --markdown", description: "A folder you can edit" },
+  ]),
+)
+
+/** Below what a house takes at once, with room for the rest of the body. */
+const largestPart = 3 * 1024 * 1024
+
+const importVerb = Command.make(
+  "import",
+  { from: Argument.String("from").pipe(Argument.withDescription("A file of JSON Lines, a folder, or - for stdin")) },
+  Effect.fn(function* ({ from }) {
+    const lines = yield* readLines(from)
+    const sum = { written: 0, unchanged: 0 }
+    for (const part of batchesOf(lines, mostLines, largestPart)) {
+      const { unchanged, written } = yield* ask((stoa) => stoa.memory.import({ lines: part }))
+      sum.written += written
+      sum.unchanged += unchanged
+    }
+    yield* show(sum, `${sum.written} written, ${sum.unchanged} were there already`)
+  }),
+).pipe(
+  Command.withDescription("Bring an export into your own memory; done twice it changes nothing"),
+  Command.withExamples([{ command: "stoa memory import mine.jsonl", description: "What was exported" }]),
+)
+
+const erase = Command.make(
+  "erase",
+  {
+    confirm: Flag.String("confirm").pipe(
+      Flag.withDescription("Your own name: everything you own here goes, with its history, for good"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ confirm }) {
+    const { name } = yield* ask((stoa) => stoa.principals.me())
+    const sure = Option.getOrUndefined(confirm) === name
+    const { erased } = yield* ask((stoa) => stoa.memory.erase({ confirm: name, dryRun: !sure }))
+    if (!sure)
+      return yield* refused(
+        `${erased} records of ${name} would be erased for good. To do it: stoa memory erase --confirm ${name}`,
+      )
+    yield* show({ erased }, `${erased} records are erased`)
+  }),
+).pipe(Command.withDescription("Erase all you remember here, for good; export it first"))
+
+const embedding = Command.make(
+  "embedding",
+  {},
+  Effect.fn(function* () {
+    const found = yield* ask((stoa) => stoa.memory.embedding())
+    const { embedded, model, problem, records, refused, state } = found
+    const far = `${embedded} of your ${records} records are embedded by ${model}`
+    yield* show(
+      found,
+      state === "off"
+        ? 'off: search goes by words. An operator declares a model with "purpose": "embedding" to search by meaning too'
+        : `${state}: ${far}${refused === 0 ? "" : `, ${refused} were refused`}`,
+    )
+    if (problem !== undefined) yield* talk(`${problem} Search goes by words until it answers.`)
+  }),
+).pipe(Command.withDescription("How far search by meaning has come in your records"))
+
+export const memory = Command.make("memory").pipe(
+  Command.withDescription("What outlives a conversation"),
+  Command.withSubcommands([
+    ls,
+    search,
+    one,
+    set,
+    edit,
+    history,
+    diff,
+    revert,
+    rm,
+    restore,
+    share,
+    exportVerb,
+    importVerb,
+    erase,
+    embedding,
+  ]),
+)

@@ -1,0 +1,127 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { all, ask, client, list, root, show, talk } from "../../root.ts"
+
+const space = Argument.String("space").pipe(Argument.withDescription("Name or id of the space"))
+const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
+
+const add = Command.make(
+  "add",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("Its name, such as general")),
+    kind: Flag.Literals("kind", ["public", "private", "dm", "team"]).pipe(
+      Flag.withDescription("Who may see it"),
+      Flag.withDefault("private"),
+    ),
+    member: Flag.String("member").pipe(
+      Flag.withDescription("A member; can be given several times"),
+      Flag.between(0, 1000),
+    ),
+    trigger: Flag.Literals("trigger", ["dm", "mention", "human-all", "team-edge"]).pipe(
+      Flag.withDescription("Which agents a message is for"),
+      Flag.optional,
+    ),
+    topic: Flag.String("topic").pipe(Flag.optional),
+  },
+  Effect.fn(function* ({ kind, member, name, topic, trigger }) {
+    const made = yield* ask((stoa) =>
+      stoa.spaces.add({
+        name,
+        kind,
+        ...(member.length > 0 ? { members: member } : {}),
+        ...(Option.isSome(trigger) ? { trigger: trigger.value } : {}),
+        ...(Option.isSome(topic) ? { topic: topic.value } : {}),
+      }),
+    )
+    yield* show(made, `${made.name} is created: ${made.id}`)
+  }),
+).pipe(
+  Command.withDescription("Create a space"),
+  Command.withExamples([{ command: "stoa spaces add general --kind public", description: "A space for everybody" }]),
+)
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const stoa = yield* client
+    const items = yield* all((cursor) => stoa.spaces.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
+    yield* list(items, ["name", "kind", "trigger", "lastSeq", "unread", "topic", "id"])
+  }),
+).pipe(Command.withDescription("List the spaces you may see"))
+
+interface ShownCall {
+  readonly tool: string
+  readonly input: unknown
+  readonly output?: unknown
+  readonly error?: unknown
+}
+
+/** A visible call is a message without a text: its tool, its input and what became of it. */
+const textOf = ({ call, text }: { readonly call: ShownCall | null; readonly text: string }): string => {
+  if (call === null) return text
+  const { error, input, output, tool } = call
+  const end =
+    error !== undefined
+      ? ` failed: ${JSON.stringify(error)}`
+      : output !== undefined
+        ? ` -> ${JSON.stringify(output)}`
+        : " …"
+  return `[${tool} ${JSON.stringify(input)}${end}]`
+}
+
+const read = Command.make(
+  "read",
+  { space, limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(20)) },
+  Effect.fn(function* ({ limit, space }) {
+    const { json } = yield* root
+    const { items } = yield* ask((stoa) => stoa.spaces.messages(space, { limit }))
+    yield* list(
+      json ? items : items.map((message) => ({ ...message, author: message.author.name, text: textOf(message) })),
+      ["seq", "createdAt", "author", "text", "id"],
+    )
+  }),
+).pipe(Command.withDescription("Read the newest messages of a space"))
+
+const join = Command.make(
+  "join",
+  { space, principal },
+  Effect.fn(function* ({ principal, space }) {
+    yield* ask((stoa) => stoa.spaces.addMember(space, principal))
+    yield* talk(`${principal} is in ${space}`)
+  }),
+).pipe(Command.withDescription("Add a member"))
+
+const leave = Command.make(
+  "leave",
+  { space, principal },
+  Effect.fn(function* ({ principal, space }) {
+    yield* ask((stoa) => stoa.spaces.removeMember(space, principal))
+    yield* talk(`${principal} is no longer in ${space}`)
+  }),
+).pipe(Command.withDescription("Remove a member, or leave"))
+
+export const spaces = Command.make("spaces").pipe(
+  Command.withDescription("Spaces: where people and agents talk"),
+  Command.withSubcommands([add, ls, read, join, leave]),
+)
+
+export const say = Command.make(
+  "say",
+  {
+    space,
+    text: Argument.String("text").pipe(Argument.withDescription("What to say")),
+    replyTo: Flag.String("reply-to").pipe(Flag.withDescription("Id of the message it replies to"), Flag.optional),
+  },
+  Effect.fn(function* ({ replyTo, space, text }) {
+    const said = yield* ask((stoa) =>
+      stoa.spaces.post(space, { text, ...(Option.isSome(replyTo) ? { replyTo: replyTo.value } : {}) }),
+    )
+    yield* show(said, `${said.seq}  ${said.id}`)
+  }),
+).pipe(
+  Command.withDescription("Post a message in a space"),
+  Command.withExamples([
+    { command: 'stoa say general "good morning" --json', description: "Say it, and print the message" },
+  ]),
+)

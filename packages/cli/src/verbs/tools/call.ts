@@ -1,0 +1,115 @@
+import { StoaError } from "@stoa/sdk"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { nobody } from "../../decisionLines.ts"
+import { Failure, refused } from "../../Failure.ts"
+import { objectFlag } from "../../input.ts"
+import { ask, out, outJson, root, show } from "../../root.ts"
+
+interface CallLike {
+  readonly id: string
+  readonly tool: string
+  readonly state: string
+  readonly output?: unknown
+  readonly error?: { readonly message: string }
+  readonly on?: { readonly kind: string; readonly id: string }
+}
+
+const next: Record<string, (on: string, call: string) => string> = {
+  decision: (on) => `somebody decides ${on}`,
+  client: (on) => `somebody in its space answers ${on}`,
+  callback: () => "the one who does the work says so",
+}
+
+/** Whoever waits for nobody is told so. */
+const unanswerable = (decision: string) =>
+  Effect.map(Effect.option(ask((stoa) => stoa.decisions.get(decision))), (found) =>
+    found._tag === "Some" && found.value.mayAnswer.length === 0 && found.value.state === "open" ? `${nobody} ` : "",
+  )
+
+/** What became of it: its output on stdout; what did not end well is a sentence and an exit code. */
+const report = Effect.fnUntraced(function* (call: CallLike) {
+  const { error, id, on, output, state, tool } = call
+  const { json } = yield* root
+  if (json) yield* outJson(call)
+  if (state === "done") return json ? undefined : yield* outJson(output ?? null)
+  const open = state === "waiting" || state === "running" || state === "received"
+  if (!open) {
+    const message = error?.message ?? `${tool} is ${state}`
+    return yield* new Failure({ message: `${message} (${id}).`, exitCode: state === "refused" ? 2 : 1 })
+  }
+  if (!json) yield* out(id)
+  const alone = on?.kind === "decision" ? yield* unanswerable(on.id) : ""
+  const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
+  return yield* new Failure({
+    message: `${tool} is ${state} until ${until}. ${alone}See it with: stoa call --status ${id} --wait 60`,
+    exitCode: 3,
+  })
+})
+
+/** The house names the nearest tool; where to find the others is for the command line to say. */
+const whereToLook = (failure: Failure): Failure =>
+  failure.cause instanceof StoaError && failure.cause.tag === "ToolNotFoundError"
+    ? refused(`${failure.message} See what you may call with: stoa tools ls`)
+    : failure
+
+const idFlag = (name: string, words: string) => Flag.String(name).pipe(Flag.withDescription(words), Flag.optional)
+
+export const call = Command.make(
+  "call",
+  {
+    tool: Argument.String("tool").pipe(Argument.withDescription("Name of the tool"), Argument.optional),
+    input: Flag.String("input").pipe(
+      Flag.withDescription("Its input as JSON; @file reads a file, - reads stdin"),
+      Flag.optional,
+    ),
+    space: Flag.String("space").pipe(Flag.withDescription("The space in which it is called"), Flag.optional),
+    wait: Flag.Finite("wait").pipe(
+      Flag.withDescription("Seconds to wait for the result, also while somebody must decide; 0 returns at once"),
+      Flag.optional,
+    ),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Check rights and input and show what would be sent, but run nothing"),
+      Flag.withDefault(false),
+    ),
+    key: Flag.String("key").pipe(
+      Flag.withDescription("Idempotency key: a second call with the same key returns the first"),
+      Flag.optional,
+    ),
+    status: idFlag("status", "In place of a tool: how the call with this id is"),
+    cancel: idFlag("cancel", "In place of a tool: stop the call with this id"),
+    result: idFlag("result", "In place of a tool: answer the call that waits for it with --input"),
+  },
+  Effect.fn(function* ({ cancel, dryRun, input, key, result, space, status, tool, wait }) {
+    const subjects = [tool, status, cancel, result].filter(Option.isSome)
+    if (subjects.length !== 1) return yield* refused("Give one thing: a TOOL, --status ID, --cancel ID or --result ID.")
+    const stay = Option.isSome(wait) ? { wait: wait.value } : {}
+    if (Option.isSome(status)) return yield* report(yield* ask((stoa) => stoa.calls.get(status.value, stay)))
+    if (Option.isSome(cancel)) {
+      const canceled = yield* ask((stoa) => stoa.calls.cancel(cancel.value))
+      return yield* show(canceled, `${canceled.id}  ${canceled.state}`)
+    }
+    const given = Option.isSome(input) ? yield* objectFlag(input.value, "input") : {}
+    if (Option.isSome(result))
+      return yield* report(yield* ask((stoa) => stoa.results.submit(result.value, { output: given })))
+    const made = yield* ask((stoa) =>
+      stoa.tools.call(
+        Option.getOrThrow(tool),
+        {
+          input: given,
+          ...stay,
+          ...(Option.isSome(space) ? { space: space.value } : {}),
+          ...(dryRun ? { dryRun } : {}),
+        },
+        Option.isSome(key) ? { idempotencyKey: key.value } : {},
+      ),
+    ).pipe(Effect.mapError(whereToLook))
+    yield* "dryRun" in made ? outJson(made) : report(made)
+  }),
+).pipe(
+  Command.withDescription("Call a tool, read a call, or cancel it"),
+  Command.withExamples([
+    { command: `stoa call weather --input '{"city":"Scranton"}' --json`, description: "Call it; exit 3 if it waits" },
+    { command: "stoa call --status call_… --wait 60", description: "Stay with a call that waits" },
+  ]),
+)

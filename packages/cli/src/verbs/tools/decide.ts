@@ -1,0 +1,220 @@
+import type { NewAnswer } from "@stoa/contract"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { type Decision, decisionLines, meant, shortIds } from "../../decisionLines.ts"
+import { failureOf, refused } from "../../Failure.ts"
+import { fieldsOf, fill, fromFlags } from "../../form.ts"
+import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input.ts"
+import { knownNames, nameOf, namesForPeople } from "../../names.ts"
+import { all, ask, client, list, out, root, show, talk } from "../../root.ts"
+import { asTyped } from "../../Settings.ts"
+
+/** Our own hints name the command that works here. Others' lines stand behind a bar and stay as they are. */
+const linesOf = (...args: Parameters<typeof decisionLines>) =>
+  decisionLines(...args).map((line) => (line.startsWith("  answer: ") ? asTyped(line) : line))
+
+/** As many as a person reads at once. */
+const usual = 20
+interface Wanted {
+  readonly limit: Option.Option<number>
+  readonly cursor: Option.Option<string>
+  readonly all: boolean
+}
+
+/** Longest waiting first, as the house lists them. A program that asks for JSON gets all of it, unless it says how many. */
+const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit }: Wanted) {
+  const { json } = yield* root
+  const stoa = yield* client
+  const page = (count: number, cursor?: string) =>
+    stoa.decisions.list({ state: "open", limit: count, ...(cursor === undefined ? {} : { cursor }) })
+  const whole = everything || (json && Option.isNone(limit))
+  const count = Option.getOrElse(limit, () => usual)
+  const start = Option.getOrUndefined(from)
+  const { items, next } = whole
+    ? { items: yield* all((cursor) => page(100, cursor ?? start)), next: null }
+    : yield* ask(() => page(count, start))
+  if (json) return yield* list(items, [])
+  if (items.length === 0) return yield* talk("There are no open questions.")
+  const short = shortIds(items.map((one) => one.id))
+  const known = yield* knownNames
+  for (const one of items) for (const line of linesOf(one, known, short.get(one.id)!)) yield* out(line)
+  if (next !== null)
+    yield* talk(`These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`)
+})
+
+const approvals = Effect.fnUntraced(function* () {
+  const stoa = yield* client
+  const items = yield* all((cursor) =>
+    stoa.decisions.approvals({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
+  )
+  const { json } = yield* root
+  const known = yield* namesForPeople
+  const named = items.map((one) => ({
+    ...one,
+    principal: nameOf(one.principal, known),
+    givenBy: nameOf(one.givenBy, known),
+  }))
+  yield* list(json ? items : named, ["id", "principal", "tool", "givenBy", "createdAt"])
+})
+
+/** The decision a person means: its id, or a beginning of it that only one open decision has. */
+const idOf = Effect.fnUntraced(function* (given: string) {
+  if (/^dcs_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given
+  const stoa = yield* client
+  const items = yield* all((cursor) =>
+    stoa.decisions.list({ state: "open", limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
+  )
+  const ids = items.map((one) => one.id)
+  const found = meant(given, ids)
+  if (found.length === 1) return found[0]!
+  if (found.length === 0) return yield* refused(`No open decision begins with "${given}". See them with: stoa decide`)
+  const short = shortIds(ids)
+  const some = found.slice(0, 5).map((id) => short.get(id)!)
+  return yield* refused(
+    `"${given}" begins ${found.length} decisions. Say which: ${some.join(", ")}${found.length > 5 ? " …" : ""}`,
+  )
+})
+
+/** The whole of one decision, on stderr where stdout is for data. */
+const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => Effect.Effect<void>) {
+  const decision = yield* ask((stoa) => stoa.decisions.get(id))
+  const known = yield* knownNames
+  for (const line of linesOf(decision, known, shortIds([id]).get(id)!)) yield* write(line)
+  return decision
+})
+
+/** At a terminal the question is shown and its answer asked for, field by field where it is a form. */
+const askHere = Effect.fnUntraced(function* (decision: Decision) {
+  const fields = fieldsOf(decision.schema)
+  const answer = yield* Effect.tryPromise({
+    try: () =>
+      withTerminal(async (say): Promise<NewAnswer | undefined> => {
+        const form = decision.kind !== "approval"
+        const words = form && fields.length > 0 ? "Fill it in? (y, n to decline, empty to leave it open): " : ""
+        const yes = await say(
+          words === ""
+            ? `${form ? "A value as JSON" : "Approve? (y, n"}${form ? "" : ")"}, empty to leave it open: `
+            : words,
+        )
+        if (yes === "") return undefined
+        if (/^n(o)?$/i.test(yes)) return { verdict: "deny" }
+        if (!form) return /^y(es)?$/i.test(yes) ? { verdict: "approve" } : undefined
+        if (fields.length === 0) return { verdict: "submit", value: JSON.parse(yes) as never }
+        return { verdict: "submit", value: (await fill(fields, say)) as never }
+      }),
+    catch: failureOf,
+  })
+  if (answer === undefined) return yield* talk("It stays open.")
+  yield* answered(yield* ask((stoa) => stoa.decisions.answer(decision.id, answer)))
+})
+
+const answered = (done: Decision) => {
+  const left = done.people - done.approvals.length
+  const more = done.state === "open" ? `${left} more must approve it` : done.state
+  return show(done, `${done.id}  ${done.verdict ?? "approve"}  ${more}`)
+}
+
+const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<string>) {
+  const made = yield* ask((stoa) =>
+    stoa.decisions.link(id, Option.isSome(principal) ? { principal: principal.value } : {}),
+  )
+  yield* show(made, made.url)
+  yield* talk("Anybody who has this link can answer in that person's name: send it to nobody else.")
+})
+
+const fieldsGiven = Effect.fnUntraced(function* (id: string, given: ReadonlyArray<string>) {
+  const { schema } = yield* ask((stoa) => stoa.decisions.get(id))
+  const found = fromFlags(fieldsOf(schema), given)
+  return "fault" in found
+    ? yield* refused(`${found.fault}. See it with: stoa decide ${id} --show`)
+    : (found.value as never)
+})
+
+const oneAnswer = "Give one answer: --approve, --deny or --value JSON. A form also takes --field NAME=VALUE."
+
+const text = (name: string, words: string) => Flag.String(name).pipe(Flag.withDescription(words), Flag.optional)
+const flag = (name: string, words: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(words), Flag.withDefault(false))
+
+export const decide = Command.make(
+  "decide",
+  {
+    id: Argument.String("id").pipe(
+      Argument.withDescription("The decision: its id, or the first characters of it"),
+      Argument.optional,
+    ),
+    approve: flag("approve", "Yes: the call runs"),
+    deny: flag("deny", "No: the call is refused"),
+    show: flag("show", "Show the whole of it: question, input, schema, who may answer and how"),
+    field: Flag.String("field").pipe(
+      Flag.withDescription("A field of a form, NAME=VALUE; can be given several times"),
+      Flag.between(0, 200),
+    ),
+    value: text("value", "What a form asks for, as JSON; @file reads a file, - reads stdin"),
+    input: text("input", "With --approve: run it with this input instead"),
+    reach: Flag.Literals("reach", ["once", "run", "always"]).pipe(
+      Flag.withDescription("With --approve: for this call, or from now on"),
+      Flag.optional,
+    ),
+    note: text("note", "The reason"),
+    link: flag("link", "Make a link that answers it without signing in"),
+    for: text("for", "With --link: whose answer it is; only your own"),
+    approvals: flag("approvals", "List standing approvals"),
+    revoke: text("revoke", "Revoke a standing approval, by its id"),
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription(`How many to list, at most 100; usually ${usual}, and all with --json`),
+      Flag.optional,
+    ),
+    cursor: text("cursor", "Continue after the previous page"),
+    all: flag("all", "List all of them"),
+  },
+  Effect.fn(function* (given) {
+    const { input, note, reach, revoke, value } = given
+    const answers = [given.approve, given.deny, Option.isSome(value), given.field.length > 0].filter(Boolean).length
+    if (Option.isSome(revoke)) {
+      yield* ask((stoa) => stoa.decisions.revoke(revoke.value))
+      return yield* talk(`${revoke.value} is revoked`)
+    }
+    if (given.approvals) return yield* approvals()
+    if (Option.isNone(given.id))
+      return answers > 0 || given.link ? yield* refused("Say which one: stoa decide ID …") : yield* open(given)
+    if (answers > 1) return yield* refused(oneAnswer)
+    if (Option.isSome(input) && !given.approve)
+      return yield* refused("--input goes with --approve; a form takes --value or --field.")
+    const id = yield* idOf(given.id.value)
+    if (given.link) return yield* link(id, given.for)
+    const { json } = yield* root
+    if (given.show && json) return yield* show(yield* ask((stoa) => stoa.decisions.get(id)), "")
+    if (given.show) return yield* Effect.asVoid(whole(id, out))
+    if (answers === 0) {
+      const decision = yield* whole(id, talk)
+      return isTerminal() && decision.state === "open" ? yield* askHere(decision) : yield* refused(oneAnswer)
+    }
+    const changed = Option.isSome(input) ? { input: yield* objectFlag(input.value, "input") } : {}
+    const filled = Option.isSome(value)
+      ? { value: (yield* jsonFlag(value.value, "value")) as never }
+      : given.field.length > 0
+        ? { value: yield* fieldsGiven(id, given.field) }
+        : {}
+    yield* answered(
+      yield* ask((stoa) =>
+        stoa.decisions.answer(id, {
+          verdict: given.approve ? "approve" : given.deny ? "deny" : "submit",
+          ...changed,
+          ...filled,
+          ...(Option.isSome(reach) ? { reach: reach.value } : {}),
+          ...(Option.isSome(note) ? { note: note.value } : {}),
+        }),
+      ),
+    )
+  }),
+).pipe(
+  Command.withDescription("List open questions, or answer one"),
+  Command.withExamples([
+    { command: "stoa decide", description: "What you may answer" },
+    { command: "stoa decide 01a1e256 --show", description: "All of one, by the beginning of its id" },
+    { command: "stoa decide dcs_… --approve --json", description: "Let the call run" },
+    { command: "stoa decide dcs_… --field choice=blue", description: "Fill a form" },
+    { command: `stoa decide dcs_… --approve --input '{"folder":"logs"}'`, description: "Let it run with other input" },
+  ]),
+)

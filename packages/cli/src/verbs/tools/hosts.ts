@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { nameOf, namesForPeople } from "../../names.ts"
+import { ask, list, root, talk } from "../../root.ts"
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { items } = yield* ask((stoa) => stoa.hosts.list())
+    const { json } = yield* root
+    const known = yield* namesForPeople
+    yield* list(json ? items : items.map((one) => ({ ...one, owner: nameOf(one.owner, known) })), [
+      "name",
+      "connected",
+      "shared",
+      "tools",
+      "lastSeenAt",
+      "owner",
+      "id",
+    ])
+  }),
+).pipe(Command.withDescription("List the processes and the functions they offer"))
+
+const rm = Command.make(
+  "rm",
+  { host: Argument.String("host").pipe(Argument.withDescription("Its name, or its id if it is somebody else's")) },
+  Effect.fn(function* ({ host }) {
+    yield* ask((stoa) => stoa.hosts.remove(host))
+    yield* talk(`${host} is gone, and its tools`)
+  }),
+).pipe(
+  Command.withDescription("Remove a host and its tools, and tell its process"),
+  Command.withExamples([{ command: "stoa hosts rm billing", description: "Its open calls fail" }]),
+)
+
+export const hosts = Command.make("hosts").pipe(
+  Command.withDescription("Processes that offer functions as tools"),
+  Command.withSubcommands([ls, rm]),
+)

@@ -1,0 +1,209 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Failure, refused } from "../../Failure.ts"
+import { ask, list, root, show, talk } from "../../root.ts"
+
+const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
+
+/** `KEY=value`; the value may hold more of them. */
+const pair = Effect.fnUntraced(function* (text: string, flag: string) {
+  const at = text.indexOf("=")
+  return at > 0
+    ? ([text.slice(0, at), text.slice(at + 1)] as const)
+    : yield* refused(`--${flag} ${text}: write it as NAME=VALUE.`)
+})
+const pairs = (texts: ReadonlyArray<string>, flag: string) =>
+  Effect.map(
+    Effect.forEach(texts, (text) => pair(text, flag)),
+    (all) => Object.fromEntries(all),
+  )
+
+/** What a definition says to people. */
+const wordsOf = (definition: unknown): string | undefined =>
+  (definition as { readonly description?: string } | null | undefined)?.description
+
+const several = (name: string, words: string) =>
+  Flag.String(name).pipe(Flag.withDescription(words), Flag.between(0, 1000))
+
+/**
+ * `stoa servers add NAME --url U` is the server's address: whoever writes it there means that one. The house's own stands
+ * before the verb, or in STOA_URL.
+ */
+export const serverUrl = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const options = args.includes("--") ? args.indexOf("--") : args.length
+  const verb = args.findIndex((arg, at) => at + 1 < options && arg === "servers" && args[at + 1] === "add")
+  return args.map((arg, at) =>
+    verb >= 0 && at > verb && at < options && /^--url(=|$)/.test(arg) ? arg.replace("--url", "--address") : arg,
+  )
+}
+
+const add = Command.make(
+  "add",
+  {
+    name: Argument.String("name").pipe(
+      Argument.withDescription("Its name, which comes before the name of each of its tools"),
+    ),
+    program: Argument.String("command").pipe(
+      Argument.withDescription("After --: the program and its arguments"),
+      Argument.variadic(),
+    ),
+    address: Flag.String("address").pipe(
+      Flag.withDescription("Its address, instead of a program; --url here means the same"),
+      Flag.optional,
+    ),
+    header: several("header", "NAME=VALUE, sent with each request; ${secret.NAME} is filled in by the house"),
+    env: several("env", "NAME=VALUE for the program; ${secret.NAME} is filled in by the house"),
+    allow: several("allow", "A tool that may be used; without it all may"),
+    transport: Flag.Literals("transport", ["http", "sse", "websocket"]).pipe(
+      Flag.withDescription("The transport for the address"),
+      Flag.optional,
+    ),
+    timeout: Flag.Int("timeout").pipe(
+      Flag.withDescription("Seconds a call may take without any sign of activity: 1 to 300 (default: 30)"),
+      Flag.optional,
+    ),
+    review: Flag.Literals("review", ["hold", "trust"]).pipe(
+      Flag.withDescription("Whether a tool that changes is held until you accept it"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ address, allow, env, header, name, program, review, timeout, transport }) {
+    const [command, ...args] = program
+    if ((command === undefined) === Option.isNone(address))
+      return yield* refused("Say how to reach it: give a program after --, or an address with --url.")
+    const headers = yield* pairs(header, "header")
+    const variables = yield* pairs(env, "env")
+    const made = yield* ask((stoa) =>
+      stoa.mcpServers.add({
+        name,
+        ...(command === undefined ? {} : { command, ...(args.length > 0 ? { args } : {}) }),
+        ...(Option.isSome(address) ? { url: address.value } : {}),
+        ...(header.length > 0 ? { headers } : {}),
+        ...(env.length > 0 ? { env: variables } : {}),
+        ...(allow.length > 0 ? { allowedTools: allow } : {}),
+        ...(Option.isSome(transport) ? { transport: transport.value } : {}),
+        ...(Option.isSome(review) ? { review: review.value } : {}),
+        ...(Option.isSome(timeout) ? { timeoutSeconds: timeout.value } : {}),
+      }),
+    )
+    yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)
+    if (made.status === "error")
+      return yield* new Failure({
+        message: `${made.name} is added, and the house keeps trying to reach it. Fix the problem above, or remove it with "stoa servers rm ${made.name}".`,
+        exitCode: 1,
+      })
+  }),
+).pipe(
+  Command.withDescription("Add an MCP server: a program, or an address"),
+  Command.withExamples([
+    { command: "stoa servers add notes -- npx -y my-notes-server", description: "A program on this machine" },
+    {
+      command: "stoa servers add crm --url https://crm.example/mcp --header 'authorization=Bearer ${secret.CRM}'",
+      description: "An address, with a secret of the house",
+    },
+  ]),
+)
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const { json } = yield* root
+    const { items } = yield* ask((stoa) => stoa.mcpServers.list())
+    yield* list(json ? items : items.map((one) => ({ ...one, tools: one.tools.length })), [
+      "name",
+      "status",
+      "transport",
+      "tools",
+      "held",
+      "error",
+    ])
+  }),
+).pipe(Command.withDescription("List the MCP servers and their status"))
+
+const rm = Command.make(
+  "rm",
+  { server },
+  Effect.fn(function* ({ server }) {
+    yield* ask((stoa) => stoa.mcpServers.remove(server))
+    yield* talk(`${server} is gone`)
+  }),
+).pipe(Command.withDescription("Remove an MCP server"))
+
+/** So much of a digest cannot be met by another definition on purpose; less could. */
+const shortest = 16
+
+const pinned = Command.make(
+  "tools",
+  { server },
+  Effect.fn(function* ({ server }) {
+    const { json } = yield* root
+    const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
+    const rows = items.map((one) => ({
+      ...one,
+      says: wordsOf(one.definition),
+      "would say": wordsOf(one.held?.definition),
+      digest: one.held?.digest.slice(0, shortest),
+    }))
+    const why = items.some((one) => one.why !== undefined) ? ["why"] : []
+    yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest", ...why])
+    if (!json && items.some(({ held }) => held !== null))
+      yield* talk(`To see a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
+  }),
+).pipe(Command.withDescription("List its tools: active, held for review, or left out"))
+
+/** Line by line. What a terminal would not show, or would show elsewhere, is written out. */
+const linesOf = (definition: unknown): ReadonlyArray<string> =>
+  JSON.stringify(definition, null, 2)
+    .split("\n")
+    .map((line) =>
+      line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`),
+    )
+const marked = (words: string, mark: string, lines: ReadonlyArray<string>, others: ReadonlyArray<string>) => [
+  words,
+  ...lines.map((line) => `${others.includes(line) ? " " : mark} ${line}`),
+]
+/** Both whole, with a mark at the lines that the other has not. */
+const changeOf = (before: unknown, now: unknown): string => {
+  const [old, young] = [linesOf(before), linesOf(now)]
+  return [...marked("It said:", "-", old, young), ...marked("It says now:", "+", young, old)].join("\n")
+}
+
+const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const accept = Command.make(
+  "accept",
+  {
+    server,
+    tool: Argument.String("tool").pipe(Argument.withDescription("One of its held tools")),
+    digest: Flag.String("digest").pipe(
+      Flag.withDescription(
+        "The digest of what you have looked at; without it the change is shown and nothing is accepted",
+      ),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ digest, server, tool }) {
+    const { items } = yield* ask((stoa) => stoa.mcpServers.tools(server))
+    const found = items.find((one) => one.name === tool)
+    if (!found?.held) return yield* refused(`${server} has no tool "${tool}" that waits for review.`)
+    const { held } = found
+    if (Option.isNone(digest)) {
+      yield* show(found, changeOf(found.definition, held.definition))
+      return yield* refused(
+        `Nothing is accepted yet. To accept what it says now: stoa servers accept ${quoted(server)} ${quoted(tool)} --digest ${held.digest}`,
+      )
+    }
+    const seen = digest.value.toLowerCase()
+    if (seen.length < shortest) return yield* refused(`--digest has at least ${shortest} characters.`)
+    // What was looked at, and not what the server may have made of it meanwhile: the house compares the whole of it.
+    const whole = held.digest.startsWith(seen) ? held.digest : seen
+    const now = yield* ask((stoa) => stoa.mcpServers.accept(server, tool, { digest: whole }))
+    yield* show(now, `${server}/${tool} may be called again`)
+  }),
+).pipe(Command.withDescription("Show how a tool has changed; with --digest, accept the change"))
+
+export const servers = Command.make("servers").pipe(
+  Command.withDescription("MCP servers whose tools the house offers"),
+  Command.withSubcommands([add, ls, rm, pinned, accept]),
+)

@@ -1,0 +1,198 @@
+import { type Issue, readTool } from "@stoa/contract"
+import { migrateTools } from "@stoa/importers"
+import type { Stoa } from "@stoa/sdk"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Failure, refused } from "../../Failure.ts"
+import { jsonFile } from "../../input.ts"
+import { all, ask, client, list, out, outJson, root, show, talk } from "../../root.ts"
+
+type Form = Parameters<Stoa["tools"]["add"]>[0]
+
+const name = Argument.String("name").pipe(Argument.withDescription("Name of the tool"))
+const file = Argument.String("file").pipe(Argument.withDescription("JSON, comments allowed; - reads stdin"))
+
+const ls = Command.make(
+  "ls",
+  {},
+  Effect.fn(function* () {
+    const stoa = yield* client
+    const items = yield* all((cursor) => stoa.tools.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) }))
+    const { json } = yield* root
+    const brief = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 60)
+    yield* list(json ? items : items.map((one) => ({ ...one, description: brief(one.description) })), [
+      "name",
+      "set",
+      "executionType",
+      "riskLevel",
+      "asks",
+      "description",
+    ])
+  }),
+).pipe(Command.withDescription("List the tools you may call; asks = a person decides before it runs"))
+
+const one = Command.make(
+  "show",
+  { name },
+  Effect.fn(function* ({ name }) {
+    const found = yield* ask((stoa) => stoa.tools.get(name))
+    yield* show(found, JSON.stringify(found, null, 2))
+  }),
+).pipe(Command.withDescription("Show one tool as its callers see it"))
+
+/** Every fault a line, by its path. */
+const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: string) {
+  for (const { message, path } of issues) yield* talk(path === "" ? message : `${path}: ${message}`)
+  return yield* refused(
+    `${file}: ${issues.length === 1 ? "one fault" : `${issues.length} faults`}, and nothing was done.`,
+  )
+})
+
+/** The tools of a file: one, a list, or `{"tools": [...]}`. Read to the end before the first is sent. */
+const forms = Effect.fnUntraced(function* (file: string) {
+  const value = yield* jsonFile(file)
+  const held = (value as { readonly tools?: unknown } | null)?.tools
+  const [found, prefix] = Array.isArray(value)
+    ? [value, ""]
+    : Array.isArray(held)
+      ? [held, "tools."]
+      : [[value], undefined]
+  const issues = found.flatMap((one, at) => {
+    const read = readTool(one)
+    const place = prefix === undefined ? [] : [`${prefix}${at}`]
+    return read.ok
+      ? []
+      : read.issues.map(({ message, path }) => ({ path: [...place, path].filter(Boolean).join("."), message }))
+  })
+  if (issues.length > 0) return yield* faulty(issues, file)
+  return { tools: found as ReadonlyArray<Form & { readonly name: string }>, single: prefix === undefined }
+})
+
+const send = (
+  verb: string,
+  words: string,
+  sent: (stoa: Stoa, form: Form & { readonly name: string }) => ReturnType<Stoa["tools"]["add"]>,
+) =>
+  Command.make(
+    verb,
+    { file },
+    Effect.fn(function* ({ file }) {
+      const { single, tools } = yield* forms(file)
+      const { json } = yield* root
+      const made: Array<object> = []
+      for (const form of tools) {
+        const tool = yield* Effect.mapError(
+          ask((stoa) => sent(stoa, form)),
+          // Whoever sends many wants to know how far it came.
+          (failure) =>
+            single
+              ? failure
+              : new Failure({
+                  ...failure,
+                  message: `${form.name}: ${failure.message} Before it: ${made.length} of ${tools.length}.`,
+                }),
+        )
+        made.push(tool)
+        if (!json) yield* out(tool.name)
+      }
+      if (json) yield* outJson(single ? made[0] : made)
+    }),
+  ).pipe(Command.withDescription(words))
+
+const add = send("add", "Add the tools of a file", (stoa, form) => stoa.tools.add(form)).pipe(
+  Command.withExamples([{ command: "stoa tools add weather.json --json", description: "One tool, or a list of them" }]),
+)
+const set = send("set", "Add the tools of a file, or change them to what it says", (stoa, form) =>
+  stoa.tools.change(form.name, form),
+)
+
+const rm = Command.make(
+  "rm",
+  { name },
+  Effect.fn(function* ({ name }) {
+    yield* ask((stoa) => stoa.tools.remove(name))
+    yield* talk(`${name} is gone`)
+  }),
+).pipe(Command.withDescription("Remove a configured tool"))
+
+const migrate = Command.make(
+  "migrate",
+  { file },
+  Effect.fn(function* ({ file }) {
+    const migrated = migrateTools(yield* jsonFile(file))
+    if (!migrated.ok) return yield* faulty(migrated.issues, file)
+    yield* Effect.forEach(migrated.notes, talk, { discard: true })
+    const { json } = yield* root
+    yield* outJson({ tools: migrated.tools }, json ? 0 : 2)
+  }),
+).pipe(
+  Command.withDescription("Convert tools from version 1 of the format and print them; changes nothing"),
+  Command.withExamples([
+    { command: "stoa tools migrate old.json > tools.json", description: "Then: stoa tools add tools.json" },
+  ]),
+)
+
+const load = Command.make(
+  "import",
+  {
+    file,
+    apply: Flag.Boolean("apply").pipe(
+      Flag.withDescription("Add them; without it they are only shown"),
+      Flag.withDefault(false),
+    ),
+    baseUrl: Flag.String("base-url").pipe(
+      Flag.withDescription("Where the API is, if the document does not say"),
+      Flag.optional,
+    ),
+    prefix: Flag.String("prefix").pipe(Flag.withDescription("Put before every name"), Flag.optional),
+    include: Flag.String("include").pipe(
+      Flag.withDescription("Only this operation; can be given several times"),
+      Flag.between(0, 1000),
+    ),
+  },
+  Effect.fn(function* ({ apply, baseUrl, file, include, prefix }) {
+    // As text: an API's description has more values than any other body may have.
+    const document = JSON.stringify(yield* jsonFile(file))
+    const report = yield* ask((stoa) =>
+      stoa.tools.import(
+        {
+          document,
+          ...(Option.isSome(baseUrl) ? { baseUrl: baseUrl.value } : {}),
+          ...(Option.isSome(prefix) ? { prefix: prefix.value } : {}),
+          ...(include.length > 0 ? { include } : {}),
+        },
+        { dryRun: apply ? "false" : "true" },
+      ),
+    )
+    const { json } = yield* root
+    if (json) yield* outJson(report)
+    else yield* list(report.tools, ["name", "riskLevel", "requiresApproval", "description"])
+    for (const { operation, reason } of report.skipped) yield* talk(`left out ${operation}: ${reason}`)
+    for (const { secret, why } of report.needs) yield* talk(`needs the secret ${secret}: ${why}`)
+    yield* Effect.forEach(report.notes, talk, { discard: true })
+    if (report.issues.length > 0) return yield* faulty(report.issues, file)
+    yield* talk(
+      report.dryRun ? "Nothing was added. Add them with --apply." : `${report.tools.length} tools were added.`,
+    )
+  }),
+).pipe(
+  Command.withDescription("Tools from an OpenAPI document: shown first, added with --apply"),
+  Command.withExamples([
+    { command: "stoa tools import crm.openapi.json --prefix crm", description: "See what would be added" },
+  ]),
+)
+
+const key = Command.make(
+  "key",
+  { name },
+  Effect.fn(function* ({ name }) {
+    const found = yield* ask((stoa) => stoa.tools.signingKey(name))
+    yield* show(found, found.key)
+    yield* talk("This key signs requests in both directions: give it only to that service.")
+  }),
+).pipe(Command.withDescription("The signing key of a webhook tool"))
+
+export const tools = Command.make("tools").pipe(
+  Command.withDescription("List, add and change tools"),
+  Command.withSubcommands([ls, one, add, set, rm, migrate, load, key]),
+)

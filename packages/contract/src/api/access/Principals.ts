@@ -1,0 +1,50 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Missing, NameTaken, OwnedByFile, WrongState } from "../../Errors.ts"
+import { Name, NewPrincipal, Principal, PrincipalKind, PrincipalRef, Role, Wallet } from "../../access/Principal.ts"
+import { pageOfMany, pageQuery } from "../../Page.ts"
+import { problem } from "../../Problem.ts"
+import { ToolsetName } from "../../tools/Toolset.ts"
+import { Idempotency, made, waiting } from "../guards.ts"
+
+export const PrincipalChange = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  roles: Schema.optionalKey(Schema.Array(Role).check(Schema.isMaxLength(8))),
+  toolsets: Schema.optionalKey(Schema.Array(ToolsetName).check(Schema.isMaxLength(8))),
+  /** `null` takes it away. One principal a wallet. */
+  wallet: Schema.optionalKey(Schema.NullOr(Wallet)),
+})
+
+const ref = { principal: PrincipalRef }
+
+export class PrincipalsApi extends HttpApiGroup.make("principals")
+  .add(
+    HttpApiEndpoint.get("list", "/principals", {
+      query: { ...pageQuery, kind: Schema.optionalKey(PrincipalKind) },
+      success: pageOfMany(Principal),
+    }),
+    HttpApiEndpoint.get("agents", "/agents", { query: pageQuery, success: pageOfMany(Principal) }),
+    HttpApiEndpoint.get("me", "/me", { success: Principal }),
+    HttpApiEndpoint.get("get", "/principals/:principal", {
+      params: ref,
+      success: Principal,
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.post("add", "/principals", {
+      payload: NewPrincipal,
+      success: made(Principal),
+      error: [problem(NameTaken), problem(Missing)],
+    }).middleware(Idempotency),
+    HttpApiEndpoint.patch("change", "/principals/:principal", {
+      params: ref,
+      payload: PrincipalChange,
+      success: [Principal, waiting],
+      error: [problem(Missing), problem(NameTaken), problem(OwnedByFile), problem(WrongState)],
+    }),
+    HttpApiEndpoint.delete("retire", "/principals/:principal", {
+      params: ref,
+      success: HttpApiSchema.NoContent,
+      error: [problem(Missing), problem(OwnedByFile), problem(WrongState)],
+    }),
+  )
+  .prefix("/api/v1") {}

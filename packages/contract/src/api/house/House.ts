@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ConfigFaulty, Missing } from "../../Errors.ts"
+import { Acceptable, Report } from "../../Report.ts"
+import { FileId } from "../../Ids.ts"
+import { problem } from "../../Problem.ts"
+
+const Status = Schema.Struct({ status: Schema.Literals(["ok", "starting", "draining"]) })
+const Ready = Schema.Struct({
+  ...Status.fields,
+  /** Only while it is: the house reads on, and answers writes with 507. */
+  disk: Schema.optionalKey(Schema.Literal("full")),
+})
+
+/** Asked by machines, without a token. */
+export class HealthApi extends HttpApiGroup.make("health").add(
+  HttpApiEndpoint.get("alive", "/healthz", { success: Status }),
+  HttpApiEndpoint.get("ready", "/readyz", { success: Ready, error: Status.pipe(HttpApiSchema.status(503)) }),
+) {}
+
+/** Figures for whoever watches the house from outside, in Prometheus' text form. */
+export class MetricsApi extends HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("read", "/metrics", {
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })),
+  }),
+) {}
+
+const Reloaded = Schema.Struct({
+  file: Schema.String,
+  added: Schema.Array(Schema.String),
+  changed: Schema.Array(Schema.String),
+  retired: Schema.Array(Schema.String),
+  /** What is in force as it stands, but probably not as it was meant. */
+  warnings: Schema.Array(Schema.String),
+})
+
+/** Keeping the house: what an operator asks of it. */
+export class HouseApi extends HttpApiGroup.make("house")
+  .add(
+    HttpApiEndpoint.post("reload", "/reload", { success: Reloaded, error: problem(ConfigFaulty) }),
+    HttpApiEndpoint.get("doctor", "/doctor", { success: Report }),
+    HttpApiEndpoint.post("accept", "/doctor/accept", {
+      payload: Schema.Struct({ check: Acceptable }),
+      success: Report,
+    }),
+    HttpApiEndpoint.post("backup", "/backup", {
+      query: { withKey: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+      success: HttpApiSchema.StreamUint8Array({ contentType: "application/vnd.sqlite3" }),
+    }),
+    HttpApiEndpoint.get("file", "/files/:id", {
+      params: { id: FileId },
+      success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array()),
+      error: problem(Missing),
+    }),
+  )
+  .prefix("/api/v1") {}

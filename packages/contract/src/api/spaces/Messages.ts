@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Ambiguous, BadInput, Missing, TooLarge, WrongState } from "../../Errors.ts"
+import { MessageId } from "../../Ids.ts"
+import { Emoji, FoundMessage, Message, MessageText } from "../../spaces/Message.ts"
+import { pageOfMany, pageQuery } from "../../Page.ts"
+import { problem } from "../../Problem.ts"
+import { SpaceRef } from "../../spaces/Space.ts"
+
+const message = { message: MessageId }
+const reaction = { ...message, emoji: Emoji }
+const refused = [problem(Missing), problem(WrongState)] as const
+
+export class MessagesApi extends HttpApiGroup.make("messages")
+  .add(
+    HttpApiEndpoint.get("search", "/messages", {
+      query: {
+        /** A question in plain words: the best first. What stands in quotes must be there word for word. */
+        q: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2000)),
+        space: Schema.optionalKey(SpaceRef),
+        ...pageQuery,
+      },
+      success: pageOfMany(FoundMessage),
+      error: [problem(Missing), problem(Ambiguous), problem(BadInput)],
+    }),
+    HttpApiEndpoint.get("get", "/messages/:message", { params: message, success: Message, error: problem(Missing) }),
+    HttpApiEndpoint.get("history", "/messages/:message/history", {
+      params: message,
+      success: pageOfMany(Schema.Struct({ text: Schema.String, at: Schema.String })),
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.patch("edit", "/messages/:message", {
+      params: message,
+      payload: Schema.Struct({ text: MessageText }),
+      success: Message,
+      error: [...refused, problem(TooLarge)],
+    }),
+    HttpApiEndpoint.delete("remove", "/messages/:message", {
+      params: message,
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+    HttpApiEndpoint.put("react", "/messages/:message/reactions/:emoji", {
+      params: reaction,
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+    HttpApiEndpoint.delete("unreact", "/messages/:message/reactions/:emoji", {
+      params: reaction,
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+    HttpApiEndpoint.put("pin", "/messages/:message/pin", {
+      params: message,
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+    HttpApiEndpoint.delete("unpin", "/messages/:message/pin", {
+      params: message,
+      success: HttpApiSchema.NoContent,
+      error: refused,
+    }),
+  )
+  .prefix("/api/v1") {}

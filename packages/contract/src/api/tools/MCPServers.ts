@@ -1,0 +1,62 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BadInput, Missing, NameTaken, OwnedByFile, TooManyRequests, WrongState } from "../../Errors.ts"
+import { MCPServerRef, NewMCPServer } from "../../tools/MCPServerSpec.ts"
+import { MCPServerLine, MCPServerLook } from "../../tools/MCPServerLook.ts"
+import { MCPServerState } from "../../tools/MCPServerState.ts"
+import { MCPServerTool } from "../../tools/MCPServerTool.ts"
+import { pageOfMany } from "../../Page.ts"
+import { problem } from "../../Problem.ts"
+import { made } from "../guards.ts"
+
+const server = { server: MCPServerRef }
+
+const Digest = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)).annotateKey({
+  messageMissingKey: "say what was looked at: the digest under `held` of GET /mcp-servers/:server/tools, in the query",
+})
+
+export class MCPServersApi extends HttpApiGroup.make("mcpServers")
+  .add(
+    HttpApiEndpoint.get("list", "/mcp-servers", { success: pageOfMany(MCPServerState) }),
+    HttpApiEndpoint.get("get", "/mcp-servers/:server", {
+      params: server,
+      success: MCPServerState,
+      error: problem(Missing),
+    }),
+    // Connecting takes seconds and writes what it finds, so it cannot stand in the one transaction of the usual guard:
+    // the room itself keeps the key of the request.
+    HttpApiEndpoint.post("add", "/mcp-servers", {
+      payload: NewMCPServer,
+      success: made(MCPServerState),
+      error: [problem(NameTaken), problem(BadInput), problem(WrongState)],
+    }),
+    // Connects for ten seconds at most, and keeps nothing.
+    HttpApiEndpoint.post("look", "/mcp-servers/look", {
+      payload: NewMCPServer,
+      success: MCPServerLook,
+      error: [problem(BadInput), problem(TooManyRequests)],
+    }),
+    HttpApiEndpoint.delete("remove", "/mcp-servers/:server", {
+      params: server,
+      success: HttpApiSchema.NoContent,
+      error: [problem(Missing), problem(OwnedByFile)],
+    }),
+    HttpApiEndpoint.get("tools", "/mcp-servers/:server/tools", {
+      params: server,
+      success: pageOfMany(MCPServerTool),
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.get("log", "/mcp-servers/:server/log", {
+      params: server,
+      success: pageOfMany(MCPServerLine),
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {
+      params: { ...server, tool: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) },
+      // What was looked at: what has changed since then is not accepted with it.
+      query: { digest: Digest },
+      success: MCPServerState,
+      error: [problem(Missing), problem(WrongState)],
+    }),
+  )
+  .prefix("/api/v1") {}

@@ -1,0 +1,69 @@
+/**
+ * Rows that need no transaction of their own are written together: those that arrive while one batch is being written
+ * share the next. No caller is answered before its batch is committed and synced.
+ */
+import { Deferred, Effect, Exit } from "effect"
+import { requestContext } from "../../../store/RequestContext.ts"
+
+interface Waiting<A, B> {
+  readonly item: A
+  readonly done: Deferred.Deferred<B>
+}
+
+/** So many rows in one statement: a call has some twenty columns, and SQLite takes 32,766 parameters. */
+const most = 200
+
+/** `write` writes several, all or none, and says what came of each. */
+export const makeBatch = Effect.fnUntraced(function* <A, B>(
+  write: (items: ReadonlyArray<A>) => Effect.Effect<(item: A) => B>,
+) {
+  const run = Effect.runForkWith(yield* requestContext)
+  let waiting: Array<Waiting<A, B>> = []
+  let writing = false
+  // How many were on their way when the last batch was written.
+  let before = 0
+
+  const attempt = (some: ReadonlyArray<Waiting<A, B>>) => Effect.exit(write(some.map(({ item }) => item)))
+  const tell = (some: ReadonlyArray<Waiting<A, B>>, exit: Exit.Exit<(item: A) => B>): void => {
+    for (const { done, item } of some)
+      Deferred.doneUnsafe(
+        done,
+        Exit.map(exit, (of) => of(item)),
+      )
+  }
+
+  const batch: Effect.Effect<void> = Effect.gen(function* () {
+    const some = waiting.slice(0, most)
+    waiting = waiting.slice(most)
+    const exit = yield* attempt(some)
+    before = some.length + waiting.length
+    writing = false
+    // The next is on its way to the disk before these are answered: that takes a while, too.
+    if (isEnough()) begin(batch)
+    if (Exit.isSuccess(exit)) tell(some, exit)
+    // One that cannot be written must not take the others with it; and what failed once may go another way.
+    else for (const one of some) tell([one], yield* attempt([one]))
+    next()
+  })
+  /** Those who come in this turn of the event loop come along; and those of the next, where few have come yet. */
+  const batchSoon = Effect.andThen(Effect.yieldNow, batch)
+  const batchLater = Effect.andThen(Effect.yieldNow, batchSoon)
+
+  /** Those who were just answered come again, and are worth a moment: a batch costs the same for one as for many. */
+  const isEnough = () => waiting.length > 0 && waiting.length * 4 >= before * 3
+  const begin = (how: Effect.Effect<void>): void => {
+    writing = true
+    run(how)
+  }
+  const next = (): void => {
+    if (!writing && waiting.length > 0) begin(isEnough() ? batchSoon : batchLater)
+  }
+
+  return (item: A): Effect.Effect<B> =>
+    Effect.suspend(() => {
+      const done = Deferred.makeUnsafe<B>()
+      waiting.push({ item, done })
+      next()
+      return Deferred.await(done)
+    })
+})

@@ -1,0 +1,169 @@
+/**
+ * Calls that are not shown in a space and have no idempotency key need no transaction of their own: they are written
+ * together with others, and on SQLite outside the event loop.
+ */
+import type { Provenance } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeInsert } from "../../../store/database/Inserts.ts"
+import { type CausedEvent, Journal } from "../../../store/journal/Journal.ts"
+import { makeBatch } from "./batch.ts"
+import type { Traces } from "../Handler.ts"
+import { first } from "./lifecycle.ts"
+import { type Ending, outcomeOf } from "../outcome.ts"
+import { receivedEvent, type Record, settledEvent, Taken } from "./record.ts"
+import { type CallRow, type NewRow, unsettled } from "./rows.ts"
+import { makeSettleMany, settleAll } from "./settleMany.ts"
+
+/** The columns such a call may have when it is first written down: the others are empty. */
+const columns = [
+  "id",
+  "principal",
+  "context",
+  "tool",
+  "input",
+  "digest",
+  "fingerprint",
+  "state",
+  "space",
+  "visibility",
+  "customUi",
+  "output",
+  "meta",
+  "error",
+  "rule",
+  "correlationId",
+  "owner",
+  "createdAt",
+  "settledAt",
+] as const
+const places = ["run", "step", "place"] as const
+
+interface New {
+  readonly row: CallRow
+  readonly events: ReadonlyArray<CausedEvent>
+}
+interface End {
+  readonly row: CallRow
+  readonly event: CausedEvent
+}
+
+/** How a call has ended, and when. */
+export interface Ended {
+  readonly settledAt: string
+  readonly durationMs: number
+  readonly ending: Ending
+  readonly traces: Traces
+  readonly provenance: Provenance
+}
+
+const takes = (row: NewRow): boolean =>
+  row.idempotencyKey === null && (row.space === null || row.visibility === "hidden")
+
+/** The row and the event of its end; nothing, where it needs a transaction of its own. */
+const endOf = (row: NewRow, { durationMs, ending, provenance, settledAt, traces }: Ended): End | undefined => {
+  if (!takes(row)) return undefined
+  const outcome = outcomeOf(settledAt, ending, row.tool, traces)
+  if (outcome.large !== undefined) return undefined
+  const caused = { at: settledAt, provenance, correlationId: row.correlationId }
+  return {
+    row: { ...row, ...unsettled, ...outcome.columns, message: null },
+    event: { ...settledEvent(row, outcome.columns, durationMs), ...caused },
+  }
+}
+
+/** `owner`: this process, whose calls it ends. */
+export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: string) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const insertMany = makeInsert<CallRow>(sql, "calls", columns)
+  const insertOfRuns = makeInsert<CallRow>(sql, "calls", [...columns, ...places], "", ["step", "place"])
+  const settleMany = makeSettleMany(sql)
+
+  const writeNew =
+    (insert: typeof insertMany) =>
+    (calls: ReadonlyArray<New>): Effect.Effect<() => void> =>
+      journal
+        .writeTogether(
+          insert,
+          calls.map(({ row }) => row),
+          calls.flatMap(({ events }) => events),
+        )
+        .pipe(
+          // Whoever wrote may have ended between COMMIT and its answer: what is there was written, all of it.
+          Effect.catchCause((cause) =>
+            Effect.flatMap(record.byId(calls[0]!.row.id), (row) =>
+              row === undefined
+                ? Effect.failCause(cause)
+                : Effect.logWarning("A batch was written, but its readers were not notified", cause),
+            ),
+          ),
+          Effect.as(() => {}),
+        )
+
+  /** Says whether an end was written: not, where somebody else has settled the call meanwhile. */
+  const writeEnds = Effect.fnUntraced(function* (ends: ReadonlyArray<End>) {
+    const rows = ends.map(({ row }) => row)
+    const all = yield* journal.updateTogether(
+      settleAll(rows, owner),
+      ends.map(({ event }) => event),
+    )
+    if (all) return () => true
+    const ids = yield* journal.transact(writeSome(ends))
+    // What was written and not told is ours all the same.
+    for (const { row } of ends) {
+      if (ids.has(row.id)) continue
+      const now = yield* record.byId(row.id)
+      if (now?.state === row.state && now.settledAt === row.settledAt && now.output === row.output) ids.add(row.id)
+    }
+    return ({ row }: End) => ids.has(row.id)
+  })
+  const writeSome = Effect.fnUntraced(function* (ends: ReadonlyArray<End>) {
+    const ids = yield* Effect.orDie(
+      settleMany(
+        ends.map(({ row }) => row),
+        owner,
+      ),
+    )
+    yield* journal.appendAll(ends.flatMap(({ event, row }) => (ids.has(row.id) ? [event] : [])))
+    return new Set(ids)
+  })
+
+  const news = yield* makeBatch(writeNew(insertMany))
+  const newsOfRuns = yield* makeBatch(writeNew(insertOfRuns))
+  const ends = yield* makeBatch(writeEnds)
+
+  /** A place in a run is taken once: what came second is undone, and finds the first. */
+  const write = (call: New): Effect.Effect<void, Taken> => {
+    const { place, run, step } = call.row
+    if (run === null) return news(call)
+    return Effect.catchCause(newsOfRuns(call), (cause) =>
+      Effect.flatMap(record.byPlace(run, step!, place!), (row) =>
+        row === undefined ? Effect.failCause(cause) : Effect.fail(new Taken()),
+      ),
+    )
+  }
+
+  return {
+    /** A call that begins to run in this process: whether it could be written so. */
+    begin: (row: NewRow, at: string, provenance: Provenance): Effect.Effect<boolean, Taken> => {
+      if (!takes(row)) return Effect.succeed(false)
+      const written: CallRow = { ...row, ...unsettled, state: first("start"), owner, message: null }
+      const event: CausedEvent = { ...receivedEvent(row), at, provenance, correlationId: row.correlationId }
+      return Effect.as(write({ row: written, events: [event] }), true)
+    },
+    /** A call that has ended before it was written down; nothing, where it needs a transaction of its own. */
+    whole: (row: NewRow, ended: Ended): Effect.Effect<CallRow, Taken> | undefined => {
+      const end = endOf(row, ended)
+      if (end === undefined) return undefined
+      const { at, correlationId, provenance } = end.event
+      const events: ReadonlyArray<CausedEvent> = [{ ...receivedEvent(row), at, provenance, correlationId }, end.event]
+      return Effect.as(write({ row: end.row, events }), end.row)
+    },
+    /** The end of one that was begun here; undefined in it, where somebody else has settled it meanwhile. */
+    end: (row: NewRow, ended: Ended): Effect.Effect<CallRow | undefined> | undefined => {
+      const end = endOf(row, ended)
+      return end && Effect.map(ends(end), (written) => (written ? end.row : undefined))
+    },
+  }
+})

@@ -1,0 +1,171 @@
+/**
+ * What is recorded of a call: one row, and its events in the same transaction. Every change of state is one guarded
+ * UPDATE that asks the table of `lifecycle.ts`, so that of two writers only one settles the call, and the other learns
+ * of it.
+ */
+import type { CallState, SpaceId, WaitsOn } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Files } from "../../../store/Files.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+import { Timers } from "../../../store/journal/Timers.ts"
+import { runOf } from "../attempt.ts"
+import { makeCallMessage } from "./callMessage.ts"
+import type { Traces } from "../Handler.ts"
+import { first, from, to } from "./lifecycle.ts"
+import { brief, type Columns, type Ending, outcomeOf } from "../outcome.ts"
+import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
+
+/** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
+export class Taken {
+  readonly _tag = "Taken"
+}
+
+type About = Pick<CallRow, "id" | "tool" | "principal" | "run" | "step" | "place">
+
+const about = (row: About) => {
+  const run = runOf(row)
+  const base = { call: row.id, tool: row.tool, principal: row.principal }
+  return run === null ? base : { ...base, run }
+}
+
+export const receivedEvent = (row: About) =>
+  ({ kind: "call.received", actor: row.principal, body: about(row) }) as const
+
+const waitingEvent = (row: About, on: WaitsOn) =>
+  ({ kind: "call.waiting", actor: row.principal, body: { ...about(row), on } }) as const
+
+export const settledEvent = (row: About & Pick<CallRow, "rule" | "space">, columns: Columns, durationMs: number) =>
+  ({
+    kind: "call.settled",
+    actor: row.principal,
+    body: {
+      ...about(row),
+      state: columns.state,
+      error: columns.error === null ? null : brief(columns.error),
+      rule: columns.rule ?? row.rule,
+      durationMs,
+      space: row.space as SpaceId | null,
+    },
+  }) as const
+
+export const makeRecord = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const files = yield* Files
+  const message = yield* makeCallMessage
+  const timers = yield* Timers
+
+  /** The columns an ending fills; what is too large for a row becomes a file. */
+  const columnsOf = Effect.fnUntraced(function* (ending: Ending, tool: string, traces: Traces) {
+    const { columns, large } = outcomeOf(DateTime.formatIso(yield* DateTime.now), ending, tool, traces)
+    if (large === undefined) return columns
+    const { id } = yield* Effect.orDie(files.put(Buffer.from(large), "application/json"))
+    return { ...columns, outputFile: id, outputSize: Buffer.byteLength(large) }
+  })
+
+  /** Writes a new call; fails, where the same key or place was there before. */
+  const insert = Effect.fnUntraced(function* (row: CallRow) {
+    const rows = yield* Effect.orDie(
+      sql`INSERT INTO calls ${sql.insert({ ...row })} ON CONFLICT DO NOTHING RETURNING id`,
+    )
+    if (rows.length === 0) return yield* Effect.fail(new Taken())
+  })
+
+  /** A guarded change: nothing, where the table does not lead on from where the call is by now. */
+  const change = Effect.fnUntraced(function* (
+    id: string,
+    step: Parameters<typeof to>[0],
+    columns: Partial<CallRow>,
+    also = sql`1 = 1`,
+  ) {
+    const rows = yield* Effect.orDie(
+      sql<CallRow>`UPDATE calls SET ${sql.update({ state: to(step), ...columns } as never)}
+        WHERE id = ${id} AND ${sql.in("state", from(step))} AND ${also} RETURNING *`,
+    )
+    return rows[0]
+  })
+
+  /** A call that runs in this process from now on. */
+  const openRunning = (row: NewRow, owner: string) => open({ ...row, ...unsettled, state: first("start"), owner })
+  /** A call that waits. */
+  const openWaiting = Effect.fnUntraced(function* (row: NewRow, on: WaitsOn) {
+    yield* open({ ...row, ...unsettled, state: first("wait"), onKind: on.kind, onId: on.id })
+    yield* journal.append(waitingEvent(row, on))
+  })
+  const open = Effect.fnUntraced(function* (row: Omit<CallRow, "message">) {
+    yield* insert({ ...row, message: yield* message.begin(row, row.visibility) })
+    yield* journal.append(receivedEvent(row))
+  })
+
+  /** A call that is over as soon as it is known: refused, or run without leaving a trace. One commit. */
+  const whole = Effect.fnUntraced(function* (row: NewRow, ending: Ending, traces: Traces) {
+    const columns = yield* columnsOf(ending, row.tool, traces)
+    // What was refused never began, and is nobody's to see.
+    const shown: NewRow = ending.step === "refuse" ? { ...row, visibility: "hidden" } : row
+    const posted = yield* message.begin({ ...shown, ...unsettled, state: first("start") }, shown.visibility)
+    const made: CallRow = { ...shown, ...unsettled, ...columns, message: posted }
+    yield* insert(made)
+    yield* journal.append(receivedEvent(row))
+    yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
+    yield* message.end(made)
+    return made
+  })
+
+  /** Settles a call that was open; nothing, where it is settled already, or run by another than `owner` by now. */
+  const settle = Effect.fnUntraced(function* (id: string, ending: Ending, traces: Traces, owner?: string) {
+    const known = yield* byId(id)
+    if (known === undefined || !from(ending.step).includes(known.state)) return undefined
+    const columns = yield* columnsOf(ending, known.tool, traces)
+    const mine = owner === undefined ? undefined : sql`owner = ${owner}`
+    // A result that cannot be kept fails the call, and from the same states.
+    const by = ending.step !== "finish" && ending.rule !== undefined ? { rule: ending.rule } : {}
+    const row = yield* change(id, ending.step, { ...columns, ...by, owner: null }, mine)
+    if (row === undefined) return undefined
+    if (known.onKind === "callback" || known.onKind === "run") yield* timers.cancelKey(id)
+    yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
+    yield* message.end(row)
+    return row
+  })
+
+  /** From waiting to running, in this process; nothing, where somebody else was first. */
+  const start = Effect.fnUntraced(function* (id: string, owner: string, input?: string) {
+    const row = yield* change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
+    if (row !== undefined) yield* message.change(row)
+    return row
+  })
+
+  /** On from a process that is gone. */
+  const takeOver = (id: string, owner: string, gone: string | null) =>
+    change(id, "takeOver", { owner }, gone === null ? sql`owner IS NULL` : sql`owner = ${gone}`)
+
+  /** From running to waiting for something. */
+  const park = Effect.fnUntraced(function* (id: string, on: WaitsOn, owner: string) {
+    const columns = { owner: null, onKind: on.kind, onId: on.id }
+    const row = yield* change(id, "wait", columns, sql`owner = ${owner}`)
+    if (row === undefined) return undefined
+    yield* journal.append(waitingEvent(row, on))
+    yield* message.change(row)
+    return row
+  })
+
+  const byId = Effect.fnUntraced(function* (id: string) {
+    return (yield* Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE id = ${id}`))[0]
+  })
+  const byKey = Effect.fnUntraced(function* (principal: string, key: string) {
+    return (yield* Effect.orDie(
+      sql<CallRow>`SELECT * FROM calls WHERE principal = ${principal} AND idempotency_key = ${key}`,
+    ))[0]
+  })
+  /** The call at a place of a run: found again by whoever goes on with the run. */
+  const byPlace = Effect.fnUntraced(function* (run: string, step: number, place: number) {
+    return (yield* Effect.orDie(
+      sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} AND place = ${place}`,
+    ))[0]
+  })
+  const inStates = (states: ReadonlyArray<CallState>) => sql.in("state", states)
+
+  return { openRunning, openWaiting, whole, settle, start, takeOver, park, byId, byKey, byPlace, inStates }
+})
+
+export type Record = Effect.Success<typeof makeRecord>

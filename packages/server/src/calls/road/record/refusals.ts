@@ -1,0 +1,45 @@
+/**
+ * Refused calls are recorded, as long as they are few: a loop that is refused again and again must not fill the disk, nor
+ * take the writer from others. Past the limit they are counted, and the count is recorded once a minute.
+ */
+import { Effect } from "effect"
+import { Limits } from "../../../access/limits/Limits.ts"
+import { whereRoom } from "../../../store/database/FullDisk.ts"
+import { causedBy, newCorrelation } from "../../../store/journal/Correlation.ts"
+import { Journal } from "../../../store/journal/Journal.ts"
+import type { Attempt } from "../attempt.ts"
+
+/** Of each principal, in a minute. */
+const refusedCalls = "calls/refused"
+
+export const makeRefusals = Effect.gen(function* () {
+  const limits = yield* Limits
+  const journal = yield* Journal
+  const scope = yield* Effect.scope
+  /** Not recorded one by one, since the last count. */
+  const uncounted = new Map<Attempt["principal"], number>()
+
+  const writeCount = Effect.fnUntraced(function* (principal: Attempt["principal"]) {
+    const count = uncounted.get(principal) ?? 0
+    if (!uncounted.delete(principal)) return
+    const rule = `${count} more refused within a minute, not recorded one by one`
+    const body = { principal, action: "execute", resource: "tools/*", rule }
+    const cause = { correlationId: newCorrelation(), actor: principal, provenance: "outside" } as const
+    const written = journal.transact(journal.append({ kind: "access.denied", body }))
+    yield* whereRoom("how many calls were refused", causedBy(cause, written))
+  })
+  yield* Effect.addFinalizer(() => Effect.forEach([...uncounted.keys()], writeCount, { discard: true }))
+
+  /** Records this one, or counts it. */
+  return <A, E>({ caller, principal }: Attempt, record: Effect.Effect<A, E>): Effect.Effect<void, E> =>
+    Effect.matchEffect(limits.take(caller, refusedCalls), {
+      onSuccess: () => Effect.asVoid(record),
+      onFailure: () => {
+        const before = uncounted.get(principal)
+        uncounted.set(principal, (before ?? 0) + 1)
+        if (before !== undefined) return Effect.void
+        const later = Effect.andThen(Effect.sleep("1 minute"), () => writeCount(principal))
+        return Effect.asVoid(Effect.forkIn(later, scope))
+      },
+    })
+})

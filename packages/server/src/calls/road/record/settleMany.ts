@@ -1,0 +1,45 @@
+/**
+ * Settles many calls of this process with one guarded UPDATE from one JSON text: all of them or none outside the event
+ * loop, or, in a transaction, those that nobody else has settled.
+ */
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Journal } from "../../../store/journal/Journal.ts"
+import { from } from "./lifecycle.ts"
+import type { CallRow } from "./rows.ts"
+
+const columns = ["id", "state", "output", "meta", "error", "settledAt"] as const
+
+/** A handler finishes or fails: where both lead on, and of those only what runs has an owner. */
+const states = from("finish")
+  .filter((state) => from("fail").includes(state))
+  .map((state) => `'${state}'`)
+
+const update = (rows: string): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
+  error = value->>4, settled_at = value->>5, owner = NULL FROM ${rows}
+  WHERE calls.id = value->>0 AND calls.state IN (${states.join(", ")}) AND owner = value->>6 RETURNING id`
+const onSqlite = update("json_each(?)")
+const onPostgres = update("json_array_elements($1::json) AS ends(value)")
+
+const textOf = (rows: ReadonlyArray<CallRow>, owner: string): string =>
+  JSON.stringify(rows.map((row) => [...columns.map((column) => row[column]), owner]))
+
+/** All of them or none; on SQLite. */
+export const settleAll = (
+  rows: ReadonlyArray<CallRow>,
+  owner: string,
+): Parameters<Journal["Service"]["updateTogether"]>[0] => ({
+  sql: onSqlite,
+  rows: textOf(rows, owner),
+  expects: rows.length,
+})
+
+/** Gives back which of them were still running; of the others somebody else has written the end. */
+export const makeSettleMany = (sql: SqlClient.SqlClient) => {
+  const statement = sql.onDialectOrElse({ pg: () => onPostgres, orElse: () => onSqlite })
+  return (rows: ReadonlyArray<CallRow>, owner: string): Effect.Effect<ReadonlySet<string>, SqlError.SqlError> =>
+    Effect.map(
+      sql.unsafe<{ readonly id: string }>(statement, [textOf(rows, owner)]),
+      (found) => new Set(found.map(({ id }) => id)),
+    )
+}

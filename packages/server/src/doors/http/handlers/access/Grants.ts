@@ -1,0 +1,54 @@
+import { Api, Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Delegations } from "../../../../access/rights/Delegations.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
+import { makeStanding } from "../../../../access/rights/Standing.ts"
+import { Principals } from "../../../../access/identity/Principals.ts"
+import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+
+export const grantsHandlers = HttpApiBuilder.group(
+  Api,
+  "grants",
+  Effect.fn(function* (handlers) {
+    const grants = yield* Grants
+    const explanations = yield* Explanations
+    const standing = yield* makeStanding
+    const principals = yield* Principals
+    const changes = yield* RightsChanges
+    return handlers.handleAll({
+      list: ({ query }) => Effect.andThen(grants.require("read", "grants/*"), grants.list(query)),
+      add: ({ payload }) => changes.addGrant(payload),
+      revoke: ({ params }) => changes.revokeGrant(params.id),
+      judge: Effect.fnUntraced(function* ({ query }) {
+        const caller = yield* Caller
+        if (query.explain === "true") {
+          const mayLook = (yield* grants.judge(caller, "read", "grants/*")).verdict === "allow"
+          const who = query.principal === undefined ? caller : yield* standing(query.principal)
+          const space = query.space === undefined ? {} : { space: query.space }
+          return yield* explanations.explain(who, query.action, query.resource, { mayLook, ...space })
+        }
+        if (query.principal === undefined) return yield* grants.judge(caller, query.action, query.resource)
+        const other = yield* principals.get(query.principal)
+        yield* grants.require("read", `grants/${other.name}`)
+        return yield* grants.judgeOf(other, query.action, query.resource)
+      }),
+    })
+  }),
+)
+
+export const delegationsHandlers = HttpApiBuilder.group(
+  Api,
+  "delegations",
+  Effect.fn(function* (handlers) {
+    const delegations = yield* Delegations
+    const { transact } = yield* Journal
+    return handlers.handleAll({
+      list: ({ query }) => Effect.flatMap(Caller, ({ principal }) => delegations.list(principal, query)),
+      add: ({ payload }) => transact(delegations.add(payload)),
+      revoke: ({ params }) => transact(delegations.revoke(params.id)),
+    })
+  }),
+)

@@ -1,0 +1,46 @@
+import { Api } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Pauses } from "../../../../access/limits/Pauses.ts"
+import { Catalogue } from "../../../../calls/catalogue/Catalogue.ts"
+import { followPause } from "../../../../calls/waiting/Resume.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+import { Readers } from "../../../../store/journal/Readers.ts"
+import { Upstreams } from "../../../../upstreams/Upstreams.ts"
+
+/** How long a lift waits until the pause it lifts has stopped what it stops. */
+const patience = "5 seconds"
+
+export const pausesHandlers = HttpApiBuilder.group(
+  Api,
+  "pauses",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const pauses = yield* Pauses
+    const readers = yield* Readers
+    const upstreams = yield* Upstreams
+    const { transact } = yield* Journal
+    const { pausable } = yield* Catalogue
+
+    /** What is called after a lift is not stopped by what came before it, and a server's tools are there again. */
+    const lift = Effect.fnUntraced(function* (subject: string) {
+      yield* Effect.timeoutOption(readers.receipt("calls"), patience)
+      yield* transact(pauses.lift(subject))
+      yield* followPause(subject).pipe(
+        Effect.provideService(Pauses, pauses),
+        Effect.provideService(Upstreams, upstreams),
+      )
+      if (subject.startsWith("servers/")) yield* upstreams.shown(subject.slice("servers/".length))
+    })
+
+    return handlers.handleAll({
+      list: () => Effect.andThen(require("read", "pauses/*"), pauses.list),
+      set: ({ payload }) =>
+        Effect.all([require("admin", "pauses/*"), pausable(payload.subject)], { discard: true }).pipe(
+          Effect.andThen(transact(pauses.set(payload))),
+        ),
+      lift: ({ params }) => Effect.andThen(require("admin", "pauses/*"), lift(params.subject)),
+    })
+  }),
+)

@@ -1,0 +1,45 @@
+import { Api, Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Authority } from "../../../../access/rights/Authority.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Principals } from "../../../../access/identity/Principals.ts"
+import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+
+export const principalsHandlers = HttpApiBuilder.group(
+  Api,
+  "principals",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const principals = yield* Principals
+    const authority = yield* Authority
+    const changes = yield* RightsChanges
+    const { transact } = yield* Journal
+    const named = Effect.fnUntraced(function* (ref: string) {
+      const principal = yield* principals.get(ref)
+      yield* require("read", `principals/${principal.name}`)
+      return principal
+    })
+    return handlers.handleAll({
+      me: () => Effect.map(Caller, ({ principal }) => principal),
+      get: ({ params }) => named(params.principal),
+      list: ({ query }) => Effect.andThen(require("read", "principals/*"), principals.list(query)),
+      agents: ({ query }) =>
+        Effect.andThen(require("read", "principals/*"), principals.list({ ...query, kind: "agent" })),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        yield* authority.newPrincipal(payload)
+        return yield* transact(principals.add(payload))
+      }),
+      change: Effect.fnUntraced(function* ({ params, payload }) {
+        const principal = yield* named(params.principal)
+        return yield* changes.changePrincipal(principal, payload)
+      }),
+      retire: Effect.fnUntraced(function* ({ params }) {
+        const principal = yield* named(params.principal)
+        yield* require("delete", `principals/${principal.name}`)
+        yield* transact(principals.retire(principal.id))
+      }),
+    })
+  }),
+)

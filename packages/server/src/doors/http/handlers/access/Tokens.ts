@@ -1,0 +1,52 @@
+import { Api, Caller, type Token } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Principals } from "../../../../access/identity/Principals.ts"
+import { Tokens } from "../../../../access/identity/Tokens.ts"
+import { Authority } from "../../../../access/rights/Authority.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+
+export const tokensHandlers = HttpApiBuilder.group(
+  Api,
+  "tokens",
+  Effect.fn(function* (handlers) {
+    const grants = yield* Grants
+    const authority = yield* Authority
+    const principals = yield* Principals
+    const tokens = yield* Tokens
+    const { transact } = yield* Journal
+
+    const found = Effect.fnUntraced(function* (id: Token["id"]) {
+      const token = yield* tokens.get(id)
+      return { token, whose: yield* principals.get(token.principal) }
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { principal } = yield* Caller
+        const whose = query.principal === undefined ? undefined : yield* principals.get(query.principal)
+        yield* whose?.id === principal.id
+          ? grants.require("read", "self/tokens")
+          : grants.require("read", whose === undefined ? "tokens/*" : `tokens/${whose.name}`)
+        return yield* tokens.list(query)
+      }),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        // Judged by the name of whom it is for, however the request spells it.
+        const whose = yield* principals.get(payload.principal)
+        const wanted = yield* authority.token(payload, whose)
+        return yield* transact(tokens.issue({ ...wanted, principal: whose.id }))
+      }),
+      rotate: Effect.fnUntraced(function* ({ params }) {
+        const { token, whose } = yield* found(params.id)
+        const latest = yield* authority.rotation(token, whose)
+        return yield* transact(tokens.rotate(token.id, latest))
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { token, whose } = yield* found(params.id)
+        yield* authority.revocation(token, whose)
+        yield* transact(tokens.revoke(token.id))
+      }),
+    })
+  }),
+)

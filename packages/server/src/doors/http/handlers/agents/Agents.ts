@@ -1,0 +1,121 @@
+import { type Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Agents } from "../../../../access/identity/Agents.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Languages } from "../../../../models/Languages.ts"
+import { Prompts } from "../../../../runs/Prompts.ts"
+import { Triggers } from "../../../../runs/waking/Triggers.ts"
+import { Spaces } from "../../../../spaces/Spaces.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+import { Team } from "../../../../team/Team.ts"
+import { Tree } from "../../../../team/Tree.ts"
+
+export const agentsHandlers = HttpApiBuilder.group(
+  Api,
+  "agents",
+  Effect.fn(function* (handlers) {
+    const { require, viewer } = yield* Grants
+    const spaces = yield* Spaces
+    const triggers = yield* Triggers
+    const agents = yield* Agents
+    const languages = yield* Languages
+    const prompts = yield* Prompts
+    const tree = yield* Tree
+    const team = yield* Team
+    const { transact } = yield* Journal
+    const named = Effect.fnUntraced(function* (ref: string) {
+      const agent = yield* agents.get(ref)
+      yield* require("read", `principals/${agent.name}`)
+      return agent
+    })
+    /** A name nobody declared would fail each of its runs: it is said now. */
+    const known = Effect.fnUntraced(function* ({ model }: AgentChange) {
+      if (model === undefined || model === null) return
+      const names = (yield* languages.list).map(({ name }) => name)
+      const strange = [model].flat().filter((one) => !names.includes(one))
+      if (strange.length === 0) return
+      const message = `there is no model ${strange.join(", ")}; there are: ${names.join(", ") || "none, declare one under models in the configuration file"}`
+      return yield* new BadInput({ issues: [{ path: "model", message }] })
+    })
+    /** A program runs on the machine of the house, as the house: that is for whoever rules it. */
+    const allowed = (agent: Agent, { thinker }: AgentChange) =>
+      thinker?.kind === "program" ? require("admin", "house/programs") : require("write", `principals/${agent.name}`)
+    /** What it writes and is written is its own, its owner's, and theirs who rule the house. */
+    const own = Effect.fnUntraced(function* (agent: Agent) {
+      const { principal } = yield* Caller
+      if (principal.id !== agent.id && principal.id !== agent.owner) yield* require("admin", `principals/${agent.name}`)
+    })
+    return handlers.handleAll({
+      tree: () =>
+        Effect.andThen(
+          require("read", "principals/*"),
+          Effect.map(tree.all, (items) => ({ items, next: null })),
+        ),
+      inspect: Effect.fnUntraced(function* ({ params }) {
+        const agent = yield* named(params.agent)
+        yield* own(agent)
+        return yield* team.activity(agent, yield* viewer("spaces"))
+      }),
+      spawn: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        yield* require("write", `principals/${agent.name}`)
+        return yield* transact(team.spawn(agent, payload, undefined))
+      }),
+      say: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        return yield* transact(team.say(agent, yield* viewer("spaces"), payload.text))
+      }),
+      stop: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        yield* require("write", `principals/${agent.name}`)
+        const { principal } = yield* Caller
+        return yield* team.stop(agent, principal.name, payload.remove === true)
+      }),
+      get: ({ params }) => named(params.agent),
+      // What it remembers is its own; whoever rules the house may look at what it is told.
+      prompt: Effect.fnUntraced(function* ({ params }) {
+        const agent = yield* named(params.agent)
+        const { principal } = yield* Caller
+        if (principal.id !== agent.id) yield* require("admin", `principals/${agent.name}`)
+        return yield* prompts.preview(agent)
+      }),
+      change: Effect.fnUntraced(function* ({ params, payload }) {
+        const agent = yield* named(params.agent)
+        yield* allowed(agent, payload)
+        yield* known(payload)
+        return yield* transact(agents.change(agent.id, payload))
+      }),
+      trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
+        const agent = yield* named(params.agent)
+        yield* require("execute", `agents/${agent.name}`)
+        const { principal } = yield* Caller
+        const space =
+          payload.space === undefined ? null : (yield* spaces.get(payload.space, yield* viewer("spaces"))).id
+        const run = yield* triggers.start(agent, {
+          text: payload.text,
+          space,
+          key: request.headers["idempotency-key"],
+          by: principal.id,
+          depth: principal.kind === "agent" ? 1 : 0,
+        })
+        return { run }
+      }),
+    })
+  }),
+)
+
+export const modelsHandlers = HttpApiBuilder.group(
+  Api,
+  "models",
+  Effect.fn(function* (handlers) {
+    const { require, viewer } = yield* Grants
+    const { listFor } = yield* Languages
+    return handlers.handle("list", () =>
+      Effect.gen(function* () {
+        yield* require("read", "models/*")
+        return { items: yield* listFor(yield* viewer("models")), next: null }
+      }),
+    )
+  }),
+)

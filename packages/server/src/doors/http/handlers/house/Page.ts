@@ -1,0 +1,88 @@
+import { Api, Caller, Start } from "@stoa/contract"
+import { DateTime, Effect, Redacted } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Tokens } from "../../../../access/identity/Tokens.ts"
+import { Limits } from "../../../../access/limits/Limits.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Decisions } from "../../../../decisions/Decisions.ts"
+import { Spaces } from "../../../../spaces/Spaces.ts"
+import { currentCause } from "../../../../store/journal/Correlation.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+import { Acting } from "../../../Acting.ts"
+import { Upkeep } from "../../../Upkeep.ts"
+import { senderOf, withRefusalHeaders } from "../../Authentication.ts"
+import { noSession, sessionCookie, sessionIn } from "../../sessionCookie.ts"
+
+const withCookie = (cookie: string) =>
+  HttpEffect.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", cookie)),
+  )
+
+export const sessionHandlers = HttpApiBuilder.group(
+  Api,
+  "session",
+  Effect.fn(function* (handlers) {
+    const acting = yield* Acting
+    const tokens = yield* Tokens
+    const upkeep = yield* Upkeep
+    const limits = yield* Limits
+    const { transact } = yield* Journal
+    return handlers.handleAll({
+      open: Effect.fnUntraced(function* ({ payload, request }) {
+        const { address } = senderOf(request)
+        // The session before it is not the one that is opened: only the token given counts.
+        const sender = { authorization: `Bearer ${payload.token}`, address }
+        const caller = yield* withRefusalHeaders(acting.identify(sender))
+        const { correlationId } = yield* currentCause
+        const opened = Effect.andThen(limits.take(caller, "sessions"), transact(tokens.openSession(caller)))
+        const { expiresAt, token } = yield* withRefusalHeaders(acting.as(caller, correlationId, opened))
+        // wall clock: a session ends at a moment.
+        const left = DateTime.toEpochMillis(expiresAt) - DateTime.toEpochMillis(yield* DateTime.now)
+        yield* withCookie(sessionCookie(Redacted.value(token), Math.floor(left / 1000), upkeep.address()))
+      }),
+      look: Effect.fnUntraced(function* ({ request }) {
+        const session = sessionIn(request, upkeep.address())
+        const caller = yield* withRefusalHeaders(
+          Effect.catchTag(acting.identify({ ...senderOf(request), session }), "Unauthenticated", () =>
+            Effect.as(session === undefined ? Effect.void : withCookie(noSession(upkeep.address())), undefined),
+          ),
+        )
+        return { principal: caller?.principal ?? null }
+      }),
+      close: Effect.fnUntraced(function* ({ request }) {
+        const session = sessionIn(request, upkeep.address())
+        const caller =
+          session === undefined
+            ? undefined
+            : yield* Effect.orElseSucceed(tokens.authenticateSession(Redacted.make(session)), () => undefined)
+        if (caller !== undefined && caller.token !== null) yield* transact(Effect.ignore(tokens.revoke(caller.token)))
+        yield* withCookie(noSession(upkeep.address()))
+      }),
+    })
+  }),
+)
+
+export const pageHandlers = HttpApiBuilder.group(
+  Api,
+  "page",
+  Effect.fn(function* (handlers) {
+    const journal = yield* Journal
+    const grants = yield* Grants
+    const spaces = yield* Spaces
+    const decisions = yield* Decisions
+    const upkeep = yield* Upkeep
+    return handlers.handle("start", () =>
+      Effect.gen(function* () {
+        const { context, principal: me } = yield* Caller
+        // Asked first: what happens meanwhile is in the lists, on the feed, or on both.
+        const cursor = yield* journal.end
+        const limit = 100
+        const seen = yield* spaces.list(yield* grants.viewer("spaces"), { limit })
+        const open = yield* decisions.list(yield* grants.viewer("decisions"), { state: "open", limit })
+        const house = { name: "Stoa", version: upkeep.version, address: upkeep.address() }
+        return new Start({ me, context, house, spaces: seen.items, decisions: open.items, cursor })
+      }),
+    )
+  }),
+)

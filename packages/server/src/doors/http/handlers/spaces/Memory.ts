@@ -1,0 +1,62 @@
+import { Api, BadInput, Caller, type MemoryRecord } from "@stoa/contract"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Principals } from "../../../../access/identity/Principals.ts"
+import { Embedding } from "../../../../memory/meaning/Embedding.ts"
+import { Portability } from "../../../../memory/Portability.ts"
+import { Memories } from "../../../../memory/Memories.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+
+export const memoryHandlers = HttpApiBuilder.group(
+  Api,
+  "memory",
+  Effect.fn(function* (handlers) {
+    const memories = yield* Memories
+    const principals = yield* Principals
+    const portability = yield* Portability
+    const embedding = yield* Embedding
+    const { transact } = yield* Journal
+    const me = Effect.map(Caller, ({ principal }) => principal)
+    const idOf = (ref: string) => Effect.map(principals.get(ref), ({ id }) => id)
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query: { deleted, owner, ...query } }) {
+        return yield* memories.list(yield* me, {
+          ...query,
+          ...(owner === undefined ? {} : { owner: yield* idOf(owner) }),
+          ...(deleted === "true" ? { deleted: true } : {}),
+        })
+      }),
+      put: ({ payload }) =>
+        Effect.flatMap(me, (by) =>
+          Effect.map(transact(memories.put(by, by.id, payload)), ({ record }): MemoryRecord => record),
+        ),
+      export: ({ query }) => Effect.flatMap(me, (by) => portability.export(by, query)),
+      embedding: () => Effect.flatMap(me, ({ id }) => embedding.progress(id)),
+      import: ({ payload: { lines } }) => Effect.flatMap(me, (by) => transact(portability.import(by, lines))),
+      erase: Effect.fnUntraced(function* ({ payload: { confirm, dryRun } }) {
+        const { id, name } = yield* me
+        if (confirm !== name)
+          return yield* new BadInput({ issues: [{ path: "confirm", message: "your own name, as whoami says it" }] })
+        return { erased: yield* dryRun === true ? portability.count(id) : portability.erase(id) }
+      }),
+      diff: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.diff(by, id, query)),
+      get: ({ params: { id } }) => Effect.flatMap(me, (by) => memories.get(by, id)),
+      change: ({ params: { id }, payload }) => Effect.flatMap(me, (by) => transact(memories.change(by, id, payload))),
+      remove: ({ params: { id }, query: { permanent } }) =>
+        Effect.flatMap(me, (by) => transact(memories.remove(by, id, permanent === "true"))),
+      restore: ({ params: { id } }) => Effect.flatMap(me, (by) => transact(memories.restore(by, id))),
+      history: ({ params: { id }, query }) => Effect.flatMap(me, (by) => memories.history(by, id, query)),
+      revert: ({ params: { id }, payload: { version } }) =>
+        Effect.flatMap(me, (by) => transact(memories.revert(by, id, version))),
+      shares: ({ params: { id } }) => Effect.flatMap(me, (by) => memories.shares(by, id)),
+      share: Effect.fnUntraced(function* ({ params: { id, principal }, payload: { right } }) {
+        const reader = yield* idOf(principal)
+        yield* transact(memories.share(yield* me, id, reader, right))
+      }),
+      unshare: Effect.fnUntraced(function* ({ params: { id, principal } }) {
+        const reader = yield* idOf(principal)
+        yield* transact(Effect.catchTag(memories.share(yield* me, id, reader, null), "WrongState", () => Effect.void))
+      }),
+    })
+  }),
+)

@@ -1,0 +1,80 @@
+import { Api, Caller } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Principals } from "../../../../access/identity/Principals.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Messages } from "../../../../spaces/Messages.ts"
+import { Spaces } from "../../../../spaces/Spaces.ts"
+import { Journal } from "../../../../store/journal/Journal.ts"
+import { Deltas } from "../../../../store/journal/Deltas.ts"
+import { makeWatch } from "../../watch.ts"
+
+export const spacesHandlers = HttpApiBuilder.group(
+  Api,
+  "spaces",
+  Effect.fn(function* (handlers) {
+    const principals = yield* Principals
+    const spaces = yield* Spaces
+    const messages = yield* Messages
+    const deltas = yield* Deltas
+    const { transact } = yield* Journal
+    const viewer = (yield* Grants).viewer("spaces")
+    const watch = yield* makeWatch
+
+    /** A space the caller may see, and who that is. What may be done there is asked where it is done. */
+    const reach = Effect.fnUntraced(function* (ref: string) {
+      const who = yield* viewer
+      return { space: yield* spaces.get(ref, who), who }
+    })
+
+    return handlers
+      .handleAll({
+        list: ({ query }) => Effect.flatMap(viewer, (who) => spaces.list(who, query)),
+        get: ({ params }) => Effect.map(reach(params.space), ({ space }) => space),
+        add: ({ payload }) => Effect.flatMap(viewer, (who) => transact(spaces.add(payload, who))),
+        change: Effect.fnUntraced(function* ({ params, payload }) {
+          const { space, who } = yield* reach(params.space)
+          yield* transact(spaces.change(space, payload, who))
+          return yield* spaces.get(space.id, who)
+        }),
+        addMember: Effect.fnUntraced(function* ({ params }) {
+          const { space, who } = yield* reach(params.space)
+          yield* transact(spaces.addMember(space, yield* principals.get(params.principal), who))
+        }),
+        removeMember: Effect.fnUntraced(function* ({ params }) {
+          const { space, who } = yield* reach(params.space)
+          yield* transact(spaces.removeMember(space, yield* principals.get(params.principal), who))
+        }),
+        post: Effect.fnUntraced(function* ({ params, payload }) {
+          const { space, who } = yield* reach(params.space)
+          return yield* transact(messages.post(space, who, payload))
+        }),
+        messages: Effect.fnUntraced(function* ({ params, query }) {
+          const { space, who } = yield* reach(params.space)
+          return yield* messages.list(space, who, query)
+        }),
+        read: Effect.fnUntraced(function* ({ params, payload }) {
+          const { space, who } = yield* reach(params.space)
+          yield* transact(spaces.markRead(space, who, payload.seq))
+        }),
+        typing: Effect.fnUntraced(function* ({ params }) {
+          const { space, who } = yield* reach(params.space)
+          yield* spaces.require("type", space, who)
+          yield* deltas.emit({
+            kind: "typing",
+            at: yield* DateTime.now,
+            space: space.id,
+            actor: who.principal.id,
+            body: { name: who.principal.name },
+          })
+        }),
+      })
+      .handleRaw("watch", ({ headers, params, query }) =>
+        Effect.gen(function* () {
+          const { space } = yield* reach(params.space)
+          const after = headers["last-event-id"] ?? query.after
+          return yield* watch(yield* Caller, { names: query.names, after, space: space.id })
+        }),
+      )
+  }),
+)

@@ -1,0 +1,46 @@
+import { Api, Caller, MCPServerState } from "@stoa/contract"
+import { Effect, Option, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Limits } from "../../../../access/limits/Limits.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { Upstreams } from "../../../../upstreams/Upstreams.ts"
+import { keyedRequest } from "../../Idempotency.ts"
+
+const encode = Schema.encodeSync(MCPServerState)
+
+export const mcpServersHandlers = HttpApiBuilder.group(
+  Api,
+  "mcpServers",
+  Effect.fn(function* (handlers) {
+    const { require } = yield* Grants
+    const upstreams = yield* Upstreams
+    const limits = yield* Limits
+    /** Rules speak of names; an id is another way to say one. */
+    const named = Effect.fnUntraced(function* (ref: string, action: "read" | "delete" | "admin") {
+      const found = yield* Effect.option(upstreams.get(ref))
+      yield* require(action, `servers/${Option.isSome(found) ? found.value.name : ref}`)
+    })
+    return handlers.handleAll({
+      list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
+      get: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.get(params.server)),
+      // It may run a program on this machine, with what the house may do there.
+      add: Effect.fnUntraced(function* ({ payload }) {
+        yield* require("admin", `servers/${payload.name}`)
+        // The guard for creates holds one transaction around them; this one waits for a server, so the room keeps the key.
+        const { first, server } = yield* upstreams.add(payload, yield* keyedRequest)
+        return first ? server : HttpServerResponse.jsonUnsafe(encode(server))
+      }),
+      look: Effect.fnUntraced(function* ({ payload }) {
+        yield* require("admin", `servers/${payload.name}`)
+        yield* limits.take(yield* Caller, "imports")
+        return yield* upstreams.look(payload)
+      }),
+      remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),
+      tools: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.pinned(params.server)),
+      log: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.log(params.server)),
+      accept: ({ params, query }) =>
+        Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool, query.digest)),
+    })
+  }),
+)

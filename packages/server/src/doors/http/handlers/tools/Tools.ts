@@ -1,0 +1,150 @@
+import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
+import { importOpenApi } from "@stoa/importers"
+import { inputSchemaOf } from "@stoa/tools"
+import { Effect, Redacted, type Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Limits } from "../../../../access/limits/Limits.ts"
+import { Grants } from "../../../../access/rights/Grants.ts"
+import { callFrom, Calls } from "../../../../calls/Calls.ts"
+import { makeStanding } from "../../../../access/rights/Standing.ts"
+import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
+import { Catalogue, everything, type Face } from "../../../../calls/catalogue/Catalogue.ts"
+import type { Listed } from "../../../../calls/catalogue/Traits.ts"
+import { makeCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
+import { Tools } from "../../../../calls/catalogue/Tools.ts"
+import { pageFrom, pageOf } from "../../../../store/Pages.ts"
+import { bodyFault } from "../../../node/Body.ts"
+import { turn } from "../../../../store/Turn.ts"
+
+const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean }): ToolView =>
+  new ToolView({
+    name: definition.name,
+    wireName,
+    description: definition.description,
+    inputSchema: inputSchemaOf(definition),
+    ...(definition.outputSchema === undefined ? {} : { outputSchema: definition.outputSchema }),
+    executionType: definition.executionType ?? "gateway",
+    source: definition.source,
+    set,
+    visibility: definition.visibility ?? "hidden",
+    riskLevel: definition.riskLevel,
+    requiresApproval: definition.requiresApproval,
+    ...(asks === undefined ? {} : { asks }),
+    annotations: definition.annotations ?? {},
+    ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
+  })
+
+/** A document that was sent as its text: an API's is larger than any other body, and few may send one, seldom. */
+const documentIn = (text: string): Effect.Effect<Readonly<Record<string, Schema.Json>>, BadInput> =>
+  Effect.suspend(() => {
+    const fault = bodyFault(text, 10)
+    const bad = (message: string) => Effect.fail(new BadInput({ issues: [{ path: "document", message }] }))
+    if (fault !== undefined) return bad(fault)
+    return Effect.matchEffect(Effect.try({ try: () => JSON.parse(text) as unknown, catch: String }), {
+      onFailure: (why) => bad(`is not JSON: ${why}`),
+      onSuccess: (value) =>
+        typeof value === "object" && value !== null && !Array.isArray(value)
+          ? Effect.succeed(value as Readonly<Record<string, Schema.Json>>)
+          : bad("is not an object"),
+    })
+  })
+
+export const toolsHandlers = HttpApiBuilder.group(
+  Api,
+  "tools",
+  Effect.fn(function* (handlers) {
+    const { judge, require } = yield* Grants
+    const catalogue = yield* Catalogue
+    const tools = yield* Tools
+    const calls = yield* Calls
+    const limits = yield* Limits
+    const keyOfTool = yield* makeCallbackKey
+    const explanations = yield* Explanations
+    const standing = yield* makeStanding
+
+    const configured: Face = { kind: "set", set: "configured" }
+    /** A tool that was just configured, as it is now. */
+    const shown = Effect.fnUntraced(function* (name: string) {
+      const inside = { ...(yield* Caller), context: "internal" as const }
+      const callable = (yield* catalogue.list(inside, configured)).find(({ tool }) => tool.definition.name === name)
+      return viewOf(callable ?? (yield* catalogue.view(inside, configured)).find(name)!)
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const face: Face = query.set === undefined ? everything : { kind: "set", set: query.set }
+        const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
+        const all = (yield* catalogue.list(who, face)).map(viewOf)
+        // What somebody does not have is shown to whoever may know of every tool.
+        const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
+        const first = query.as !== undefined && query.cursor === undefined && mayLook
+        const left = first ? { leftOut: yield* explanations.leftOut(who) } : {}
+        const { after, limit } = pageFrom(query)
+        const sorted = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).filter((one) => one.name > after)
+        const page = pageOf(
+          sorted.slice(0, limit + 1),
+          limit,
+          (one) => one,
+          (one) => one.name,
+        )
+        return { ...page, ...left }
+      }),
+      get: Effect.fnUntraced(function* ({ params: { name } }) {
+        const found = (yield* catalogue.list(yield* Caller, everything)).find(
+          ({ tool }) => tool.definition.name === name || tool.wireName === name,
+        )
+        return found === undefined ? yield* new Missing({ noun: "tool", ref: name }) : viewOf(found)
+      }),
+      form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
+      signingKey: Effect.fnUntraced(function* ({ params: { name } }) {
+        yield* require("admin", `tools/${name}`)
+        const { execution } = yield* tools.get(name)
+        // A secret is never shown again, to nobody: whoever set it knows it.
+        if (execution?.["signingSecret"] !== undefined)
+          return yield* new WrongState({
+            detail: `"${name}" is signed with a secret that was set here, and secrets are not shown.`,
+          })
+        return { key: Redacted.value(yield* keyOfTool(name)) }
+      }),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        const { name } = payload
+        yield* require("admin", `tools/${typeof name === "string" ? name : "*"}`)
+        return yield* shown((yield* tools.add(payload)).name)
+      }),
+      import: Effect.fnUntraced(function* ({ payload: { document, ...options }, query }) {
+        yield* require("admin", "tools/*")
+        yield* limits.take(yield* Caller, "imports")
+        const dryRun = query.dryRun === "true"
+        const report = importOpenApi(typeof document === "string" ? yield* documentIn(document) : document, options)
+        const issues = [...report.issues]
+        for (const form of report.tools) {
+          for (const { message, path } of yield* tools.faults(form))
+            issues.push({ path: `${form.name}.${path}`, message })
+          // Hundreds of tools are read one by one; others get their turn in between.
+          yield* turn
+        }
+        // All or nothing: half an API is worse than none.
+        if (!dryRun && issues.length === 0) yield* tools.addAll(report.tools)
+        return new ImportReport({ ...report, issues: firstIssues(issues), dryRun: dryRun || issues.length > 0 })
+      }),
+      change: Effect.fnUntraced(function* ({ params: { name }, payload }) {
+        yield* require("admin", `tools/${name}`)
+        const form = { ...payload, name: payload["name"] ?? name }
+        yield* tools.change(name, form).pipe(Effect.catchTag("Missing", () => tools.add(form)))
+        return yield* shown(name)
+      }),
+      remove: ({ params: { name } }) => Effect.andThen(require("admin", `tools/${name}`), tools.remove(name)),
+      call: Effect.fnUntraced(function* ({ headers, params: { name }, payload: { dryRun, input, space, wait } }) {
+        const key = headers["idempotency-key"]
+        const request = {
+          tool: name,
+          input: input ?? {},
+          ...(space === undefined ? {} : { space }),
+          ...(key === undefined ? {} : { key }),
+          ...(wait === undefined ? {} : { wait: wait * 1000, stay: true }),
+        }
+        return dryRun === true ? yield* calls.preview(request) : callFrom(yield* calls.call(request))
+      }),
+    })
+  }),
+)

@@ -1,0 +1,236 @@
+/** What seed 001's agents keep: goals, memories and plans, by keys and ids and never by a piece of their text (S1-57). */
+import { Caller, type MemoryId } from "@stoa/contract"
+import { Effect } from "effect"
+import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { type Goal, goalIn, goalTags } from "../../memory/Goals.ts"
+import { Memories } from "../../memory/Memories.ts"
+import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/Plans.ts"
+import { type FaceTool, integer, offered, text } from "../face.ts"
+import { bare } from "../conversation.ts"
+
+const mostAtOnce = 50
+const me = Effect.map(Caller, ({ principal }) => principal)
+/** Who writes, and in which call: every version says so. */
+const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
+const tool = <A>(face: FaceTool<A>) => offered("gateway", face)
+
+const listOf = (description: string, properties: object, required: ReadonlyArray<string>) => ({
+  type: "array",
+  description,
+  minItems: 1,
+  maxItems: mostAtOnce,
+  items: { type: "object", properties, required, additionalProperties: false },
+})
+const idsOf = (description: string) => ({
+  type: "array",
+  description,
+  minItems: 1,
+  maxItems: mostAtOnce,
+  items: { type: "string", minLength: 1, maxLength: 512 },
+})
+
+/** Ids that the house made are bare uuids on this face; its own are `mem_…`. */
+const recordId = (id: string): MemoryId =>
+  (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? `mem_${id}` : id) as MemoryId
+
+/** One kind of record by its key: goals and memories are both. */
+const makeKept = Effect.fnUntraced(function* (kind: string) {
+  const memories = yield* Memories
+  const find = Effect.fnUntraced(function* (key: string) {
+    const by = yield* me
+    const { items } = yield* memories.list(by, { namespace: "gateway", kind, key, owner: by.id, limit: 1 })
+    return items[0]
+  })
+  const remove = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+    const by = yield* me
+    let count = 0
+    for (const key of new Set(keys)) {
+      const found = yield* find(key)
+      if (found === undefined) continue
+      yield* memories.remove(by, found.id, false)
+      count++
+    }
+    return { success: true, count }
+  })
+  const put = Effect.fnUntraced(function* (
+    call: HandlerCall,
+    key: string | undefined,
+    content: string,
+    tags: ReadonlyArray<string>,
+  ) {
+    const by = yield* writerIn(call)
+    const wanted = { namespace: "gateway" as const, kind, content, tags }
+    return (yield* memories.put(by, by.id, key === undefined ? wanted : { ...wanted, key })).record
+  })
+  return { find, remove, put }
+})
+
+const goals = Effect.gen(function* () {
+  const kept = yield* makeKept("goal")
+  return [
+    tool({
+      name: "set_goals",
+      description: "Create or update your goals. One with the id of a goal you have changes it.",
+      effects: "store",
+      input: {
+        properties: {
+          goals: listOf(
+            "The goals",
+            {
+              id: text("The goal's id, yours to choose; without one a new goal is made", {
+                minLength: 1,
+                maxLength: 512,
+              }),
+              description: text("What you want to reach", { minLength: 1 }),
+              status: text("active, completed, or a word of your own (active)", {
+                pattern: "^[\\p{L}\\p{N}_-]{1,64}$",
+              }),
+              priority: integer("The higher the more important", { minimum: 0, maximum: 1000 }),
+              isLongTerm: { type: "boolean", description: "Whether it will take long" },
+              isCompleted: { type: "boolean", description: "The same as status completed" },
+            },
+            [],
+          ),
+        },
+        required: ["goals"],
+      },
+      run: Effect.fnUntraced(function* (input: { readonly goals: ReadonlyArray<Goal> }, call: HandlerCall) {
+        const written: Array<object> = []
+        for (const goal of input.goals) {
+          const key = goal.id === undefined ? undefined : recordId(goal.id)
+          const was = key === undefined ? undefined : yield* kept.find(key)
+          const description = goal.description ?? was?.content
+          if (description === undefined)
+            return yield* Effect.fail({
+              message: `The goal ${JSON.stringify(goal.id ?? "")} is new: give its description.`,
+            })
+          written.push(goalIn(yield* kept.put(call, key, description, goalTags(goal, was))))
+        }
+        return { success: true, count: written.length, goals: written }
+      }),
+    }),
+    tool({
+      name: "delete_goals",
+      description: "Delete goals of yours by their ids.",
+      effects: "store",
+      annotations: { destructiveHint: true, idempotentHint: true },
+      input: { properties: { ids: idsOf("The goals' ids") }, required: ["ids"] },
+      run: (input: { readonly ids: ReadonlyArray<string> }) => kept.remove(input.ids.map(recordId)),
+    }),
+  ]
+})
+
+const memories = Effect.gen(function* () {
+  const kept = yield* makeKept("memory")
+  return [
+    tool({
+      name: "set_memories",
+      description: "Keep memories by their keys; a key you have used gets the new value.",
+      effects: "store",
+      annotations: { idempotentHint: true },
+      input: {
+        properties: {
+          memories: listOf(
+            "The memories",
+            {
+              key: text("Its name, such as project_deadline", { minLength: 1, maxLength: 512 }),
+              value: text("What to remember"),
+            },
+            ["key", "value"],
+          ),
+        },
+        required: ["memories"],
+      },
+      run: Effect.fnUntraced(function* (
+        input: { readonly memories: ReadonlyArray<{ readonly key: string; readonly value: string }> },
+        call: HandlerCall,
+      ) {
+        for (const { key, value } of input.memories) yield* kept.put(call, key, value, [])
+        return { success: true, count: input.memories.length }
+      }),
+    }),
+    tool({
+      name: "delete_memories",
+      description: "Delete memories of yours by their keys. A key you have not used counts for nothing.",
+      effects: "store",
+      annotations: { destructiveHint: true, idempotentHint: true },
+      input: { properties: { keys: idsOf("The memories' keys") }, required: ["keys"] },
+      run: (input: { readonly keys: ReadonlyArray<string> }) => kept.remove(input.keys),
+    }),
+  ]
+})
+
+const planShown = ({ id, lastRunAt, nextRunAt, owner: _owner, ...plan }: Plan) => ({
+  id: bare(id),
+  ...plan,
+  nextRunAt,
+  lastRunAt,
+})
+
+const plans = Effect.gen(function* () {
+  const service = yield* Plans
+  const written = {
+    id: text("The plan's id, to change it; without one a new plan is made", { minLength: 1, maxLength: 512 }),
+    name: text("What it is called", { minLength: 1, maxLength: 200 }),
+    instruction: text("What to do when it is due", { minLength: 1 }),
+    runAfter: text('Once, after a delay such as "2 hours". Exactly one of runAfter, scheduledAt and cron', {
+      maxLength: 100,
+    }),
+    scheduledAt: text("Once, at a time such as 2027-03-01T09:00:00Z; without Z it is a time of the timezone", {
+      maxLength: 100,
+    }),
+    cron: text('Again and again, by five cron fields such as "0 9 * * 1-5"', { maxLength: 100 }),
+    timezone: text("Whose clock counts for cron and scheduledAt, such as Europe/Berlin (UTC)", { maxLength: 100 }),
+    missed: text(
+      "Of the times at which the house was not there: skip them, make up for one of them, or for all (once)",
+      {
+        enum: ["skip", "once", "all"],
+      },
+    ),
+    jitter: integer("Up to so many seconds later, so that many plans do not start at once", {
+      minimum: 0,
+      maximum: 3600,
+    }),
+  }
+  return [
+    tool({
+      name: "set_plans",
+      description: "Create or update your plans: what to do later, once or again and again.",
+      effects: "store",
+      input: { properties: { plans: listOf("The plans", written, []) }, required: ["plans"] },
+      run: Effect.fnUntraced(function* (
+        input: { readonly plans: ReadonlyArray<Partial<PlanDefinition> & { readonly id?: string }> },
+        call: HandlerCall,
+      ) {
+        const by = yield* writerIn(call)
+        const made = yield* Effect.forEach(input.plans, ({ id, ...plan }) =>
+          service.set(by, id === undefined ? undefined : recordId(id), plan),
+        )
+        return { success: true, count: made.length, plans: made.map(planShown) }
+      }),
+    }),
+    tool({
+      name: "delete_plans",
+      description: "Delete plans of yours by their ids; they are no longer due.",
+      effects: "store",
+      annotations: { destructiveHint: true, idempotentHint: true },
+      input: { properties: { ids: idsOf("The plans' ids") }, required: ["ids"] },
+      run: Effect.fnUntraced(function* (input: { readonly ids: ReadonlyArray<string> }) {
+        const by = yield* me
+        const removed = yield* Effect.forEach([...new Set(input.ids)], (id) => service.remove(by, recordId(id)))
+        return { success: true, count: removed.filter((was) => was).length }
+      }),
+    }),
+    tool({
+      name: "get_plans",
+      description: "Your plans, with when they are due next and when they last were; all, or those of one status.",
+      effects: "none",
+      input: { properties: { status: text("Only these", { enum: ["active", "completed"] }) } },
+      run: Effect.fnUntraced(function* (input: { readonly status?: PlanStatus }) {
+        return { plans: (yield* service.list(yield* me, input.status)).map(planShown) }
+      }),
+    }),
+  ]
+})
+
+export const gatewayMemory = Effect.map(Effect.all([goals, memories, plans]), (tools) => tools.flat())
