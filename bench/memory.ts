@@ -1,7 +1,7 @@
 /**
  * Memory: writing, getting, listing and asking at several sizes, on SQLite and on Postgres, against the reference memory
  * server of MCP where both can do the same; and how well our own questions are answered. `--sizes=1000,100000` says how
- * many records (1,000 if nothing is said), `--owners=1000` spreads them over so many owners.
+ * many records (1,000 if nothing is said); `--owners=1000` measures the largest once more, spread over so many owners.
  */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
@@ -74,6 +74,22 @@ const timed = async (count: number, act: (n: number) => Promise<unknown>): Promi
   return `${number(p50)} / ${number(p99)}`
 }
 
+/** Every question of ours, timed, and the keys of what was found. */
+const askAll = async (
+  ask: (question: string) => Promise<{ readonly items: ReadonlyArray<{ readonly key: string }> }>,
+) => {
+  const found = new Map<string, ReadonlyArray<string>>()
+  const search = await timed(questions.length, async (n) => {
+    const { question } = questions[n]!
+    const { items } = await ask(question)
+    found.set(
+      question,
+      items.map(({ key }) => key),
+    )
+  })
+  return { found, search }
+}
+
 const figuresOf = async (name: string, store: ReturnType<typeof Store.layerSqlite>, size: number, owners: number) => {
   const runtime = opened(store)
   const run = runtime.runPromise.bind(runtime)
@@ -101,15 +117,7 @@ const figuresOf = async (name: string, store: ReturnType<typeof Store.layerSqlit
   })
   const get = await timed(tries, () => run(memories.get({ id: ids[(size + tries - 1) % owners]! }, id)))
   const list = await timed(tries, () => run(memories.list({ id: me }, { limit: 50 })))
-  const found = new Map<string, ReadonlyArray<string>>()
-  const search = await timed(questions.length, async (n) => {
-    const { question } = questions[n]!
-    const { items } = await run(memories.list({ id: me }, { q: question, limit: 10 }))
-    found.set(
-      question,
-      items.map(({ key }) => key),
-    )
-  })
+  const { found, search } = await askAll((q) => run(memories.list({ id: me }, { q, limit: 10 })))
   await runtime.dispose()
   const of = owners === 1 ? size.toLocaleString("en") : `${size.toLocaleString("en")} of ${owners} owners`
   return { row: [`${name}, ${of}`, number(each), write, get, list, search], recall: recallBySort(found) }
@@ -134,15 +142,7 @@ const hybridRecall = async (name: string, store: ReturnType<typeof Store.layerSq
     const given = await run(embedder.embed(texts))
     await run(transact(vectors.put({ ref: stored.id, model: embedder.id, digest: digestOf(texts) }, given)))
   }
-  const found = new Map<string, ReadonlyArray<string>>()
-  const search = await timed(questions.length, async (n) => {
-    const { question } = questions[n]!
-    const { items } = await run(memories.list({ id: me }, { q: question, limit: 10 }))
-    found.set(
-      question,
-      items.map(({ key }) => key),
-    )
-  })
+  const { found, search } = await askAll((q) => run(memories.list({ id: me }, { q, limit: 10 })))
   await runtime.dispose()
   return [`${name}, hybrid, ${search} ms`, ...[...recallBySort(found).values()].map((share) => share.toFixed(2))]
 }
@@ -215,24 +215,26 @@ const ratiosOf = (rows: ReadonlyArray<ReadonlyArray<string>>, peers: ReadonlyArr
 
 export const memory = async (): Promise<string> => {
   const sizes = asked("sizes").length === 0 ? [1000] : asked("sizes")
-  const owners = asked("owners")[0] ?? 1
+  const spread = asked("owners")[0] ?? 1
+  const forms = [
+    ...sizes.map((size) => ({ size, owners: 1 })),
+    ...(spread === 1 ? [] : [{ size: Math.max(...sizes), owners: spread }]),
+  ]
   const postgres = await startPostgres({})
   const rows: Array<ReadonlyArray<string>> = []
   const recall: Array<ReadonlyArray<string>> = []
-  for (const size of sizes) {
+  for (const { owners, size } of forms) {
     const sqlite = Store.layerSqlite(join(temporaryFolder(), "memory.db"))
-    const url = postgres.url.replace(/\/postgres$/, `/memory_${size}`)
-    await make(postgres.url, `memory_${size}`)
+    const database = `memory_${size}_${owners}`
+    const url = postgres.url.replace(/\/postgres$/, `/${database}`)
+    await make(postgres.url, database)
     for (const [name, store] of [
       ["SQLite", sqlite] as const,
       ["Postgres", Store.layerPostgres(Redacted.make(url))] as const,
     ]) {
       const figures = await figuresOf(name, store, size, owners)
       rows.push(figures.row)
-      recall.push([
-        `${name}, ${size.toLocaleString("en")}`,
-        ...[...figures.recall.values()].map((share) => share.toFixed(2)),
-      ])
+      recall.push([figures.row[0]!, ...[...figures.recall.values()].map((share) => share.toFixed(2))])
     }
   }
   const model = await startEmbedder()

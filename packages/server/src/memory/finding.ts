@@ -12,7 +12,7 @@ import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
-import { holdsPhrases, matchOf } from "../store/search/Match.ts"
+import { matchesOf } from "../store/search/Match.ts"
 import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { publicScope, scopeOf } from "./indexing.ts"
 import type { Meanings } from "./meaning/Meanings.ts"
@@ -87,12 +87,16 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
   ) {
     const found = new Map<string, MemoryRecord>()
     if (ids.length === 0) return found
-    const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))
     const rows = yield* sql<RecordRow>`SELECT * FROM memory_records
       WHERE ${sql.in("id", ids)} AND ${sql.and(yield* visible(by, query))}`
-    for (const row of rows)
-      if (holdsPhrases(row.content, answered))
-        found.set(row.id, recordFrom(row, matchOf(hits.get(row.id)!, answered, row.content)))
+    const matches = yield* matchesOf(
+      answered,
+      rows.map(({ content, id }) => ({ id, text: content })),
+    )
+    for (const row of rows) {
+      const match = matches.get(row.id)
+      if (match !== undefined) found.set(row.id, recordFrom(row, match))
+    }
     return found
   })
 

@@ -4,7 +4,7 @@ import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
-import { holdsPhrases, matchOf } from "../store/search/Match.ts"
+import { matchesOf } from "../store/search/Match.ts"
 import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { messageColumns, messagesFrom } from "./rows.ts"
 
@@ -53,13 +53,12 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     if (ids.length === 0) return found
     const rows = yield* sql<{ id: string; space: string }>`SELECT ${columns} FROM messages m
       JOIN principals p ON p.id = m.author WHERE ${sql.in("m.id", ids)} AND m.deleted_at IS NULL`
-    const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))
-    for (const message of yield* messagesFrom(sql, rows.filter(({ space }) => seen.has(space)) as never))
-      if (holdsPhrases(message.text, answered))
-        found.set(
-          message.id,
-          new FoundMessage({ ...message, match: matchOf(hits.get(message.id)!, answered, message.text) }),
-        )
+    const messages = yield* messagesFrom(sql, rows.filter(({ space }) => seen.has(space)) as never)
+    const matches = yield* matchesOf(answered, messages)
+    for (const message of messages) {
+      const match = matches.get(message.id)
+      if (match !== undefined) found.set(message.id, new FoundMessage({ ...message, match }))
+    }
     return found
   }, Effect.orDie)
 

@@ -1,21 +1,25 @@
-/** Why a text was found, in words a person wrote: those of the question, and those that stand in the text. Pure. */
+/** Why a text was found, in words a person wrote: those of the question, and those that stand in the text. */
 import type { MemoryMatch } from "@stoa/contract"
+import { Effect } from "effect"
 import type { Answered, Found } from "./SearchIndex.ts"
 import { holdsPhrase, type Word, wordsIn } from "./terms.ts"
 
 /** A text of up to so many characters is its own passage. */
 const short = 400
 const window = 300
-/** So much of a text is read for its passage. */
-const mostRead = 64 * 1024
+/** So much of a text is read for its passage, and so much of all texts of an answer: the rest is shown from its beginning. */
+const mostRead = 16 * 1024
+const mostOfAnswer = 256 * 1024
+/** So many places of words in one text are compared. */
+const mostPlaces = 400
 
 /** What stood in quotes stands in the text, word for word. */
-export const holdsPhrases = (text: string, { phrases }: Pick<Answered, "phrases">): boolean =>
+const holdsPhrases = (text: string, { phrases }: Pick<Answered, "phrases">): boolean =>
   phrases.every((phrase) => holdsPhrase(text, phrase))
 
 /** The part of a text where the most of these terms are, and among equals the first. */
 const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<string>): string => {
-  const own = words.filter((word) => word.terms.some((term) => terms.has(term)))
+  const own = words.filter((word) => word.terms.some((term) => terms.has(term))).slice(0, mostPlaces)
   let best = { from: 0, many: 0 }
   for (const [first, { at }] of own.entries()) {
     const within = own.slice(first, first + 60).filter((word) => word.at + word.word.length <= at + window)
@@ -27,12 +31,13 @@ const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<st
   return `${from > 0 ? "… " : ""}${text.slice(from, end).trim()}${end < text.length ? " …" : ""}`
 }
 
-export const matchOf = (
+const matchOf = (
   { label, near, nearest, score, words }: Found,
   answered: Answered,
   text: string,
+  most: number,
 ): MemoryMatch => {
-  const read = wordsIn(text.slice(0, mostRead))
+  const read = wordsIn(text.slice(0, most))
   const written = new Map(read.toReversed().flatMap(({ terms, word }) => terms.map((term) => [term, word])))
   // As it was asked; a word that was put right, as it stands there.
   const shown = (term: string): string => answered.asked.get(term) ?? written.get(term) ?? term
@@ -49,3 +54,24 @@ export const matchOf = (
     ...(text.length <= short ? {} : { passage: densest(text, read, new Set(words)) }),
   }
 }
+
+/**
+ * What was found of these texts, by id: those that hold the question's phrases, and why. Long texts are somebody's input and
+ * work for the event loop: others have their turn between any two.
+ */
+export const matchesOf = Effect.fnUntraced(function* (
+  answered: Answered,
+  texts: ReadonlyArray<{ readonly id: string; readonly text: string }>,
+) {
+  const hits = new Map(answered.found.map((hit) => [hit.ref, hit]))
+  const matches = new Map<string, MemoryMatch>()
+  let left = mostOfAnswer
+  for (const { id, text } of texts) {
+    if (!holdsPhrases(text, answered)) continue
+    const most = Math.min(mostRead, Math.max(left, short))
+    left -= Math.min(most, text.length)
+    matches.set(id, matchOf(hits.get(id)!, answered, text, most))
+    if (text.length > short) yield* Effect.yieldNow
+  }
+  return matches
+})

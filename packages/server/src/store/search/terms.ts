@@ -82,13 +82,17 @@ export interface Word {
   readonly terms: ReadonlyArray<string>
 }
 
-/** The words of a text in place, for showing why it was found. */
-export const wordsIn = (text: string): ReadonlyArray<Word> =>
-  [...text.matchAll(/[\p{L}\p{N}\p{M}]+(?:['\u2018\u2019\u02bc][\p{L}\p{N}\p{M}]+)*/gu)].map((found) => ({
-    word: found[0],
-    at: found.index,
-    terms: termsOf(found[0]),
-  }))
+/** The words of a text in place, for showing why it was found. A word that stands there often is looked at once. */
+export const wordsIn = (text: string): ReadonlyArray<Word> => {
+  const known = new Map<string, ReadonlyArray<string>>()
+  const of = (word: string): ReadonlyArray<string> => {
+    const terms = known.get(word) ?? termsOf(word)
+    known.set(word, terms)
+    return terms
+  }
+  const runs = text.matchAll(/[\p{L}\p{N}\p{M}]+(?:['\u2018\u2019\u02bc][\p{L}\p{N}\p{M}]+)*/gu)
+  return Array.from(runs, ({ 0: word, index }) => ({ word, at: index, terms: of(word) }))
+}
 
 /** A leading `Name:`, as chats are written down: who speaks is a label, not what is said. */
 const speaker = /^\s{0,8}([\p{L}\p{N}][\p{L}\p{N} ._'-]{0,62}):\s/u
