@@ -16,7 +16,7 @@ import { Spaces } from "../spaces/Spaces.ts"
 import { Endings } from "./Endings.ts"
 import { NodeServer } from "./node/NodeServer.ts"
 import { closeFrame, deltaFrame, eventFrame, heartbeat, openFrame, reloadFrame } from "./feed/frames.ts"
-import { Past, pastPage, patience } from "./feed/past.ts"
+import { makePast, pastPage, patience } from "./feed/past.ts"
 import { changesRights, enter, isStale, leaveBy, maySee, mayWatch, type Sight } from "./feed/visible.ts"
 
 /** Well within the 30 s of S0-70, so that a late timer still is in time. */
@@ -89,7 +89,7 @@ export class Feed extends Context.Service<
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const live = new Set<Subscriber>()
       const open = new Set<Subscriber>()
-      const past = new Past()
+      const past = makePast()
 
       const leave = (one: Subscriber) => {
         live.delete(one)
@@ -249,7 +249,7 @@ export class Feed extends Context.Service<
         yield* renew([one])
         // Joining is synchronous with the comparison: the live reader cannot move in between.
         while (open.has(one) && one.cursor < following.cursor()) {
-          yield* past.page(
+          yield* past.run(
             one.principal,
             Effect.gen(function* () {
               const upTo = following.cursor()

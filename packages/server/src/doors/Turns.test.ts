@@ -67,6 +67,24 @@ describe("turns", () => {
     assert.isTrue(turns.begin("mallory", megabyte))
   })
 
+  it("whoever holds the loop for long rests after each, so that another has most of it; the other does not rest", () => {
+    const { now, spend, turn, turns } = loop()
+    turns.begin("victoria")
+    const began: Array<number> = []
+    const held = 40
+    const send = () => void turns.wait("mallory", 0, () => (began.push(now()), spend(held)))
+    while (turns.begin("mallory"));
+    for (let n = 0; n < 100; n++) send()
+    let mine = 0
+    while (turn() && now() < 10_000) if (turns.begin("victoria") && ++mine) spend(1)
+    // Once its share of a second is used, ten times as long as it held the loop, bounded.
+    const gaps = began.slice(10).map((at, n) => at - began.slice(9)[n]!)
+    assert.isAbove(gaps.length, 10)
+    for (const gap of gaps) assert.isAtLeast(gap, held)
+    assert.isBelow((began.length * held) / now(), 0.5)
+    assert.isAbove(mine, began.length)
+  })
+
   it("too many that wait are refused, and who leaves makes room", () => {
     const { turns } = loop()
     turns.begin("victoria")

@@ -2,6 +2,7 @@
  * Whose turn it is to begin a request. While one principal alone asks, everything begins at once. While several do, each may
  * begin only so many in one turn of the event loop, and the rest wait in a queue of their own: somebody who sends a thousand
  * waits behind itself, and whoever sends one waits behind a turn. The longer turns take, the fewer of each begin in one.
+ * Whoever has held the loop for much of the last second rests after each request that holds it long.
  * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
  * A refusal of somebody over its limit is held back for a while, so that asking again at once costs the sender time.
  */
@@ -13,13 +14,18 @@ export const mostWaiting = 256
 const aloneMs = 250
 const quickMs = 1
 const slowMs = 4
-const leastInTurn = 2
+const leastInTurn = 1
+/** A principal that has held the loop for so much of a second has had its share. */
+const shareMs = 250
+const secondMs = 1000
+const longestRestMs = 250
+const mostAccounts = 256
 const mostInTurn = 64
 
 /** A body of this size is large, and holds the loop for about a millisecond. */
 const largeBytes = 16 * 1024
-/** So many times as long as one holds the loop, others have it. */
-const restTimes = 4
+/** So many times as long as one holds the loop, others have it. A large one holds it again when it is stored and indexed. */
+const restTimes = 10
 
 /** How long a refusal is held back: as long as the shortest `Retry-After`. */
 const holdMs = 1000
@@ -43,6 +49,13 @@ interface Waiting {
   readonly bytes: number
 }
 
+/** What a principal has had of the loop in this second, and until when it rests. */
+interface Account {
+  second: number
+  used: number
+  restsUntil: number
+}
+
 export class Turns {
   readonly #clock: TurnsClock
   readonly #waiting = new Map<string, Array<Waiting>>()
@@ -51,6 +64,11 @@ export class Turns {
   /** How many of each have begun in this turn. */
   readonly #begun = new Map<string, number>()
   readonly #held = new Map<string, number>()
+  readonly #accounts = new Map<string, Account>()
+  /** Whose request holds the loop, and since when. */
+  #holder: { readonly who: string; readonly since: number } | undefined
+  /** A timer wakes those that rest. */
+  #asleep = false
   #share = 4
   #last = ""
   /** When somebody else than before asked last. */
@@ -64,6 +82,7 @@ export class Turns {
   /** True: it begins now. Otherwise it is to `wait`. */
   begin(who: string, bytes = 0): boolean {
     const now = this.#clock.now()
+    this.#charge(now)
     if (who !== this.#last) {
       this.#last = who
       this.#mixedAt = now
@@ -74,8 +93,9 @@ export class Turns {
     if (now - this.#mixedAt > aloneMs) return true
     if (large) return this.#beginLarge(who, bytes)
     const begun = this.#begun.get(who) ?? 0
-    if (begun >= this.#share) return false
+    if (begun >= this.#share || this.#rests(who, now)) return false
     this.#begun.set(who, begun + 1)
+    this.#holder = { who, since: now }
     this.#open(now)
     return true
   }
@@ -140,21 +160,72 @@ export class Turns {
     this.#clock.afterTurn(() => this.#close())
   }
 
+  /** From when a request began until the next begins or the turn ends, the loop was its own: nothing else runs between. */
+  #charge(now: number): void {
+    if (this.#holder === undefined) return
+    const { since, who } = this.#holder
+    this.#holder = undefined
+    const took = now - since
+    if (took < quickMs) return
+    const second = Math.floor(now / secondMs)
+    const account = this.#accounts.get(who) ?? { second, used: 0, restsUntil: -Infinity }
+    // Half of what was used in the second before still counts.
+    if (account.second !== second) account.used = account.second === second - 1 ? account.used / 2 : 0
+    account.second = second
+    account.used += took
+    if (account.used > shareMs && took > slowMs) account.restsUntil = now + Math.min(longestRestMs, took * restTimes)
+    this.#accounts.set(who, account)
+  }
+
+  #rests(who: string, now: number): boolean {
+    return (this.#accounts.get(who)?.restsUntil ?? -Infinity) > now
+  }
+
   /** The turn is over: how long it took says how many begin in the next. */
   #close(): void {
     const now = this.#clock.now()
+    this.#charge(now)
     const took = now - this.#turnBegan!
     this.#begun.clear()
     this.#turnBegan = undefined
     if (took < quickMs) this.#share = Math.min(this.#share * 2, mostInTurn)
     else if (took > slowMs) this.#share = Math.max(leastInTurn, this.#share >> 1)
+    this.#serve(now)
+    // Nobody is remembered for longer than its share counts.
+    if (this.#accounts.size > mostAccounts) this.#forget(now)
+  }
+
+  #serve(now: number): void {
     if (this.#waiting.size === 0) return
+    const ready = [...this.#waiting].filter(([who]) => !this.#rests(who, now))
+    if (ready.length === 0) return this.#sleep(now)
     this.#open(now)
-    for (const [who, queue] of this.#waiting) {
+    for (const [who, queue] of ready) {
       const some = queue.splice(0, this.#share)
       if (queue.length === 0) this.#waiting.delete(who)
       this.#begun.set(who, some.length)
-      for (const { go } of some) go()
+      for (const { go } of some) {
+        this.#holder = { who, since: this.#clock.now() }
+        go()
+        this.#charge(this.#clock.now())
+      }
     }
+  }
+
+  /** Everybody who waits rests: the first of them is woken, and no turn of the loop is spent on asking. */
+  #sleep(now: number): void {
+    if (this.#asleep) return
+    this.#asleep = true
+    const first = Math.min(...[...this.#waiting.keys()].map((who) => this.#accounts.get(who)!.restsUntil))
+    this.#clock.after(Math.max(1, first - now), () => {
+      this.#asleep = false
+      if (this.#waiting.size > 0) this.#open(this.#clock.now())
+    })
+  }
+
+  #forget(now: number): void {
+    const second = Math.floor(now / secondMs)
+    for (const [who, account] of this.#accounts)
+      if (account.second < second - 1 && account.restsUntil <= now) this.#accounts.delete(who)
   }
 }

@@ -93,7 +93,7 @@ export class Engrams extends Context.Service<
         const where = sql.and([yield* filters(query), seen, whose])
         const scopes = owner === reader ? [scopeOf(reader)] : [scopeOf(reader), publicScope]
         const kinds = type === undefined ? [] : [`kind:${type}`]
-        const asked = { meaning: yield* meanings.of(question) }
+        const asked = { meaning: yield* meanings.of(question), by: reader }
         const { found } = yield* index.find(scopes, question, ["namespace:engrams", ...kinds], asked)
         const rows: Array<RecordRow> = []
         // The index says where to look; whether it may be seen is asked of the rows themselves.

@@ -108,7 +108,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     const filters = filtersOf(query)
     const digest = digestOf(q, ...filters)
     let at = yield* placeOfCursor(cursor, digest)
-    const answered = yield* index.find(scopes, q, filters, { meaning: yield* meanings.of(q) })
+    const answered = yield* index.find(scopes, q, filters, { meaning: yield* meanings.of(q), by: by.id })
     const hits = answered.found
     const items: Array<MemoryRecord> = []
     while (at < hits.length && items.length < limit) {

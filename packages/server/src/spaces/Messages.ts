@@ -361,7 +361,13 @@ export class Messages extends Context.Service<
 
       const search: Messages["Service"]["search"] = Effect.fn("Messages.search")(function* (query) {
         const { cursor, limit = 50, space, viewer, words } = query
-        return yield* finding.search({ words, limit, cursor, seen: yield* searched(viewer, space) })
+        return yield* finding.search({
+          words,
+          by: viewer.principal.id,
+          limit,
+          cursor,
+          seen: yield* searched(viewer, space),
+        })
       })
 
       const scopes: Messages["Service"]["scopes"] = (viewer) =>

@@ -65,14 +65,15 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
   /** The best first. */
   const search = Effect.fnUntraced(function* (query: {
     readonly words: string
+    readonly by: string
     readonly seen: ReadonlySet<string>
     readonly limit: number
     readonly cursor: string | undefined
   }) {
-    const { cursor, limit, seen, words } = query
+    const { by, cursor, limit, seen, words } = query
     const digest = digestOf(words, ...[...seen].toSorted())
     let at = yield* placeOfCursor(cursor, digest)
-    const answered = yield* index.find([...seen].map(scopeOf), words)
+    const answered = yield* index.find([...seen].map(scopeOf), words, [], { by })
     const hits = answered.found
     const items: Array<FoundMessage> = []
     while (at < hits.length && items.length < limit) {

@@ -38,7 +38,10 @@ export const stoaSearch = Effect.gen(function* () {
         const viewer = yield* conversation.viewer
         const by = (yield* Caller).principal
         const scopes = [...memories.scopes(by), ...(yield* conversation.messages.scopes(viewer))]
-        const answered = yield* index.find(scopes, input.query, [], { meaning: yield* meanings.of(input.query) })
+        const answered = yield* index.find(scopes, input.query, [], {
+          meaning: yield* meanings.of(input.query),
+          by: by.id,
+        })
         const ids = answered.found.slice(0, most).map(({ ref }) => ref)
         const records = yield* memories.among(by, answered, ids)
         const messages = yield* conversation.messages.among(viewer, answered, ids)

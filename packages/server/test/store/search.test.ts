@@ -23,7 +23,10 @@ const put = (entry: Parameters<SearchIndex["Service"]["put"]>[0]) =>
 const remove = (ref: string, scope?: string) =>
   Effect.flatMap(Journal, ({ transact }) => transact(Effect.flatMap(SearchIndex, (index) => index.remove(ref, scope))))
 const find = (scopes: ReadonlyArray<string>, question: string, filters: ReadonlyArray<string> = []) =>
-  Effect.flatMap(SearchIndex, (index) => index.find(scopes, question, filters))
+  Effect.map(
+    Effect.flatMap(SearchIndex, (index) => index.find(scopes, question, filters)),
+    ({ found, ...rest }) => ({ ...rest, found: found.map(({ why, ...one }) => ({ ...one, ...why() })) }),
+  )
 const refs = (scopes: ReadonlyArray<string>, question: string, filters: ReadonlyArray<string> = []) =>
   Effect.map(find(scopes, question, filters), ({ found }) => found.map(({ ref }) => ref))
 

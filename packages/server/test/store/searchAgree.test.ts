@@ -67,7 +67,7 @@ for (const [name, store] of stores)
           yield* inTransaction(gone && at % 3 === 0 ? index.remove(entry.ref, entry.scope) : index.put(entry))
           for (const { budget, question } of asked.slice(at * 2, at * 2 + 2)) {
             const { fixed, found } = yield* index.find(["memory:ann", "memory:bob"], question, [], { budget })
-            out.push([question, budget, fixed, found])
+            out.push([question, budget, fixed, found.map(({ why, ...one }) => ({ ...one, ...why() }))])
           }
         }
         yield* recount
@@ -84,7 +84,7 @@ for (const [name, store] of stores)
           inTransaction(index.put({ scope: `alone:${series}`, ref, series, label: "", text }, true))
         const scoreIn = (series: string | null) =>
           Effect.map(index.find([`alone:${series}`], "periscope"), ({ found }) =>
-            found.map(({ near, ref, score, words }) => ({ near, ref, score, words })),
+            found.map(({ ref, score, why }) => ({ ref, score, ...why() })),
           )
         for (const series of [null, "talk"]) {
           yield* put(`1${series}`, series, "periscope up")

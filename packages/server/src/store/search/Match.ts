@@ -31,12 +31,8 @@ const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<st
   return `${from > 0 ? "… " : ""}${text.slice(from, end).trim()}${end < text.length ? " …" : ""}`
 }
 
-const matchOf = (
-  { label, near, nearest, score, words }: Found,
-  answered: Answered,
-  text: string,
-  most: number,
-): MemoryMatch => {
+const matchOf = ({ nearest, score, why }: Found, answered: Answered, text: string, most: number): MemoryMatch => {
+  const { label, near, words } = why()
   const read = wordsIn(text.slice(0, most))
   const written = new Map(read.toReversed().flatMap(({ terms, word }) => terms.map((term) => [term, word])))
   // As it was asked; a word that was put right, as it stands there.

@@ -6,6 +6,7 @@
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../journal/Journal.ts"
+import { Pacing } from "../Pacing.ts"
 import { type Entry, filterToken } from "./entries.ts"
 import { makeKeeping } from "./keeping.ts"
 import {
@@ -20,15 +21,13 @@ import {
   questionOf,
 } from "./question.ts"
 import { mergedOrder } from "./nearness.ts"
-import { type Asked, type Row, score, type Scored } from "./score.ts"
+import { type Asked, type Counted, counter, type Row, score, type Scored, type Why } from "./score.ts"
 import { type Meaning, Vectors } from "./Vectors.ts"
 
 export interface Found {
   readonly ref: string
   readonly score: number
-  readonly words: ReadonlyArray<string>
-  readonly near: ReadonlyArray<string>
-  readonly label: ReadonlyArray<string>
+  readonly why: () => Why
   /** Where it stands among the nearest in meaning, if that was asked and it is there. */
   readonly nearest?: number
 }
@@ -52,12 +51,17 @@ export interface FindOptions {
   readonly meaning?: Meaning | { readonly problem: string } | undefined
   /** Rows that are read and scored: fewer in tests. */
   readonly budget?: number
+  /** Who asks: the questions of one come one after the other. */
+  readonly by?: string
 }
 
 /** Rows that are read and scored for one question. */
 const usualBudget = 1000
+/** Rows that are read and counted between two turns of others. */
+const rowsAtOnce = 200
 /** So many of the best are asked for their neighbours. */
 const heard = 50
+const nothing = (): Why => ({ words: [], near: [], label: [] })
 const away = 2
 /** Scopes that one question covers, and names that are looked up in one statement. */
 const mostSearched = 20_000
@@ -213,7 +217,18 @@ export class SearchIndex extends Context.Service<
           const room = Math.min(limit, budget - seqs.size)
           for (const seq of yield* lookUp(match, scopes, room)) seqs.add(seq)
         }
-        return yield* rowsAt([...seqs])
+        return [...seqs]
+      })
+
+      /** Read and counted in turns: the rows of long texts are long. */
+      const counted = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, asked: ReadonlyArray<Asked>) {
+        const count = counter(asked)
+        const all: Array<Counted> = []
+        for (const some of Arr.chunksOf(seqs, rowsAtOnce)) {
+          for (const row of yield* rowsAt(some)) all.push(count(row))
+          if (seqs.length > rowsAtOnce) yield* Effect.yieldNow
+        }
+        return all
       })
 
       /** By words alone: the texts best first, and the rows that were looked at. */
@@ -230,9 +245,11 @@ export class SearchIndex extends Context.Service<
           rows: scopes.reduce((sum, { entries }) => sum + entries, 0),
           len: scopes.reduce((sum, { len }) => sum + len, 0),
         }
-        const rows = yield* candidates(scopes, asked, question, budget)
+        const seqs = yield* candidates(scopes, asked, question, budget)
+        const rows = yield* counted(seqs, asked)
         const best = score(rows, asked, sizes).slice(0, heard)
-        const near = yield* neighboursOf(best, new Set(rows.map(({ seq }) => seq)))
+        const near = (yield* neighboursOf(best, new Set(seqs))).map(counter(asked))
+        if (seqs.length > rowsAtOnce) yield* Effect.yieldNow
         const wanted = question.filters.map(filterToken)
         const fits = ({ row }: Scored): boolean => {
           const tokens = ` ${(row as StoredRow).tokens} `
@@ -240,16 +257,16 @@ export class SearchIndex extends Context.Service<
         }
         const ranked = score([...rows, ...near], asked, sizes).filter(fits)
         const found = new Map<string, Found>()
-        for (const { label, near: lent, row, score: points, words } of ranked)
-          if (!found.has(row.ref)) found.set(row.ref, { ref: row.ref, score: points, words, near: lent, label })
-        return { found, fixed, seqs: rows.map(({ seq }) => seq) }
+        for (const { row, score: points, why } of ranked)
+          if (!found.has(row.ref)) found.set(row.ref, { ref: row.ref, score: points, why })
+        return { found, fixed, seqs }
       })
 
-      const find: SearchIndex["Service"]["find"] = Effect.fn("SearchIndex.find")(function* (
+      const findNow = Effect.fn("SearchIndex.find")(function* (
         names: ReadonlyArray<string>,
         text: string,
-        filters: ReadonlyArray<string> = [],
-        { budget = usualBudget, meaning }: FindOptions = {},
+        filters: ReadonlyArray<string>,
+        { budget = usualBudget, meaning }: FindOptions,
       ) {
         const question = questionOf(text, filters)
         const said = meaning === undefined ? {} : { meaning: "problem" in meaning ? meaning : {} }
@@ -262,12 +279,18 @@ export class SearchIndex extends Context.Service<
         const near = (yield* vectors.nearest(ids, meaning, filters, seqs)).map(({ row }) => row.ref)
         const places = new Map(near.map((ref, at) => [ref, at + 1]))
         const hits = mergedOrder([...found.keys()], near).map((ref): Found => {
-          const hit = found.get(ref) ?? { ref, score: 0, words: [], near: [], label: [] }
+          const hit = found.get(ref) ?? { ref, score: 0, why: nothing }
           const place = places.get(ref)
           return place === undefined ? hit : { ...hit, nearest: place }
         })
         return { found: hits, fixed, ...told }
       }, Effect.orDie)
+
+      const pacing = new Pacing({ least: 5, longest: 250 })
+      const find: SearchIndex["Service"]["find"] = (names, text, filters = [], options = {}) => {
+        const answer = findNow(names, text, filters, options)
+        return options.by === undefined ? answer : pacing.run(options.by, answer)
+      }
 
       return SearchIndex.of({ put, remove, find })
     }),

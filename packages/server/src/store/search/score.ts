@@ -27,13 +27,18 @@ export interface Sizes {
   readonly len: number
 }
 
-export interface Scored {
-  readonly row: Row
-  readonly score: number
-  /** Asked terms by where they were found, the largest share first. */
+/** Asked terms by where they were found, the largest share first. */
+export interface Why {
   readonly words: ReadonlyArray<string>
   readonly near: ReadonlyArray<string>
   readonly label: ReadonlyArray<string>
+}
+
+export interface Scored {
+  readonly row: Row
+  readonly score: number
+  /** Told of those that are shown: most that are scored are not. */
+  readonly why: () => Why
 }
 
 const k1 = 0.9
@@ -50,83 +55,97 @@ const idfOf = ({ n, weight }: Asked, rows: number): number =>
 export const rarestFirst = (one: Asked, other: Asked): number =>
   one.n - other.n || (one.term < other.term ? -1 : one.term > other.term ? 1 : 0)
 
-interface Counted {
+/** How often the asked terms stand in a row, in their order. */
+export interface Counted {
   readonly row: Row
   readonly tf: ReadonlyArray<number>
   readonly labelled: ReadonlyArray<boolean>
 }
 
-const count = (row: Row, places: ReadonlyMap<string, number>): Counted => {
-  const tf = Array.from({ length: places.size }, () => 0)
-  for (const term of row.terms.split(" ")) {
-    const at = places.get(term)
-    if (at !== undefined) tf[at]!++
+/** Counts rows, whose texts may be long; what has been counted is scored as often as wanted. */
+export const counter = (asked: ReadonlyArray<Asked>): ((row: Row) => Counted) => {
+  const places = new Map(asked.map(({ term }, at) => [term, at]))
+  return (row) => {
+    const tf = Array.from({ length: places.size }, () => 0)
+    for (const term of row.terms.split(" ")) {
+      const at = places.get(term)
+      if (at !== undefined) tf[at]!++
+    }
+    const labelled = Array.from({ length: places.size }, () => false)
+    for (const term of row.labels.split(" ")) {
+      const at = places.get(term)
+      if (at !== undefined) labelled[at] = true
+    }
+    return { row, tf, labelled }
   }
-  const labelled = Array.from({ length: places.size }, () => false)
-  for (const term of row.labels.split(" ")) {
-    const at = places.get(term)
-    if (at !== undefined) labelled[at] = true
-  }
-  return { row, tf, labelled }
 }
 
-const keyOf = (scope: number, series: string, place: number): string => `${scope} ${place} ${series}`
+interface Series {
+  readonly byPlace: Map<number, Counted>
+  /** In how many rows of the series each term stands. */
+  readonly having: Array<number>
+}
+
+const seriesIn = (counted: ReadonlyArray<Counted>, terms: number): ((row: Row) => Series | undefined) => {
+  const all = new Map<string, Series>()
+  const of = ({ scope, series }: Row) => (series === null ? undefined : all.get(`${scope} ${series}`))
+  for (const one of counted) {
+    if (one.row.series === null) continue
+    const known = of(one.row) ?? { byPlace: new Map(), having: Array.from({ length: terms }, () => 0) }
+    all.set(`${one.row.scope} ${one.row.series}`, known)
+    known.byPlace.set(one.row.place, one)
+    one.tf.forEach((tf, at) => (known.having[at]! += tf > 0 ? 1 : 0))
+  }
+  return of
+}
 
 const largestFirst = (shares: ReadonlyArray<readonly [term: string, share: number]>): ReadonlyArray<string> =>
   shares.toSorted((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([term]) => term)
 
 /** Best first, then newest. `asked` is given rarest first. Rows that share nothing with the question are left out. */
-export const score = (rows: ReadonlyArray<Row>, asked: ReadonlyArray<Asked>, sizes: Sizes): ReadonlyArray<Scored> => {
-  const places = new Map(asked.map(({ term }, at) => [term, at]))
-  const counted = rows.map((row) => count(row, places))
-  const byPlace = new Map<string, Counted>()
-  const series = new Map<string, Array<number>>()
-  for (const one of counted) {
-    if (one.row.series === null) continue
-    byPlace.set(keyOf(one.row.scope, one.row.series, one.row.place), one)
-    const key = `${one.row.scope} ${one.row.series}`
-    const having = series.get(key) ?? asked.map(() => 0)
-    one.tf.forEach((tf, at) => (having[at]! += tf > 0 ? 1 : 0))
-    series.set(key, having)
-  }
+export const score = (
+  counted: ReadonlyArray<Counted>,
+  asked: ReadonlyArray<Asked>,
+  sizes: Sizes,
+): ReadonlyArray<Scored> => {
+  const seriesOf = seriesIn(counted, asked.length)
   const idf = asked.map((one) => idfOf(one, sizes.rows))
   const average = sizes.rows === 0 ? 1 : Math.max(1, sizes.len / sizes.rows)
 
   const scored = counted.flatMap(({ labelled, row, tf }): ReadonlyArray<Scored> => {
-    const near = (away: number): Counted | undefined =>
-      row.series === null ? undefined : byPlace.get(keyOf(row.scope, row.series, row.place + away))
-    const [before, after, twoBefore, twoAfter] = [near(-1), near(1), near(-2), near(2)]
-    const having = row.series === null ? undefined : series.get(`${row.scope} ${row.series}`)
+    const series = seriesOf(row)
+    const [before, after, twoBefore, twoAfter] = [-1, 1, -2, 2].map((away) => series?.byPlace.get(row.place + away)?.tf)
     const length = k1 * (1 - b + (b * row.len) / average)
-    const shares = { words: [], near: [], label: [] } as Record<
-      "words" | "near" | "label",
-      Array<readonly [string, number]>
-    >
-    let sum = 0
-    for (let at = 0; at < asked.length; at++) {
-      const own = tf[at]!
-      const lent =
-        beside * ((before?.tf[at] ?? 0) + (after?.tf[at] ?? 0)) +
-        twoAway * ((twoBefore?.tf[at] ?? 0) + (twoAfter?.tf[at] ?? 0))
-      const together = having?.[at] ?? 0
-      const heard = own + lent + (inSeries * together) / (together + 1)
-      const share = (idf[at]! * heard * (k1 + 1)) / (heard + length)
-      const label = labelled[at] === true ? Math.max(leastLabel * asked[at]!.weight, idf[at]!) : 0
-      sum += share + label
-      if (own > 0) shares.words.push([asked[at]!.term, share])
-      else if (lent > 0) shares.near.push([asked[at]!.term, share])
-      if (label > 0) shares.label.push([asked[at]!.term, label])
+    const lentAt = (at: number): number =>
+      beside * ((before?.[at] ?? 0) + (after?.[at] ?? 0)) + twoAway * ((twoBefore?.[at] ?? 0) + (twoAfter?.[at] ?? 0))
+    const shareAt = (at: number, lent: number): number => {
+      const together = series?.having[at] ?? 0
+      const heard = tf[at]! + lent + (inSeries * together) / (together + 1)
+      return (idf[at]! * heard * (k1 + 1)) / (heard + length)
     }
-    if (shares.words.length + shares.near.length + shares.label.length === 0) return []
-    return [
-      {
-        row,
-        score: sum,
-        words: largestFirst(shares.words),
-        near: largestFirst(shares.near),
-        label: largestFirst(shares.label),
-      },
-    ]
+    const labelAt = (at: number): number =>
+      labelled[at] === true ? Math.max(leastLabel * asked[at]!.weight, idf[at]!) : 0
+    let sum = 0
+    let shares = false
+    for (let at = 0; at < asked.length; at++) {
+      const lent = lentAt(at)
+      const label = labelAt(at)
+      sum += shareAt(at, lent) + label
+      shares ||= tf[at]! > 0 || lent > 0 || label > 0
+    }
+    const why = (): Why => {
+      const parts = { words: [], near: [], label: [] } as Record<keyof Why, Array<readonly [string, number]>>
+      for (const [at, { term }] of asked.entries()) {
+        const lent = lentAt(at)
+        if (tf[at]! > 0) parts.words.push([term, shareAt(at, lent)])
+        else if (lent > 0) parts.near.push([term, shareAt(at, lent)])
+        const label = labelAt(at)
+        if (label > 0) parts.label.push([term, label])
+      }
+      const { label, near, words } = parts
+      return { words: largestFirst(words), near: largestFirst(near), label: largestFirst(label) }
+    }
+    return shares ? [{ row, score: sum, why }] : []
   })
   return scored.toSorted((one, other) => other.score - one.score || other.row.seq - one.row.seq)
 }

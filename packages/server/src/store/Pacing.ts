@@ -1,0 +1,75 @@
+/**
+ * Work that may be long, one at a time for each principal, with a rest between two: however much one asks for, others get
+ * most of the time. Whoever asks once is answered at once; the rest is for what it asks next.
+ */
+// edge: the rest is real time, and work is measured by a monotonic clock.
+import { Effect, Semaphore } from "effect"
+
+/** Times as long as the work took. */
+const rests = 3
+
+export interface PacingOptions {
+  /** Milliseconds: shorter work needs no rest after it. */
+  readonly least: number
+  readonly longest: number
+}
+
+interface Line {
+  readonly turn: Semaphore.Semaphore
+  waiting: number
+  freeAt: number
+}
+
+const rest = (milliseconds: number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => setImmediate(() => resume(Effect.void)), milliseconds)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+export class Pacing {
+  readonly #lines = new Map<string, Line>()
+  readonly #options: PacingOptions
+
+  constructor(options: PacingOptions) {
+    this.#options = options
+  }
+
+  /** How many principals are working or have somebody waiting. */
+  get principals(): number {
+    return this.#lines.size
+  }
+
+  run<A, E, R>(principal: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    const { least, longest } = this.#options
+    return Effect.suspend(() => {
+      const line = this.#lines.get(principal) ?? { turn: Semaphore.makeUnsafe(1), waiting: 0, freeAt: -Infinity }
+      this.#lines.set(principal, line)
+      line.waiting++
+      const timed = Effect.suspend(() => {
+        const left = line.freeAt - performance.now()
+        const measured = Effect.suspend(() => {
+          const since = performance.now()
+          return Effect.onExit(work, () =>
+            Effect.sync(() => {
+              const took = performance.now() - since
+              if (took >= least) line.freeAt = performance.now() + Math.min(longest, rests * took)
+            }),
+          )
+        })
+        return left > 0 ? Effect.andThen(rest(left), measured) : measured
+      })
+      return Effect.ensuring(
+        line.turn.withPermit(timed),
+        Effect.sync(() => {
+          if (--line.waiting > 0) return
+          const left = line.freeAt - performance.now()
+          // Kept while its rest lasts: it is what says so.
+          const forget = () =>
+            line.waiting === 0 && this.#lines.get(principal) === line && this.#lines.delete(principal)
+          if (left > 0) setTimeout(forget, left).unref()
+          else forget()
+        }),
+      )
+    })
+  }
+}
