@@ -8,6 +8,7 @@ import { Limits } from "../access/limits/Limits.ts"
 import { monotonicMillis } from "../store/Monotonic.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
+import { Pacing } from "../store/Pacing.ts"
 import { isMember } from "../spaces/Spaces.ts"
 import { callFrom, Calls } from "../calls/Calls.ts"
 import { Decisions } from "../decisions/Decisions.ts"
@@ -33,6 +34,17 @@ const decisionFor = (decision: Decision) => {
     question: [...(heading === null ? [] : [heading]), ...lines].join("\n"),
     ...(decision.call === null ? {} : { inputFrom: inputIn(decision)!.heading }),
   }
+}
+
+/**
+ * Bytes of text that are told at once, and one message at least: what is not told now is still unread. A result of more than
+ * 64 kB would be a file (calls/road/outcome.ts).
+ */
+const mostText = 48 * 1024
+
+const withinText = <A extends { readonly text: string }>(messages: ReadonlyArray<A>): ReadonlyArray<A> => {
+  let left = mostText
+  return messages.filter(({ text }, at) => (left -= Buffer.byteLength(text)) >= 0 || at === 0)
 }
 
 export const stoa = Effect.gen(function* () {
@@ -66,8 +78,10 @@ export const stoa = Effect.gen(function* () {
             .map((message) => ({ space: one.name, ...shown(message) })),
       ),
     )
-    return { messages: found.flat().slice(0, count), spaces: new Set(mine.map(({ id }) => id)) }
+    return { messages: withinText(found.flat().slice(0, count)), spaces: new Set(mine.map(({ id }) => id)) }
   })
+  // All that wait look at once when somebody speaks: those of one come one after the other.
+  const looks = new Pacing({ least: 5, longest: 250 })
 
   return [
     tool({
@@ -237,7 +251,7 @@ export const stoa = Effect.gen(function* () {
         readonly seconds?: number
         readonly limit?: number
       }) {
-        const { expiresAt } = yield* Caller
+        const { expiresAt, principal } = yield* Caller
         // wall clock: a token ends at a moment; from here on what is left is counted.
         const leftOfToken = (expiresAt?.epochMilliseconds ?? Infinity) - (yield* Clock.currentTimeMillis)
         const until = (yield* monotonicMillis) + Math.min((input.seconds ?? 25) * 1000, leftOfToken)
@@ -246,7 +260,10 @@ export const stoa = Effect.gen(function* () {
           for (;;) {
             const heard = wait.bell.rung
             wait.spaces = undefined
-            const { messages, spaces } = yield* unread(input.space, input.after, input.limit ?? 50)
+            const { messages, spaces } = yield* looks.run(
+              principal.id,
+              unread(input.space, input.after, input.limit ?? 50),
+            )
             wait.spaces = spaces
             const left = until - (yield* monotonicMillis)
             if (messages.length > 0 || left <= 0) return { messages, timedOut: messages.length === 0 }

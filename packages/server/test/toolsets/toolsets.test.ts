@@ -242,6 +242,27 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
+    it.effect("much text is told in parts, in order, and none of it is lost", () =>
+      Effect.gen(function* () {
+        const [pam, bot] = [yield* someone(), yield* agentWith("stoa")]
+        const space = yield* room(pam, [bot])
+        for (let n = 0; n < 7; n++)
+          yield* ask(() => pam.client.spaces.post(space.id, { text: `${n} ${"x".repeat(20_000)}` }))
+        const told: Array<number> = []
+        const parts: Array<number> = []
+        for (;;) {
+          const { messages } = yield* done(bot, "wait_for_messages", { seconds: 0 })
+          const some = (messages as Array<{ text: string; seq: number }>).map(({ seq, text }) => [seq, text] as const)
+          if (some.length === 0) break
+          parts.push(some.length)
+          told.push(...some.map(([, text]) => Number(text.split(" ")[0])))
+          yield* done(bot, "mark_read", { space: space.id, seq: some.at(-1)![0] })
+        }
+        assert.deepStrictEqual(told, [0, 1, 2, 3, 4, 5, 6])
+        assert.deepStrictEqual(parts, [2, 2, 2, 1])
+      }),
+    )
+
     it.effect(
       "G-04 a client with the house's own tools lives here: it waits, reads, answers, and follows its calls",
       () =>
