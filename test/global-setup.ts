@@ -2,6 +2,7 @@
 // It costs 0.7 s. At the end nothing may be left of either: what tests have left behind fails the run.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { TestProject } from "vitest/node"
+import { makeTemplate } from "../packages/server/test/template.ts"
 import { startPostgres } from "./postgres.ts"
 import { installPrograms } from "./programs.ts"
 import { makeRunFolder } from "./runFolder.ts"
@@ -9,6 +10,8 @@ import { makeRunFolder } from "./runFolder.ts"
 declare module "vitest" {
   interface ProvidedContext {
     databaseUrl: string
+    /** A database of that server that new ones are copied from. */
+    databaseTemplate: string
   }
 }
 
@@ -23,6 +26,7 @@ export default async function (project: TestProject) {
   const run = makeRunFolder()
   const pg = await startPostgres()
   project.provide("databaseUrl", pg.url)
+  project.provide("databaseTemplate", await makeTemplate(pg.url))
   return async () => {
     await pg.stop()
     let left = run.leftovers()

@@ -77,6 +77,8 @@ export const makeRunFolder = () => {
   keeper.unref()
   process.env["OUTER_TMPDIR"] = tmpdir()
   process.env["TMPDIR"] = folder
+  // Programs of tests are started hundreds of times: each source is stripped of its types and compiled once a run.
+  process.env["NODE_COMPILE_CACHE"] = join(folder, "node-compile-cache")
   const orphans = () => orphansOf(folder, new Set([keeper.pid!]))
   return {
     folder,

@@ -8,7 +8,7 @@ import { keysOf, layerHouse } from "../src/House.ts"
 import { layerLog } from "../src/Log.ts"
 import { Settings } from "../src/Settings.ts"
 import { Folder } from "../src/store/Folder.ts"
-import { tempDatabase, tempFolder } from "./stores.ts"
+import { houseDatabase, tempFolder } from "./stores.ts"
 
 export class Guest extends Context.Service<
   Guest,
@@ -54,7 +54,7 @@ export const house = (options: HouseOptions) =>
       const folder = yield* tempFolder
       const configFile = join(folder, "stoa.config.json")
       writeFileSync(configFile, JSON.stringify(options.config ?? roomy))
-      const database = options.store === "postgres" ? { DATABASE_URL: Redacted.value((yield* tempDatabase).url) } : {}
+      const database = options.store === "postgres" ? { DATABASE_URL: Redacted.value((yield* houseDatabase).url) } : {}
       const settings = Settings.layer({
         STOA_PORT: "0",
         STOA_DATA: join(folder, "data"),

@@ -8,7 +8,7 @@ import pg from "pg"
 import { Store } from "../src/store/database/Store.ts"
 import { config } from "./calls/callsKit.ts"
 import { spawned } from "./store/crashProcess.ts"
-import { type Stored, tempDatabase, tempFolder } from "./stores.ts"
+import { type Stored, houseDatabase, tempFolder } from "./stores.ts"
 
 export const token = "stoa_the-admin-of-houses-that-are-killed"
 
@@ -42,7 +42,7 @@ export const homes: ReadonlyArray<readonly [string, Effect.Effect<Home, never, S
   [
     "postgres",
     Effect.gen(function* () {
-      const [folder, { url }] = [yield* tempFolder, yield* tempDatabase]
+      const [folder, { url }] = [yield* tempFolder, yield* houseDatabase]
       const address = Redacted.value(url)
       return { args: [folder, token, address], store: Store.layerPostgres(url), quiet: disconnected(address) }
     }),

@@ -36,15 +36,20 @@ export const askDatabase = async (connectionString: string, ...statements: Reado
 const admin = (statement: string) => Effect.promise(() => askDatabase(inject("databaseUrl"), statement))
 
 let made = 0
+const newDatabase = (from: () => string) =>
+  Effect.acquireRelease(
+    Effect.gen(function* () {
+      const name = `test_${process.pid}_${++made}`
+      yield* admin(`CREATE DATABASE ${name}${from()}`)
+      return { name, url: Redacted.make(inject("databaseUrl").replace(/\/postgres$/, `/${name}`)) }
+    }),
+    ({ name }) => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  )
+
 /** The address of a new, empty database. */
-export const tempDatabase = Effect.acquireRelease(
-  Effect.gen(function* () {
-    const name = `test_${process.pid}_${++made}`
-    yield* admin(`CREATE DATABASE ${name}`)
-    return { name, url: Redacted.make(inject("databaseUrl").replace(/\/postgres$/, `/${name}`)) }
-  }),
-  ({ name }) => admin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
-)
+export const tempDatabase = newDatabase(() => "")
+/** One that has its tables already: what a house would make at its first start, which takes a second. */
+export const houseDatabase = newDatabase(() => ` TEMPLATE ${inject("databaseTemplate")} STRATEGY FILE_COPY`)
 
 /** A database that a test opens, closes and opens again, as a process would: each build of the layer is one opening. */
 export const places: ReadonlyArray<readonly [name: string, place: Effect.Effect<Stored, never, Scope.Scope>]> = [

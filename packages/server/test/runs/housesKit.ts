@@ -7,14 +7,14 @@ import type { SqlClient } from "effect/sql"
 import { Store } from "../../src/store/database/Store.ts"
 import { token } from "../killedHouse.ts"
 import { spawned } from "../store/crashProcess.ts"
-import { tempDatabase, tempFolder } from "../stores.ts"
+import { houseDatabase, tempFolder } from "../stores.ts"
 import { config } from "./runsKit.ts"
 
 export const key = "a-key-that-all-houses-have-got"
 
 /** A database, and what a house on it is started with. */
 export const cluster = Effect.gen(function* () {
-  const { url } = yield* tempDatabase
+  const { url } = yield* houseDatabase
   const shared = yield* tempFolder
   return {
     database: Redacted.value(url),
