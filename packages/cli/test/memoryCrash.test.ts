@@ -9,9 +9,9 @@ import { Home, type House } from "./houseProcess.ts"
 const countOf = async (house: House): Promise<number> =>
   (await house.admin.memory.erase({ confirm: "admin", dryRun: true })).erased
 
-/** Until it is so, or the test's time is over. */
-const until = async (so: () => Promise<boolean>): Promise<void> => {
-  while (!(await so())) await new Promise((next) => setImmediate(next))
+/** Until it is so, or the test's time is over. A house that is asked without a pause does nothing else. */
+const until = async (so: () => Promise<boolean>, pauseMs = 0): Promise<void> => {
+  while (!(await so())) await new Promise((next) => setTimeout(next, pauseMs))
 }
 
 const asked = async (url: string, statement: string): Promise<number> => {
@@ -141,7 +141,7 @@ for (const [store, place] of [
       await house.admin.memory.erase({ confirm: "admin" })
       await fill(house, 400)
       const embedding = () => house.admin.memory.embedding()
-      const ready = () => until(async () => (await embedding()).state === "ready")
+      const ready = () => until(async () => (await embedding()).state === "ready", 50)
       await ready()
       expect(await embedding()).toMatchObject({ model: "embed", records: 400, embedded: 400, refused: 0 })
       const first = model.embedded()

@@ -1,6 +1,6 @@
 /**
- * Work that may be long, one at a time for each principal, with a rest between two: however much one asks for, others get
- * most of the time. Whoever asks once is answered at once; the rest is for what it asks next.
+ * Work that may be long, one at a time for each principal, with a rest between two that were asked for at once: however much
+ * one asks for, others get most of the time. Whoever asks one after the other is answered at once.
  */
 // edge: the rest is real time, and work is measured by a monotonic clock.
 import { Effect, Semaphore } from "effect"
@@ -12,6 +12,8 @@ export interface PacingOptions {
   /** Milliseconds: shorter work needs no rest after it. */
   readonly least: number
   readonly longest: number
+  /** It rests even if nothing more of the same principal waits. */
+  readonly always?: boolean
 }
 
 interface Line {
@@ -40,7 +42,7 @@ export class Pacing {
   }
 
   run<A, E, R>(principal: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    const { least, longest } = this.#options
+    const { always = false, least, longest } = this.#options
     return Effect.suspend(() => {
       const line = this.#lines.get(principal) ?? { turn: Semaphore.makeUnsafe(1), waiting: 0, freeAt: -Infinity }
       this.#lines.set(principal, line)
@@ -52,7 +54,8 @@ export class Pacing {
           return Effect.onExit(work, () =>
             Effect.sync(() => {
               const took = performance.now() - since
-              if (took >= least) line.freeAt = performance.now() + Math.min(longest, rests * took)
+              if (took >= least && (always || line.waiting > 1))
+                line.freeAt = performance.now() + Math.min(longest, rests * took)
             }),
           )
         })

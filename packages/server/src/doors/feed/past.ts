@@ -9,4 +9,4 @@ export const pastPage = 100
 /** How long a reader of the past may take for what it was sent. */
 export const patience = "30 seconds"
 
-export const makePast = (): Pacing => new Pacing({ least: 0, longest: 100 })
+export const makePast = (): Pacing => new Pacing({ least: 0, longest: 100, always: true })

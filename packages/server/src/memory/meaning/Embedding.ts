@@ -8,8 +8,8 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "ef
 import { SqlClient } from "effect/sql"
 import { type Embedder, Embeddings } from "../../models/Embeddings.ts"
 import type { ModelFailure } from "../../models/ModelFailure.ts"
-import { freeLeases, leaseSkew } from "../../store/Claims.ts"
-import { newId } from "../../store/journal/Correlation.ts"
+import { leaseSkew } from "../../store/Claims.ts"
+import { Holder, isGone } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Vectors } from "../../store/search/Vectors.ts"
 import { type RecordRow, recordFrom } from "../rows.ts"
@@ -19,6 +19,8 @@ import { digestOf, textsOf } from "./texts.ts"
 const atOnce = 64
 const textsAtOnce = 96
 const lease = Duration.seconds(30)
+/** How often a house looks whether the one that embeds is gone. */
+const glance = Duration.seconds(3)
 const firstWait = 1000
 const longestWait = 60_000
 
@@ -60,7 +62,7 @@ export class Embedding extends Context.Service<
       const journal = yield* Journal
       const vectors = yield* Vectors
       const embeddings = yield* Embeddings
-      const me = newId("emb")
+      const me = (yield* Holder).id
       const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
       const changes = journal.bellOf(["memory.written", "house.reloaded"])
       const reloads = journal.bellOf(["house.reloaded"])
@@ -80,7 +82,8 @@ export class Embedding extends Context.Service<
         yield* sql`INSERT INTO memory_embedding (one, model, reached, cursor) VALUES (1, ${model}, '', ${cursor})
           ON CONFLICT (one) DO NOTHING`
         const rows = yield* sql`UPDATE memory_embedding SET lease_owner = ${me}, lease_until = ${until} WHERE
-          lease_owner IS NULL OR lease_owner = ${me} OR lease_until < ${at} OR lease_until > ${far} RETURNING one`
+          lease_owner IS NULL OR lease_owner = ${me} OR lease_until < ${at} OR lease_until > ${far}
+          OR ${isGone(sql, "memory_embedding.lease_owner")} RETURNING one`
         if (rows.length === 0) return undefined
         yield* sql`UPDATE memory_embedding SET model = ${model}, reached = '', swept_at = NULL, problem = NULL,
           cursor = ${cursor} WHERE model <> ${model}`
@@ -182,7 +185,6 @@ export class Embedding extends Context.Service<
 
       /** As long as one model is there and works. */
       const work = Effect.gen(function* () {
-        yield* Effect.orDie(freeLeases(sql, "memory_embedding"))
         let wait = firstWait
         while (true) {
           const heard = [changes.rung, reloads.rung] as const
@@ -196,7 +198,7 @@ export class Embedding extends Context.Service<
           const embedder = current.success.value
           const stood = yield* claim(embedder.id)
           if (stood === undefined) {
-            yield* Effect.sleep(Duration.millis(Duration.toMillis(lease) / 3))
+            yield* Effect.sleep(glance)
             continue
           }
           const done = yield* Effect.result(batch(embedder, stood))
