@@ -11,7 +11,7 @@ const FLOORS = [
   ["calls", "sessions", "programs"],
   ["runs"],
   ["team"],
-  ["toolsets"],
+  ["toolsets", "demo"],
   ["doors"],
 ]
 

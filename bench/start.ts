@@ -30,7 +30,13 @@ const timed = async (command: string, args: ReadonlyArray<string>, data: string)
     cwd: root,
     // npm does not always hand a signal on; its group is ours to end.
     detached: true,
-    env: environment({ STOA_DATA: data, STOA_PORT: String(port), STOA_LOG: "error", STOA_CONFIG: "stoa.config.json" }),
+    env: environment({
+      STOA_DATA: data,
+      STOA_PORT: String(port),
+      STOA_LOG: "error",
+      STOA_CONFIG: "stoa.config.json",
+      STOA_DEMO: "off",
+    }),
     stdio: ["ignore", "pipe", "pipe"],
   })
   let said = ""

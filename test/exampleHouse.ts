@@ -33,7 +33,11 @@ export const exampleHouse = (name: string, configuration?: unknown) => {
 
   beforeAll(async () => {
     if (configuration !== undefined) writeFileSync(join(data, "stoa.config.json"), JSON.stringify(configuration))
-    house = run("packages/cli/src/main.ts", ["serve"], { STOA_DATA: join(data, "house"), STOA_PORT: "0" })
+    house = run("packages/cli/src/main.ts", ["serve"], {
+      STOA_DATA: join(data, "house"),
+      STOA_PORT: "0",
+      STOA_DEMO: "off",
+    })
     const said = heard(house)
     url = await new Promise((found, fail) => {
       house.stdout?.on("data", () => {

@@ -13,6 +13,7 @@ import { call } from "./verbs/tools/call.ts"
 import { chat } from "./verbs/spaces/chat.ts"
 import { connect } from "./verbs/house/connect.ts"
 import { decide } from "./verbs/tools/decide.ts"
+import { demo } from "./verbs/house/demo.ts"
 import { events } from "./verbs/house/events.ts"
 import { grants } from "./verbs/access/grants.ts"
 import { hosts } from "./verbs/tools/hosts.ts"
@@ -63,6 +64,7 @@ const stoa = root.pipe(
     servers,
     secrets,
     audit,
+    demo,
     events,
     doctor,
     backup,

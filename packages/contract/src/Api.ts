@@ -1,5 +1,6 @@
 /** The whole HTTP API. Doors serve it, the SDK and `/openapi.json` are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
+import { DemoApi } from "./api/house/Demo.ts"
 import { EventsApi } from "./api/house/Events.ts"
 import { AgentsApi, ModelsApi } from "./api/agents/Agents.ts"
 import { AllowListsApi } from "./api/access/AllowLists.ts"
@@ -30,7 +31,7 @@ export class Api extends HttpApi.make("stoa")
   .add(PrincipalsApi, TokensApi, GrantsApi, DelegationsApi, AllowListsApi, LimitsApi, SecretsApi, AuditApi)
   .add(HouseApi, MetricsApi, EventsApi, SpacesApi, MessagesApi, MCPServersApi)
   .add(ToolsApi, CallsApi, DecisionsApi, PausesApi, HostsApi, MemoryApi, AgentsApi, ModelsApi)
-  .add(WaitsApi, DeadLettersApi, RunsApi, ChatSessionsApi, PageApi)
+  .add(WaitsApi, DeadLettersApi, RunsApi, ChatSessionsApi, PageApi, DemoApi)
   .middleware(Authentication)
   .add(ResultsApi, WalletApi, SessionApi)
   .middleware(Reading)

@@ -7,6 +7,7 @@ import { type DateTime, Schema } from "effect"
 import { AccessContext } from "./access/AllowList.ts"
 import { CallError, CallRun, CallState, WaitsOn } from "./tools/Call.ts"
 import { AnswerVerdict, DecisionKind, Reach } from "./decisions/Decision.ts"
+import { DemoState, FirstStep } from "./Demo.ts"
 import { Action, Verdict } from "./access/Grant.ts"
 import {
   ApprovalId,
@@ -97,6 +98,8 @@ export const kinds = {
   }),
   // An operator has looked into what the doctor found, and vouches for it.
   "house.accepted": kind("admins", 365, { check: Acceptable }),
+  // It was made, changed or taken away, or somebody has taken a first step.
+  "demo.changed": kind("admins", 365, { state: DemoState, step: Schema.NullOr(FirstStep) }),
   "principal.added": kind("concerned", 365, { principal: PrincipalId, kind: PrincipalKind, name: Schema.String }),
   "principal.changed": kind("concerned", 365, { principal: PrincipalId, changes: Schema.Array(Schema.String) }),
   "principal.retired": kind("concerned", 365, { principal: PrincipalId, name: Schema.String }),

@@ -7,6 +7,7 @@ export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
 export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./tools/Call.ts"
 export { Caller } from "./access/Caller.ts"
 export { Configuration, configurationSchema, EgressSection, type Policy } from "./Configuration.ts"
+export { Demo, DemoChange, type DemoPartKind, DemoState, FirstStep } from "./Demo.ts"
 export * from "./Errors.ts"
 export {
   AnswerVerdict,

@@ -189,6 +189,11 @@ export const endpoints: Endpoints = {
   page: {
     start: "GET /api/v1/start",
   },
+  demo: {
+    get: "GET /api/v1/demo",
+    change: "PATCH /api/v1/demo body",
+    remove: "DELETE /api/v1/demo",
+  },
   results: {
     submit: "POST /api/v1/calls/:call/result body",
   },

@@ -351,6 +351,16 @@ export class Configuration extends Context.Service<
             ]),
           )
 
+        const applyModels = (declared: Declared) =>
+          Effect.mapError(languages.declare(declared.models ?? {}, dirname(resolve(file))), ({ name }) =>
+            faulty([
+              {
+                path: `models.${name}`,
+                message: "a model of the house's own has this name; rename this one, or remove the demo (stoa demo rm)",
+              },
+            ]),
+          )
+
         const apply = Effect.gen(function* () {
           const declared = (yield* exists) ? yield* load : yield* absent
           const applied = yield* journal.transact(
@@ -363,7 +373,7 @@ export class Configuration extends Context.Service<
                 yield* applyServers(declared),
                 yield* applyTools(declared),
                 yield* applySpaces(declared),
-                yield* languages.declare(declared.models ?? {}, dirname(resolve(file))),
+                yield* applyModels(declared),
               ])
                 for (const key of ["added", "changed", "retired"] as const) done[key].push(...more[key])
               if (yield* rules.replace("policy", declared.policies ?? [])) done.changed.push("policies")

@@ -47,6 +47,7 @@ import { Notifications } from "./decisions/notices/Notifications.ts"
 import { layerNotificationSender, LinkAddress } from "./decisions/notices/NotificationSender.ts"
 import { SpaceMembers } from "./decisions/electorate/SpaceMembers.ts"
 import { RightsChanges } from "./decisions/RightsChanges.ts"
+import { Demo } from "./demo/Demo.ts"
 import { doors, type Keys, version } from "./Doors.ts"
 import { migrations } from "./Migrations.ts"
 import { Embeddings } from "./models/Embeddings.ts"
@@ -228,6 +229,7 @@ const callRetention = Layer.unwrap(Effect.map(Settings, ({ callsDays }) => layer
 const calls = (keys: Keys, file: string) =>
   Layer.mergeAll(
     Toolsets.layer,
+    Demo.layer,
     wakeReader,
     DeadLetters.layer,
     Watchdog.layer,

@@ -27,6 +27,8 @@ import spaceNames from "./spaces/migrations/0032_space_names.ts"
 import declaredSpaces from "./spaces/migrations/0010_declared_spaces.ts"
 import messageWords from "./spaces/migrations/0058_message_words.ts"
 import openers from "./spaces/migrations/0051_openers.ts"
+import demo from "./demo/migrations/0110_demo.ts"
+import modelSources from "./models/migrations/0111_model_sources.ts"
 import models from "./models/migrations/0062_models.ts"
 import erasures from "./memory/migrations/0060_erasures.ts"
 import plans from "./memory/migrations/0059_plans.ts"
@@ -106,4 +108,6 @@ export const migrations: Migrations = {
   "0096_teams": teams,
   "0103_reasons": reasons,
   "0104_pinned_at": pinnedAt,
+  "0110_demo": demo,
+  "0111_model_sources": modelSources,
 }

@@ -113,8 +113,11 @@ const table = {
     "Name of the principal that a request without a token acts as; only on loopback.",
     optional,
   ),
-  demo: setting("STOA_DEMO", "on for a new folder", "`on` or `off`: demo content. It comes with spaces.", (env) =>
-    Config.option(Config.Literals(["on", "off"], env)),
+  demo: setting(
+    "STOA_DEMO",
+    "on for a new folder",
+    "`off`: a new house without a configuration file starts empty, without its demo office.",
+    (env) => Config.option(Config.Literals(["on", "off"], env)),
   ),
   anthropicKey: setting("ANTHROPIC_API_KEY", "absent", "Key for models of Anthropic that name none.", secret),
   anthropicUrl: setting(

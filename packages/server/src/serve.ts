@@ -1,10 +1,11 @@
 /** Runs the house until it is told to stop. The log goes to stderr; the address and the sign-in link go to stdout. */
 // edge: signals and process exit.
-import { rmSync, writeFileSync } from "node:fs"
+import { existsSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { Confidential } from "./access/secrets/Confidential.ts"
 import { Configuration } from "./Configuration.ts"
+import { Demo } from "./demo/Demo.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
 import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog, shownLine } from "./Log.ts"
@@ -75,6 +76,10 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
       Effect.sync(() => writeFileSync(address, `${url}\n`, { mode: 0o600 })),
       () => Effect.sync(() => rmSync(address, { force: true })),
     )
+    // Beside everything else: nobody waits for it. A house inside of another program has one only if it says so.
+    const said = Option.map(settings.demo, (demo) => demo === "on")
+    const wanted = !existsSync(settings.config) && Option.getOrElse(said, () => !("ready" in options))
+    yield* Effect.forkScoped((yield* Demo).open({ wanted }))
     if ("ready" in options) {
       options.ready(url)
       return yield* Effect.never

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path"
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
-import { DeclaredModel, Model } from "@stoa/contract"
+import { DeclaredModel, Model, NameTaken } from "@stoa/contract"
 import { Redactor } from "@stoa/tools"
 import { Array, Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -48,13 +48,19 @@ export class Languages extends Context.Service<
       options: LanguageModelV4CallOptions,
       show: (delta: SaidDelta) => void,
     ) => Effect.Effect<Said, ModelFailure>
+    /** Whether a model that is not declared yet could be asked; otherwise a sentence. */
+    readonly reachable: (name: string, declared: DeclaredModel) => Effect.Effect<void, string>
+    /** A model of the house's own, beside those of the file; what was there under its name is replaced. */
+    readonly put: (name: string, declared: DeclaredModel) => Effect.Effect<void, NameTaken, Transaction>
+    /** Takes such a model away again; one of the file's stays. */
+    readonly drop: (name: string) => Effect.Effect<void, never, Transaction>
     /** What the file says replaces what it said. Rules are beside the file. */
     readonly declare: (
       models: Readonly<Record<string, DeclaredModel>>,
       folder: string,
     ) => Effect.Effect<
       { readonly added: Array<string>; readonly changed: Array<string>; readonly retired: Array<string> },
-      never,
+      NameTaken,
       Transaction
     >
   }
@@ -140,7 +146,13 @@ export class Languages extends Context.Service<
       }).pipe(Effect.withSpan("Languages.embedding"))
 
       const declare: Languages["Service"]["declare"] = Effect.fn("Languages.declare")(function* (models, folder) {
-        const before = new Map((yield* all).map((one) => [one.name, one.declared]))
+        const own = yield* Effect.orDie(sql<{ name: string }>`SELECT name FROM models WHERE source = 'house'`)
+        const taken = own.find(({ name }) => Object.hasOwn(models, name))
+        if (taken !== undefined) return yield* new NameTaken({ noun: "model", name: taken.name })
+        const house = new Set(own.map(({ name }) => name))
+        const before = new Map(
+          (yield* all).filter(({ name }) => !house.has(name)).map((one) => [one.name, one.declared]),
+        )
         const rows = Object.entries(models).map(([name, declared]) =>
           encode({
             name,
@@ -156,10 +168,22 @@ export class Languages extends Context.Service<
         }
         for (const name of before.keys()) if (!Object.hasOwn(models, name)) done.retired.push(`models.${name}`)
         if (done.added.length + done.changed.length + done.retired.length === 0) return done
-        yield* sql`DELETE FROM models`
-        if (Array.isArrayNonEmpty(rows)) yield* sql`INSERT INTO models ${sql.insert(rows)}`
+        yield* Effect.orDie(sql`DELETE FROM models WHERE source = 'file'`)
+        if (Array.isArrayNonEmpty(rows)) yield* Effect.orDie(sql`INSERT INTO models ${sql.insert(rows)}`)
         return done
-      }, Effect.orDie)
+      })
+
+      const put: Languages["Service"]["put"] = Effect.fn("Languages.put")(function* (name, declared) {
+        const written = yield* Effect.orDie(
+          sql`INSERT INTO models ${sql.insert({ ...encode({ name, declared }), source: "house" })}
+            ON CONFLICT (name) DO UPDATE SET declared = excluded.declared WHERE models.source = 'house' RETURNING name`,
+        )
+        if (written.length === 0) return yield* new NameTaken({ noun: "model", name })
+      })
+
+      const drop: Languages["Service"]["drop"] = Effect.fn("Languages.drop")(function* (name) {
+        yield* Effect.orDie(sql`DELETE FROM models WHERE name = ${name} AND source = 'house'`)
+      })
 
       const ask: Languages["Service"]["ask"] = Effect.fn("Languages.ask")(function* (reached, options, show) {
         const redactor = new Redactor(reached.key === undefined ? [] : [Redacted.value(reached.key)])
@@ -175,7 +199,17 @@ export class Languages extends Context.Service<
         return yield* askModel(reached.name, model, options, redactor, show)
       })
 
-      return Languages.of({ list, listFor, access, embedding, ask, declare })
+      return Languages.of({
+        list,
+        listFor,
+        access,
+        embedding,
+        ask,
+        reachable: (name, declared) => Effect.asVoid(reach(name, declared)),
+        put,
+        drop,
+        declare,
+      })
     }),
   )
 }

@@ -83,6 +83,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "house.started": nothing,
   "house.reloaded": () => [{ do: "restart" }],
   "house.accepted": () => [stale("doctor")],
+  "demo.changed": ({ body }) => [stale("demo"), ...(body.step === null ? [{ do: "restart" } as const] : [])],
   "principal.added": people,
   "principal.changed": (event, me) => [...people(), ...ofMine(event, me)],
   "principal.retired": (event, me) => [...people(), ...ofMine(event, me)],

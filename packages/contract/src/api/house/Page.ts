@@ -4,6 +4,7 @@ import { AccessContext } from "../../access/AllowList.ts"
 import { Decision } from "../../decisions/Decision.ts"
 import { TooManyRequests, Unauthenticated } from "../../Errors.ts"
 import { Principal } from "../../access/Principal.ts"
+import { SpaceId } from "../../Ids.ts"
 import { problem } from "../../Problem.ts"
 import { Space } from "../../spaces/Space.ts"
 import { SmallBody } from "../guards.ts"
@@ -29,7 +30,13 @@ export class SessionApi extends HttpApiGroup.make("session")
 export class Start extends Schema.Class<Start>("Start")({
   me: Principal,
   context: AccessContext,
-  house: Schema.Struct({ name: Schema.String, version: Schema.String, address: Schema.String }),
+  house: Schema.Struct({
+    name: Schema.String,
+    version: Schema.String,
+    address: Schema.String,
+    /** The space that the demo begins in, while there is one. */
+    demo: Schema.NullOr(SpaceId),
+  }),
   /** Those the caller sees, with what it has not read; the first hundred. */
   spaces: Schema.Array(Space),
   /** Those that are open and the caller sees; the first hundred. */

@@ -73,6 +73,8 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done(accepting.action, `findings/${event.body.check}`)
     case "house.reloaded":
       return done("reload", `configuration/${event.body.file}`)
+    case "demo.changed":
+      return event.body.step === null ? done(`demo ${event.body.state}`, "house") : undefined
     case "principal.added":
       return done("add", `principals/${event.body.name}`)
     case "principal.changed":

@@ -5,6 +5,7 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { NodeRequest } from "../node/NodeRequest.ts"
 import { problemResponse } from "../Problems.ts"
+import { demoHandlers } from "./handlers/house/Demo.ts"
 import { eventsHandlers } from "./handlers/house/Events.ts"
 import { agentsHandlers, modelsHandlers } from "./handlers/agents/Agents.ts"
 import { allowListsHandlers } from "./handlers/access/AllowLists.ts"
@@ -67,6 +68,7 @@ const handlers = Layer.mergeAll(
   waitsHandlers,
   deadLettersHandlers,
   pageHandlers,
+  demoHandlers,
   sessionHandlers,
 )
 

@@ -23,6 +23,7 @@ import { configOf, limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, t
 import { Spend } from "../Spend.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
+import { resultFill } from "../think/resultFill.ts"
 import { type Beside, makeTurn, nothingBeside, programOf } from "../turn/turn.ts"
 import { wireToolsOf } from "./wireTools.ts"
 
@@ -223,6 +224,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
                 author: newest?.author ?? "",
                 agent: agent.id,
                 run: row.id,
+                ...resultFill(last?.results.at(-1)?.output),
               },
             },
           },

@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { Demo } from "../../../../demo/Demo.ts"
 import { Decisions } from "../../../../decisions/Decisions.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
 import { currentCause } from "../../../../store/journal/Correlation.ts"
@@ -72,6 +73,7 @@ export const pageHandlers = HttpApiBuilder.group(
     const spaces = yield* Spaces
     const decisions = yield* Decisions
     const upkeep = yield* Upkeep
+    const demo = yield* Demo
     return handlers.handle("start", () =>
       Effect.gen(function* () {
         const { context, principal: me } = yield* Caller
@@ -80,7 +82,7 @@ export const pageHandlers = HttpApiBuilder.group(
         const limit = 100
         const seen = yield* spaces.list(yield* grants.viewer("spaces"), { limit })
         const open = yield* decisions.list(yield* grants.viewer("decisions"), { state: "open", limit })
-        const house = { name: "Stoa", version: upkeep.version, address: upkeep.address() }
+        const house = { name: "Stoa", version: upkeep.version, address: upkeep.address(), demo: yield* demo.space }
         return new Start({ me, context, house, spaces: seen.items, decisions: open.items, cursor })
       }),
     )

@@ -1,0 +1,170 @@
+/**
+ * The demo office of a new house: made once, after the doors are open, and taken away at a word. Everything in it is what
+ * people make themselves, by the same services; no other room knows that there is a demo.
+ */
+import {
+  BadInput,
+  Demo as Shown,
+  type DemoChange,
+  FirstStep,
+  type PrincipalId,
+  type SpaceId,
+  WrongState,
+} from "@stoa/contract"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { Agents } from "../access/identity/Agents.ts"
+import { Principals } from "../access/identity/Principals.ts"
+import { Languages } from "../models/Languages.ts"
+import { Spend } from "../runs/Spend.ts"
+import { causedBy, newCorrelation } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { layerGuide } from "./guide.ts"
+import { limitsWithin, makeMaking } from "./making.ts"
+import { scriptedModel, vendors } from "./office.ts"
+import { makeRemoving } from "./removing.ts"
+import { makeRows } from "./rows.ts"
+
+/** What people call the model that plays rules. */
+const scripted = "scripted"
+const shownModel = (name: string): string => (name === scriptedModel ? scripted : name)
+
+export class Demo extends Context.Service<
+  Demo,
+  {
+    readonly get: Effect.Effect<Shown>
+    /** The space it begins in, while it is there. */
+    readonly space: Effect.Effect<SpaceId | null>
+    readonly change: (change: DemoChange) => Effect.Effect<Shown, BadInput | WrongState>
+    readonly remove: Effect.Effect<void, WrongState>
+    /** At a start: makes it if it is wanted and the house is new, and goes on with what was cut off. */
+    readonly open: (options: { readonly wanted: boolean }) => Effect.Effect<void>
+  }
+>()("server/demo/Demo") {
+  static readonly layer = Layer.effect(
+    Demo,
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const rows = yield* makeRows
+      const { finish, make, renew } = yield* makeMaking
+      const removing = yield* makeRemoving
+      const agents = yield* Agents
+      const principals = yield* Principals
+      const languages = yield* Languages
+      const spend = yield* Spend
+
+      /** New is a house that stands for the first time, and nobody has been in but its admin. */
+      const isNew = Effect.gen(function* () {
+        if ((yield* journal.floor) > 0) return false
+        const starts = yield* journal.read({ after: 0, limit: 2, kinds: ["house.started"] })
+        const made = yield* journal.read({ after: 0, limit: 1, kinds: ["space.added", "tool.added", "server.added"] })
+        return starts.length <= 1 && made.length === 0 && (yield* principals.list({ limit: 2 })).items.length <= 1
+      })
+
+      const open: Demo["Service"]["open"] = Effect.fn("Demo.open")(function* ({ wanted }) {
+        const cause = { correlationId: newCorrelation(), actor: null, provenance: "house" } as const
+        const state = (yield* rows.get)?.state
+        if (state === "removing") return yield* causedBy(cause, removing.finish)
+        if (state === "removed" || (state === undefined && !(wanted && (yield* isNew)))) return
+        if (state === undefined && !(yield* Effect.orDie(causedBy(cause, make)))) return
+        if (state === "on") yield* renew
+        yield* Effect.orDie(causedBy(cause, finish))
+      })
+
+      const mine = Effect.map(rows.parts, (parts) =>
+        parts.filter(({ kind }) => kind === "agent").map(({ ref }) => ref as PrincipalId),
+      )
+
+      const spentToday = Effect.gen(function* () {
+        const ids = new Set<string>(yield* mine)
+        const admin = yield* Effect.orDie(principals.get("admin"))
+        const { items } = yield* spend.report({ principal: admin, all: true }, 1)
+        return items.filter(({ principal }) => ids.has(principal)).reduce((sum, { cost }) => sum + cost, 0)
+      })
+
+      /** Those that the file declares, and those of vendors whose key is there. */
+      const choices = Effect.gen(function* () {
+        const declared = (yield* languages.list).filter(
+          ({ name, purpose }) => purpose === "thinking" && name !== scriptedModel && !Object.hasOwn(vendors, name),
+        )
+        const ofVendors = yield* Effect.forEach(Object.entries(vendors), ([name, model]) =>
+          Effect.map(Effect.result(languages.reachable(name, model)), (reached) => ({
+            name,
+            ready: reached._tag === "Success",
+            ...(reached._tag === "Success" ? {} : { problem: reached.failure }),
+          })),
+        )
+        return [
+          { name: scripted, ready: true },
+          ...declared.map(({ name, problem, ready }) => ({
+            name,
+            ready,
+            ...(problem === undefined ? {} : { problem }),
+          })),
+          ...ofVendors,
+        ]
+      })
+
+      const get = Effect.gen(function* () {
+        const row = yield* rows.get
+        const taken = new Map((yield* rows.steps).map(({ at, step }) => [step, at]))
+        return new Shown({
+          state: row?.state ?? "none",
+          space: row?.state === "on" ? row.space : null,
+          model: shownModel(row?.model ?? scriptedModel),
+          models: yield* choices,
+          budget: { perDay: (row?.budgetMicros ?? 0) / 1e6, spent: yield* spentToday },
+          parts: (yield* rows.parts).map(({ kind, name }) => ({ kind, name })),
+          steps: FirstStep.literals.map((step) => {
+            const at = taken.get(step)
+            return { step, at: at === undefined ? null : DateTime.makeUnsafe(at) }
+          }),
+        })
+      }).pipe(Effect.withSpan("Demo.get"))
+
+      const none = new WrongState({ detail: "There is no demo here. It is made once, when a new house starts." })
+
+      const change: Demo["Service"]["change"] = Effect.fn("Demo.change")(function* (wanted) {
+        const row = yield* rows.get
+        if (row?.state !== "on") return yield* none
+        const model = wanted.model === undefined ? row.model : wanted.model === scripted ? scriptedModel : wanted.model
+        const budget = wanted.budget ?? row.budgetMicros / 1e6
+        const known = (yield* choices).find(({ name }) => name === shownModel(model))
+        if (known === undefined || !known.ready)
+          return yield* new BadInput({
+            issues: [
+              {
+                path: "model",
+                message: known?.problem ?? `there is no model "${model}"; GET /api/v1/demo lists those there are`,
+              },
+            ],
+          })
+        yield* journal.transact(
+          Effect.gen(function* () {
+            const vendor = vendors[model]
+            if (vendor !== undefined) {
+              yield* Effect.orDie(languages.put(model, vendor))
+              yield* rows.part("model", model, model)
+            }
+            for (const id of yield* mine)
+              // One that somebody has retired stays so.
+              yield* Effect.ignore(agents.change(id, { model, limits: limitsWithin(budget) }))
+            yield* rows.setModel(model, Math.round(budget * 1e6))
+            yield* journal.append({ kind: "demo.changed", body: { state: "on", step: null } })
+          }),
+        )
+        return yield* get
+      })
+
+      const remove = Effect.gen(function* () {
+        if (!(yield* removing.begin)) {
+          const state = (yield* rows.get)?.state
+          if (state !== "removing") return yield* none
+        }
+        yield* removing.finish
+      }).pipe(Effect.withSpan("Demo.remove"))
+
+      const space = Effect.map(rows.get, (row) => (row?.state === "on" ? row.space : null))
+      return Demo.of({ get, space, change, remove, open })
+    }),
+  ).pipe(Layer.merge(layerGuide))
+}

@@ -1,0 +1,51 @@
+/** The first steps of whoever came to the house, ticked by what happens: a reader of the journal. */
+import type { Event, FirstStep } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { Languages } from "../models/Languages.ts"
+import { becauseOf } from "../store/journal/Correlation.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { readerLayer } from "../store/journal/Readers.ts"
+import { makeRows } from "./rows.ts"
+
+const stepOf = (event: Event): FirstStep | "models" | undefined => {
+  switch (event.kind) {
+    // A session is made by whoever it is for; other tokens are handed out.
+    case "token.issued":
+      return event.actor === event.body.principal ? "signed-in" : undefined
+    case "decision.answered":
+      return "decided"
+    case "client.connected":
+      return "connected"
+    case "house.reloaded":
+    case "demo.changed":
+      return event.kind === "demo.changed" && event.body.step !== null ? undefined : "models"
+    default:
+      return undefined
+  }
+}
+
+export const layerGuide = readerLayer({
+  name: "first-steps",
+  atomic: true,
+  kinds: ["token.issued", "decision.answered", "client.connected", "house.reloaded", "demo.changed"],
+  concerns: (event) => stepOf(event) !== undefined,
+  handle: Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
+    const journal = yield* Journal
+    const rows = yield* makeRows
+    const { list } = yield* Languages
+    const tick = Effect.fnUntraced(function* (step: FirstStep, event: Event) {
+      if (!(yield* rows.step(step, DateTime.formatIso(event.at)))) return
+      const state = (yield* rows.get)?.state ?? "none"
+      yield* journal.append({ kind: "demo.changed", body: { state, step } })
+    })
+    for (const event of events) {
+      const step = stepOf(event)
+      if (step === undefined) continue
+      // A model of a vendor's that can be asked: by the file, or chosen for the demo.
+      const has =
+        step !== "models" ||
+        (yield* list).some(({ provider, purpose, ready }) => ready && purpose === "thinking" && provider !== "scripted")
+      if (has) yield* becauseOf(event, tick(step === "models" ? "model" : step, event))
+    }
+  }),
+})

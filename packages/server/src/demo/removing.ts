@@ -1,0 +1,75 @@
+/** Takes the demo away: what its rows name, and nothing else. Cut off midway, the next start goes on with it. */
+import type { PrincipalId } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { Principals } from "../access/identity/Principals.ts"
+import { houseViewer } from "../access/rights/Viewer.ts"
+import { Tools } from "../calls/catalogue/Tools.ts"
+import { Portability } from "../memory/Portability.ts"
+import { Languages } from "../models/Languages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { Upstreams } from "../upstreams/Upstreams.ts"
+import { makeRows, type PartRow } from "./rows.ts"
+
+export const makeRemoving = Effect.gen(function* () {
+  const journal = yield* Journal
+  const rows = yield* makeRows
+  const principals = yield* Principals
+  const languages = yield* Languages
+  const spaces = yield* Spaces
+  const portability = yield* Portability
+  const tools = yield* Tools
+  const upstreams = yield* Upstreams
+  const now = Effect.map(DateTime.now, DateTime.formatIso)
+
+  /** A space keeps what people said in it, for those who want to read it again; its name is free. */
+  const closeSpace = Effect.fnUntraced(function* (id: string) {
+    const viewer = houseViewer(yield* Effect.orDie(principals.get("admin")))
+    const space = yield* spaces.get(id, viewer)
+    yield* spaces.change(space, { name: `${space.name.slice(0, 40)}-demo-${id.slice(-6)}` }, viewer)
+    if (space.archivedAt === null) yield* spaces.change(space, { archived: true }, viewer)
+  })
+
+  // What somebody has taken away already is gone: that is what is wanted.
+  const takeAway = ({ kind, name, ref }: PartRow) => {
+    switch (kind) {
+      case "agent":
+        return Effect.ignore(principals.retire(ref))
+      case "space":
+        return Effect.ignore(closeSpace(ref))
+      case "tool":
+        return Effect.ignore(tools.remove(name))
+      case "model":
+        return languages.drop(name)
+      case "server":
+        return Effect.ignore(upstreams.remove(name))
+    }
+  }
+
+  /** Nobody works any more, nothing of it can be called: from now on it only goes. */
+  const begin = journal.transact(
+    Effect.gen(function* () {
+      if (!(yield* rows.move("on", "removing", yield* now))) return false
+      for (const part of yield* rows.parts) if (part.kind === "agent" || part.kind === "space") yield* takeAway(part)
+      yield* journal.append({ kind: "demo.changed", body: { state: "removing", step: null } })
+      return true
+    }),
+  )
+
+  const finish = Effect.gen(function* () {
+    for (const part of yield* rows.parts) {
+      if (part.kind === "agent") yield* portability.erase(part.ref as PrincipalId)
+      else if (part.kind !== "space") yield* journal.transact(takeAway(part))
+      yield* rows.forget(part.kind, part.ref)
+    }
+    yield* journal.transact(
+      Effect.gen(function* () {
+        if (yield* rows.move("removing", "removed", yield* now))
+          yield* journal.append({ kind: "demo.changed", body: { state: "removed", step: null } })
+      }),
+    )
+    yield* tools.refresh
+  })
+
+  return { begin, finish }
+})
