@@ -362,7 +362,7 @@ describe("npm start", () => {
     const root = fileURLToPath(new URL("../../..", import.meta.url))
     const npm = spawn("npm", ["start", "--silent"], {
       cwd: root,
-      env: { ...process.env, STOA_DATA: home.data, STOA_PORT: "0" },
+      env: { ...process.env, STOA_DATA: home.data, STOA_PORT: "0", STOA_DEMO: "off" },
       stdio: ["ignore", "pipe", "ignore"],
     })
     let said = ""

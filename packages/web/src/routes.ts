@@ -8,6 +8,7 @@ import {
   redirect,
 } from "@tanstack/react-router"
 import { StoaError } from "@stoa/sdk"
+import { createElement } from "react"
 import { cache } from "./feed/cache.ts"
 import { house as client } from "./feed/house.ts"
 import { startQuery } from "./feed/start.ts"
@@ -54,10 +55,13 @@ const home = createRoute({
   getParentRoute: () => house,
   path: "/",
   beforeLoad: async () => {
-    const { spaces } = await cache.ensureQueryData(startQuery)
-    const name = lastSpace(spaces)
-    throw name === undefined ? redirect({ to: "/spaces" }) : redirect({ to: "/s/$space", params: { space: name } })
+    const { house: facts, me, spaces } = await cache.ensureQueryData(startQuery)
+    const name = lastSpace(spaces, facts.demo)
+    if (name !== undefined) throw redirect({ to: "/s/$space", params: { space: name } })
+    // An empty house says to whoever rules it how to begin.
+    if (!me.roles.includes("admin")) throw redirect({ to: "/spaces" })
   },
+  component: lazyRouteComponent(() => import("./features/first/FirstScreen.tsx"), "FirstScreen"),
 })
 
 const spaces = createRoute({
@@ -70,18 +74,22 @@ const spaces = createRoute({
 const inSpace = (search: Record<string, unknown>) =>
   some({ at: typeof search["at"] === "number" ? search["at"] : undefined, q: text(search["q"]) })
 
+const Guide = lazyRouteComponent(() => import("./features/first/Guide.tsx"), "Guide")
+/** Features are strangers: what stands at the head of a space is told to it here. */
+const Space = () => createElement(SpaceScreen, { Head: Guide })
+
 // The screen most people see first is in the first load.
 const space = createRoute({
   getParentRoute: () => house,
   path: "/s/$space",
   validateSearch: inSpace,
-  component: SpaceScreen,
+  component: Space,
 })
 const thread = createRoute({
   getParentRoute: () => house,
   path: "/s/$space/t/$message",
   validateSearch: inSpace,
-  component: SpaceScreen,
+  component: Space,
 })
 
 const inInbox = (search: Record<string, unknown>): { tab?: "others" | "answered" | "always" | "mine" } => {

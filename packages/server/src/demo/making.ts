@@ -15,7 +15,9 @@ import { Upstreams } from "../upstreams/Upstreams.ts"
 import * as office from "./office.ts"
 import { makeRows } from "./rows.ts"
 
-const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
+// Written like this, so that a built package has its own.
+const rules = fileURLToPath(new URL("./rules.json", import.meta.url))
+const town = fileURLToPath(new URL("./town.ts", import.meta.url))
 
 /** Each agent has its share of what all of them may spend. */
 export const limitsWithin = (budget: number): AgentLimits => ({
@@ -38,7 +40,7 @@ export const makeMaking = Effect.gen(function* () {
   const triggers = yield* Triggers
   const upstreams = yield* Upstreams
 
-  const script = { provider: "scripted" as const, rules: beside("rules.json") }
+  const script = { provider: "scripted" as const, rules }
 
   const makeAgents = Effect.fnUntraced(function* () {
     const made = new Map<string, PrincipalId>()
@@ -93,7 +95,7 @@ export const makeMaking = Effect.gen(function* () {
   const server = {
     name: office.serverName,
     command: process.execPath,
-    args: ["--disable-warning=ExperimentalWarning", beside("town.ts")],
+    args: ["--disable-warning=ExperimentalWarning", town],
   }
 
   /** Greeter begins, once: its trigger has a key. */

@@ -28,7 +28,7 @@ export const agents = [
       "You buy what the office needs. You work out the total, ask before you pay (the tool order does that), and note what was bought. You are brief and careful.",
   },
   {
-    name: "scout",
+    name: "finder",
     persona: "You look things up for the others and answer in two sentences. You speak in no space.",
   },
 ].map((one) => ({ ...one, toolsets, limits }))
@@ -44,7 +44,7 @@ export const spaces: ReadonlyArray<NewSpace> = [
     topic: "A small demo that lives on its own",
     members: [...talkers],
   },
-  { name: "research", kind: "public", topic: "What scout found out", members: ["planner", "clerk"] },
+  { name: "research", kind: "public", topic: "What finder found out", members: ["planner", "clerk"] },
 ]
 
 const object = (properties: Readonly<Record<string, object>>, required: ReadonlyArray<string>) => ({
@@ -102,10 +102,10 @@ export const tools: ReadonlyArray<{ readonly name: string } & Readonly<Record<st
   },
   {
     name: "research",
-    description: "Hands a question to scout, another agent, and gives back what it found out.",
+    description: "Hands a question to finder, another agent, and gives back what it found out.",
     inputSchema: object({ text: { type: "string", minLength: 1, maxLength: 2000 } }, ["text"]),
     executionType: "gateway",
-    execution: { agentConfig: { agent: "scout" }, timeout: 120_000 },
+    execution: { agentConfig: { agent: "finder" }, timeout: 120_000 },
   },
 ]
 

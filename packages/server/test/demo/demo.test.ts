@@ -37,7 +37,6 @@ for (const store of ["sqlite", "postgres"] as const)
 
     it.effect(
       "lives by itself: talks, remembers, reacts, calls, asks, waits, plans, and hands work on",
-      { timeout: 100_000 },
       () =>
         Effect.gen(function* () {
           const { admin } = yield* Guest
@@ -50,7 +49,7 @@ for (const store of ["sqlite", "postgres"] as const)
                 asks("order")(all) &&
                 asks("lunch")(all) &&
                 asks("code-execute")(all) &&
-                says("planner", /scout says/)(all),
+                says("planner", /finder says/)(all),
             ),
           )
           const kinds = new Set(seen.map(({ kind }) => kind))
@@ -93,6 +92,7 @@ for (const store of ["sqlite", "postgres"] as const)
           )
           assert.isEmpty(items.filter(({ state }) => state === "failed"))
         }),
+      100_000,
     )
 
     it.effect("answers people, and ticks the steps they take", () =>

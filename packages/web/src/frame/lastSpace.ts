@@ -5,8 +5,9 @@ const key = "stoa.space"
 
 export const rememberSpace = (name: string): void => localStorage.setItem(key, name)
 
-export const lastSpace = (spaces: ReadonlyArray<Space>): string | undefined => {
+/** Before anything was looked at: where the demo begins, or the first. */
+export const lastSpace = (spaces: ReadonlyArray<Space>, demo: string | null): string | undefined => {
   const known = localStorage.getItem(key)
   const open = spaces.filter(({ archivedAt }) => archivedAt === null)
-  return (open.find(({ name }) => name === known) ?? open[0])?.name
+  return (open.find(({ name }) => name === known) ?? open.find(({ id }) => id === demo) ?? open[0])?.name
 }

@@ -1,5 +1,6 @@
 /** One house and one browser for the tests of a file: a real process on a free port, and pages that must stay quiet. */
 import { execFile } from "node:child_process"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { connect, type Stoa } from "@stoa/sdk"
@@ -15,6 +16,8 @@ export interface Visitor {
 
 export interface StageOptions {
   readonly configuration?: Readonly<Record<string, unknown>>
+  /** As a newcomer's house: without a configuration file, and so with the demo. */
+  readonly demo?: boolean
 }
 
 /** No fault of the page: the browser itself tells of every answer that is not 2xx. A page that is not signed in asks first. */
@@ -25,15 +28,16 @@ export const phone = { width: 390, height: 844 }
 /** In a process of its own, as the house does it. */
 const built = () => promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../build.ts")])
 
-export const stage = ({ configuration = {} }: StageOptions = {}) => {
-  const home = new Home({ STOA_DEMO: "off" })
+export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) => {
+  const home = new Home(demo ? { STOA_CONFIG: "stoa.config.json" } : { STOA_DEMO: "off" })
   let house: House
   let browser: Browser | undefined
   /** Whatever the consoles of all pages have said. */
   const said: Array<string> = []
 
   beforeAll(async () => {
-    home.configure(configuration)
+    if (demo) rmSync(home.config)
+    else home.configure(configuration)
     await built()
     house = await home.start()
     browser = await chromium.launch({

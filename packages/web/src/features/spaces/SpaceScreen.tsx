@@ -1,6 +1,6 @@
 /** A space: talk, see what is done, decide in place. */
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { type ComponentType, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
@@ -46,7 +46,12 @@ const useSpace = (ref: string): { readonly space: Space | undefined; readonly is
   return { space: found ?? kept, isGone: found === undefined }
 }
 
-export const SpaceScreen = () => {
+export interface SpaceScreenProps {
+  /** What stands above the messages of the space that the demo begins in. */
+  readonly Head: ComponentType
+}
+
+export const SpaceScreen = ({ Head }: SpaceScreenProps) => {
   const { message, space: ref } = useParams({ strict: false }) as { readonly space: string; readonly message?: string }
   const { isGone, space } = useSpace(ref)
   if (space === undefined)
@@ -56,10 +61,10 @@ export const SpaceScreen = () => {
         <EmptyPane>{common.nothingHere}</EmptyPane>
       </>
     )
-  return <OpenSpace key={space.id} space={space} isGone={isGone} thread={message} />
+  return <OpenSpace key={space.id} space={space} isGone={isGone} thread={message} Head={Head} />
 }
 
-interface OpenSpaceProps {
+interface OpenSpaceProps extends SpaceScreenProps {
   readonly space: Space
   readonly isGone: boolean
   readonly thread: string | undefined
@@ -68,8 +73,8 @@ interface OpenSpaceProps {
 const titleOf = (space: Space, me: string): string =>
   space.kind === "dm" ? (space.members.find(({ id }) => id !== me)?.name ?? space.name) : space.name
 
-const OpenSpace = ({ isGone, space, thread }: OpenSpaceProps) => {
-  const { decisions, me } = useStart()
+const OpenSpace = ({ Head, isGone, space, thread }: OpenSpaceProps) => {
+  const { decisions, house: facts, me } = useStart()
   const navigate = useNavigate()
   const { at, q } = useSearch({ strict: false }) as { readonly at?: number; readonly q?: string }
   const { data, error, isPending, jumpTo, more, refetch } = useMessages(space.id)
@@ -168,6 +173,11 @@ const OpenSpace = ({ isGone, space, thread }: OpenSpaceProps) => {
       </Bar>
       <div className="split" data-side={side}>
         <div className="main">
+          {facts.demo === space.id && !isGone ? (
+            <Suspense fallback={null}>
+              <Head />
+            </Suspense>
+          ) : null}
           {isPending ? (
             <LoadingPane lines={6} />
           ) : error !== null && data === undefined ? (

@@ -1,0 +1,163 @@
+/** The guide of a new house: four steps that tick themselves, what the demo thinks with, and the way to take it away. */
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { useId, useState } from "react"
+import { cache } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import { useStart } from "../../feed/start.ts"
+import { Icon } from "../../parts/Icon.tsx"
+import { money } from "../../parts/money.logic.ts"
+import { FaultPane } from "../../parts/Pane.tsx"
+import "./First.css"
+import { countOf, type Demo, goesWith, takenOf } from "./first.logic.ts"
+import { words } from "./words/en.ts"
+
+const key = ["demo"]
+
+const Act = ({ step }: { readonly step: Demo["steps"][number]["step"] }) => {
+  const { decisions } = useStart()
+  if (step === "decided" && decisions[0] !== undefined)
+    return (
+      <Link className="button tiny" to="/decisions">
+        <Icon name="arrow-down" small />
+        {words.goThere}
+      </Link>
+    )
+  if (step === "connected")
+    return (
+      <Link className="button tiny" to="/connect">
+        <Icon name="plug" small />
+        {words.connect}
+      </Link>
+    )
+  return null
+}
+
+const Steps = ({ demo }: { readonly demo: Demo }) => (
+  <ul className="first-steps">
+    {demo.steps.map(({ at, step }) => (
+      <li key={step} className="first-step" data-done={at !== null}>
+        <span className="first-tick" role="img" aria-label={at === null ? words.open : words.done}>
+          {at === null ? null : <Icon name="check" small />}
+        </span>
+        <div>
+          <p className="strong">{words.steps[step].name}</p>
+          <p className="small faint">{words.steps[step].more}</p>
+        </div>
+        {at === null ? <Act step={step} /> : null}
+      </li>
+    ))}
+  </ul>
+)
+
+/** What the office thinks with: it never begins to spend by itself. */
+const Thinking = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: unknown) => void }) => {
+  const ready = demo.models.filter((one) => one.ready)
+  const [chosen, choose] = useState(demo.model)
+  const id = useId()
+  if (ready.length < 2) return null
+  const use = async () => {
+    cache.setQueryData(key, await house.demo.change({ model: chosen }))
+  }
+  return (
+    <p className="line">
+      <label htmlFor={id}>{words.think}</label>
+      <select id={id} className="input first-model" value={chosen} onChange={(event) => choose(event.target.value)}>
+        {ready.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <button
+        type="button"
+        className="button tiny"
+        disabled={chosen === demo.model}
+        onClick={() => void use().catch(fail)}
+      >
+        {words.use}
+      </button>
+    </p>
+  )
+}
+
+const Remove = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: unknown) => void }) => {
+  const [asks, ask] = useState(false)
+  const [works, work] = useState(false)
+  const navigate = useNavigate()
+  const remove = async () => {
+    work(true)
+    try {
+      await house.demo.remove()
+      await cache.invalidateQueries()
+      await navigate({ to: "/" })
+    } catch (error) {
+      work(false)
+      fail(error)
+    }
+  }
+  if (!asks)
+    return (
+      <button type="button" className="button plain tiny" onClick={() => ask(true)}>
+        {words.remove}
+      </button>
+    )
+  return (
+    <div className="note stack" data-tone="bad">
+      <p>{words.removeSure(goesWith(demo))}</p>
+      <p className="line">
+        <button type="button" className="button tiny no" disabled={works} onClick={() => void remove()}>
+          {words.remove}
+        </button>
+        <button type="button" className="button tiny plain" disabled={works} onClick={() => ask(false)}>
+          {words.keep}
+        </button>
+      </p>
+    </div>
+  )
+}
+
+const sentenceOf = (demo: Demo): string => {
+  if (demo.state !== "on") return words.emptyMore
+  if (demo.model === "scripted") return words.aliveMore(countOf(demo, "agent"))
+  return words.thinking(demo.model, money(demo.budget.spent), money(demo.budget.perDay))
+}
+
+/** For whoever rules the house; nobody else is asked to do these things. */
+export const Guide = () => {
+  const { me } = useStart()
+  const rules = me.roles.includes("admin")
+  const { data: demo } = useQuery({ queryKey: key, queryFn: () => house.demo.get(), enabled: rules, retry: false })
+  const [open, show] = useState(() => matchMedia("(min-width: 48rem)").matches)
+  const [fault, fail] = useState<unknown>()
+  const id = useId()
+  if (demo === undefined || !rules) return null
+  return (
+    <section className="first-guide" aria-labelledby={id}>
+      <div className="line">
+        <h2 id={id}>{demo.state === "on" ? words.alive : words.empty}</h2>
+        <span className="small faint">{words.taken(takenOf(demo), demo.steps.length)}</span>
+        <button
+          type="button"
+          className="button plain icon push"
+          aria-expanded={open}
+          aria-label={open ? words.hide : words.show}
+          onClick={() => show(!open)}
+        >
+          <Icon name={open ? "chevron-down" : "chevron-right"} small />
+        </button>
+      </div>
+      {open ? (
+        <>
+          <p className="soft">{sentenceOf(demo)}</p>
+          <Steps demo={demo} />
+          {demo.state === "on" ? (
+            <div className="first-foot">
+              <Thinking key={demo.model} demo={demo} fail={fail} />
+              <Remove demo={demo} fail={fail} />
+            </div>
+          ) : null}
+          {fault === undefined ? null : <FaultPane error={fault} />}
+        </>
+      ) : null}
+    </section>
+  )
+}

@@ -1,0 +1,40 @@
+const plural = new Intl.PluralRules("en")
+const counted = (count: number, one: string, many: string) => `${count} ${plural.select(count) === "one" ? one : many}`
+
+export const words = {
+  title: "Welcome",
+  alive: "This house is alive.",
+  empty: "This house is yours, and empty.",
+  aliveMore: (agents: number) =>
+    `${counted(agents, "demo agent works", "demo agents work")} here on a scripted model: no key, no cost, nothing leaves this machine. Watch them, answer them, write to them.`,
+  thinking: (model: string, spent: string, budget: string) =>
+    `The demo's agents think with ${model}. Today they have spent ${spent} of ${budget}.`,
+  emptyMore: "Four steps to know it. Each ticks itself when you have taken it.",
+  steps: {
+    "signed-in": { name: "Sign in", more: "by the link in your terminal" },
+    decided: { name: "Answer the first decision", more: "What needs a person waits for one, today or next week" },
+    connected: { name: "Bring your own agent", more: "Claude Code, Codex, Cursor: one line" },
+    model: { name: "Give the house a model", more: "A key in the environment, or a model in the configuration file" },
+  },
+  goThere: "Go there",
+  connect: "Connect",
+  done: "done",
+  open: "not yet",
+  taken: (done: number, all: number) => `${done} of ${all} steps`,
+  hide: "Hide the guide",
+  show: "Show the guide",
+  remove: "Remove the demo",
+  removeSure: (parts: string) =>
+    `This takes away ${parts}, with what its agents remember. What was said stays in the archived spaces. It does not come back.`,
+  parts: {
+    agent: (count: number) => counted(count, "agent", "agents"),
+    space: (count: number) => counted(count, "space", "spaces"),
+    tool: (count: number) => counted(count, "tool", "tools"),
+    server: (count: number) => counted(count, "server", "servers"),
+    model: (count: number) => counted(count, "model", "models"),
+  },
+  keep: "Keep it",
+  think: "Think with",
+  use: "Use it",
+  openSpace: "Open a space",
+} as const
