@@ -68,17 +68,15 @@ for (const store of ["sqlite", "postgres"] as const)
             "timer.fired",
           ] as const)
             assert.isTrue(kinds.has(kind), kind)
-          const called = new Set(seen.flatMap((one) => (one.kind === "call.received" ? [one.body.tool] : [])))
-          for (const tool of [
-            "total",
-            "order",
-            "lunch",
-            "research",
-            "town/week",
-            "code-execute",
-            "recall",
-            "set_plans",
-          ])
+          // What waits for a person was looked for above.
+          const called = new Set(
+            seen.flatMap((one) =>
+              one.kind === "call.received" || one.kind === "call.waiting" || one.kind === "call.settled"
+                ? [one.body.tool]
+                : [],
+            ),
+          )
+          for (const tool of ["total", "order", "research", "town/week", "recall", "set_plans", "react"])
             assert.isTrue(called.has(tool), tool)
           // A plan and a sub-agent have made runs of their own, and somebody waits for a person's reply.
           const { items } = yield* ask(() => admin.runs.list({ limit: 50 }))

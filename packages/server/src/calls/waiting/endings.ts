@@ -285,6 +285,9 @@ export const makeEndings = Effect.fnUntraced(function* (
   /** The end of what a call waited for, as a room above knows it: a run has ended. */
   const finish = Effect.fnUntraced(function* (id: string, ending: Ending) {
     const row = yield* record.settle(id, ending, noTraces())
+    // What was asked is taken back: nobody shall answer a question about nothing.
+    if (row !== undefined && row.onId !== null && ending.step !== "finish")
+      yield* decisions.cancel(row.onId, ending.error.message)
     // Whoever listens is told once it is so.
     if (row !== undefined) yield* Effect.orDie(sql.afterCommit(Effect.andThen(measure(row), listeners.tell(row))))
     return row
