@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory journey fair]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory journey fair team]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -17,6 +17,7 @@ import { load, machine } from "./measure.ts"
 import { spaces } from "./spaces.ts"
 import { start } from "./start.ts"
 import { targets } from "./targets.ts"
+import { team } from "./team.ts"
 import { tools } from "./tools.ts"
 
 const figures = {
@@ -33,6 +34,7 @@ const figures = {
   memory: { title: "Memory", run: memory },
   journey: { title: "How far a call travels", run: journey },
   fair: { title: "Fairness", run: fair },
+  team: { title: "Teams of programs", run: team },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>

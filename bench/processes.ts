@@ -59,6 +59,7 @@ export interface HouseOptions {
   readonly config?: object
   /** The address of a Postgres database; a SQLite file in its folder, if not given. */
   readonly database?: string
+  readonly env?: Record<string, string>
 }
 
 const probe = `process.on("message",(asked)=>{if(asked==="memory"){gc();gc();process.send(process.memoryUsage())}})`
@@ -75,7 +76,14 @@ export const startHouse = async (data: string, options: HouseOptions = {}): Prom
   const nodeOptions = options.nodeOptions ?? []
   const child = spawn(process.execPath, [...nodeOptions, join(root, "packages/cli/src/main.ts"), "serve"], {
     cwd: data.slice(0, data.lastIndexOf("/")),
-    env: environment({ STOA_DATA: data, STOA_PORT: "0", STOA_LOG: "error", STOA_CONFIG: config, ...database }),
+    env: environment({
+      STOA_DATA: data,
+      STOA_PORT: "0",
+      STOA_LOG: "error",
+      STOA_CONFIG: config,
+      ...database,
+      ...options.env,
+    }),
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   })
   const port = await new Promise<number>((resolve, reject) => {

@@ -19,7 +19,7 @@ const heard = (child: ChildProcess) => {
 }
 
 /** Starts before the tests of a file and is gone after them. `configuration` is the house's file, if it has one. */
-export const exampleHouse = (name: string, configuration?: unknown) => {
+export const exampleHouse = (name: string, configuration?: unknown, settings: Record<string, string> = {}) => {
   const data = mkdtempSync(join(tmpdir(), `${name}-`))
   const run = (file: string, args: ReadonlyArray<string>, env: Record<string, string>): ChildProcess =>
     spawn(process.execPath, [join(root, file), ...args], {
@@ -37,6 +37,7 @@ export const exampleHouse = (name: string, configuration?: unknown) => {
       STOA_DATA: join(data, "house"),
       STOA_PORT: "0",
       STOA_DEMO: "off",
+      ...settings,
     })
     const said = heard(house)
     url = await new Promise((found, fail) => {
@@ -53,15 +54,19 @@ export const exampleHouse = (name: string, configuration?: unknown) => {
     rmSync(data, { recursive: true, force: true })
   })
 
+  const asked = async (file: string, args: ReadonlyArray<string>) => {
+    const token = readFileSync(join(data, "house/admin.token"), "utf8")
+    const client = run(file, args, { STOA_URL: url, STOA_TOKEN: token })
+    const said = heard(client)
+    const [code] = (await once(client, "close")) as [number]
+    return { code, said: said.text }
+  }
+
   return {
+    /** A command of the CLI against this house. */
+    stoa: (...args: ReadonlyArray<string>) => asked("packages/cli/src/main.ts", args),
     /** The example's client against this house: what it said, and how it ended. */
-    client: async () => {
-      const token = readFileSync(join(data, "house/admin.token"), "utf8")
-      const client = run(`examples/${name}/client.ts`, [], { STOA_URL: url, STOA_TOKEN: token })
-      const said = heard(client)
-      const [code] = (await once(client, "close")) as [number]
-      return { code, said: said.text }
-    },
+    client: () => asked(`examples/${name}/client.ts`, []),
     stopped: async () => {
       house.kill("SIGTERM")
       const [code] = (await once(house, "exit")) as [number]

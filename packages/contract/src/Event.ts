@@ -101,7 +101,12 @@ export const kinds = {
   // It was made, changed or taken away, or somebody has taken a first step.
   "demo.changed": kind("admins", 365, { state: DemoState, step: Schema.NullOr(FirstStep) }),
   "principal.added": kind("concerned", 365, { principal: PrincipalId, kind: PrincipalKind, name: Schema.String }),
-  "principal.changed": kind("concerned", 365, { principal: PrincipalId, changes: Schema.Array(Schema.String) }),
+  "principal.changed": kind("concerned", 365, {
+    principal: PrincipalId,
+    changes: Schema.Array(Schema.String),
+    /** Whom an agent works for now, where that changed: the tree can be told from the journal alone. */
+    parent: Schema.optionalKey(Schema.NullOr(PrincipalId)),
+  }),
   "principal.retired": kind("concerned", 365, { principal: PrincipalId, name: Schema.String }),
   "token.issued": kind("concerned", 365, {
     token: TokenId,

@@ -7,6 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Target } from "../Settings.ts"
+import type { Fetch } from "./socket.ts"
 
 export interface Here {
   readonly url: string
@@ -17,6 +18,8 @@ interface Surroundings {
   readonly target: () => Target
   readonly embed: (stop: AbortSignal, ready: (url: string) => void) => Promise<void>
   readonly say: (line: string) => void
+  /** How requests get there; by the network without it. */
+  readonly fetch?: Fetch
 }
 
 export class HouseAway extends Error {
@@ -39,6 +42,10 @@ export class House {
 
   constructor(around: Surroundings) {
     this.#around = around
+  }
+
+  get fetch(): Fetch {
+    return this.#around.fetch ?? fetch
   }
 
   /** Where it is. Fails with why there is none, after a while; whoever asks later asks anew. */
@@ -98,7 +105,7 @@ export class House {
 
   async #answers(url: string): Promise<boolean> {
     const signal = AbortSignal.any([AbortSignal.timeout(probeMs), this.#closing.signal])
-    const ready = await fetch(new URL("readyz", `${url.replace(/\/+$/, "")}/`), { signal }).catch(() => undefined)
+    const ready = await this.fetch(new URL("readyz", `${url.replace(/\/+$/, "")}/`), { signal }).catch(() => undefined)
     await ready?.body?.cancel()
     return ready?.ok === true
   }

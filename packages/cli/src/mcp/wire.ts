@@ -46,7 +46,7 @@ export class Wire {
   #send(here: Here, init: RequestInit & { readonly headers: Headers }, signal?: AbortSignal): Promise<Response> {
     const token = here.token === undefined ? {} : { authorization: `Bearer ${here.token}` }
     const until = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal])
-    return fetch(here.url + this.#path, { ...init, headers: { ...token, ...init.headers }, signal: until })
+    return this.#house.fetch(here.url + this.#path, { ...init, headers: { ...token, ...init.headers }, signal: until })
   }
 }
 

@@ -27,6 +27,17 @@ export type AgentLimits = typeof AgentLimits.Type
 
 const Path = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096))
 
+/** A folder; or a repository of which each agent has a worktree of its own, merged to a branch when a person approves it. */
+const Workspace = Schema.Union([
+  Path,
+  Schema.Struct({
+    git: Path,
+    branch: Schema.optionalKey(
+      Schema.String.check(Schema.isPattern(/^(?!.*(\.\.|\/\/|@\{))[A-Za-z0-9][\w./-]{0,99}(?<![./])$/)),
+    ),
+  }),
+])
+
 /** The programs whose command lines the house knows; `command` is any other. */
 export const ProgramName = Schema.Literals(["claude", "codex", "cursor-agent", "gemini", "opencode", "command"])
 export type ProgramName = typeof ProgramName.Type
@@ -45,6 +56,12 @@ const program = {
   turnSeconds: Schema.optionalKey(Count(86_400)),
   /** Whether it reaches the network; programs of vendors do not work without. */
   network: Schema.optionalKey(Schema.Boolean),
+  /** Folders and files of the machine that it sees beside its workspace; it writes to those that say so. */
+  links: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ path: Path, write: Schema.optionalKey(Schema.Boolean) })).check(
+      Schema.isMaxLength(50),
+    ),
+  ),
 }
 const commandFits = Schema.makeFilter(
   (it: { readonly program: ProgramName; readonly command?: ReadonlyArray<string> }) =>
@@ -60,7 +77,7 @@ export const AgentThinker = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("program"),
     ...program,
-    workspace: Schema.optionalKey(Path),
+    workspace: Schema.optionalKey(Workspace),
     /** The folder of the workspace in which it works; it sees the whole. */
     subdir: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4096))),
     /** The programs that it may give to those it makes, by name, beside its own. */

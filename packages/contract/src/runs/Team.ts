@@ -24,6 +24,8 @@ export class TeamAgent extends Schema.Class<TeamAgent>("TeamAgent")({
   depth: Schema.Int,
   /** What it thinks with: a model, or the program that is started for each turn. */
   thinker: Schema.String,
+  /** The program's own session, which its next turn resumes. */
+  session: Schema.NullOr(Schema.String),
   /** How many messages lie in its inbox. */
   inbox: Schema.Int,
   createdAt: Moment,

@@ -84,6 +84,10 @@ export const toolNames: Record<ToolsetName, ReadonlyArray<string>> = {
     "list_team",
     "whoami",
     "stop_agent",
+    "merge_work",
+    "apply_work",
+    "permit_use",
+    "allow_use",
   ],
   skills: ["web-search", "file-read", "file-write", "http-get", "code-execute"],
 }

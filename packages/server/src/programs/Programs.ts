@@ -12,6 +12,7 @@ import { Confidential } from "../access/secrets/Confidential.ts"
 import { makeReveal } from "../access/secrets/Reveal.ts"
 import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
+import { bridgeBinds, bridgeEntry, findBridge, inBox } from "./bridge.ts"
 import { putInside } from "./inside.ts"
 import { boxArguments, findBubblewrap } from "./isolation.ts"
 import { runProcess } from "./process.ts"
@@ -20,6 +21,7 @@ import { codex } from "./providers/codex.ts"
 import { command } from "./providers/command.ts"
 import { cursorAgent, gemini, opencode } from "./providers/others.ts"
 import { type Heard, type MCPEntry, type ProgramThinker, type Provider, sessionOf } from "./providers/Provider.ts"
+import { openSocket } from "./socket.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 const providers: Record<ProgramName, Provider> = {
@@ -125,20 +127,33 @@ export class Programs extends Context.Service<
         const workspace = yield* Effect.mapError(workspaces.open(agent, thinker, kept === "bubblewrap"), (message) =>
           fail(message),
         )
-        const server: MCPEntry = { type: "http", url: request.url, headers: { Authorization: `Bearer ${token}` } }
+        const network = thinker.network ?? provider.network
+        const cutOff = kept === "bubblewrap" && !network
+        const bridge = cutOff ? findBridge() : undefined
+        if (cutOff && bridge === undefined)
+          return yield* fail(
+            "Without a network its program reaches the house by `stoa mcp`, and @stoa/cli is not installed beside the server. Install it, or give the program a network.",
+          )
+        const server: MCPEntry =
+          bridge === undefined
+            ? { type: "http", url: request.url, headers: { Authorization: `Bearer ${token}` } }
+            : bridgeEntry(bridge, new URL(request.url).origin, token)
         const line = provider.line({
           thinker,
           text: request.text,
           system: request.system,
           session: sessionOf(request.session),
           server,
+          permits: agent.toolsets.includes("team"),
           folder: place,
         })
-        const network = thinker.network ?? provider.network
         const added = yield* Effect.mapError(filled(thinker.env ?? {}, redactor), (message) => fail(message))
         const env = yield* programEnvironment({
           ...added,
           ...line.env,
+          // The home of whoever runs the house is not there.
+          ...(kept === "bubblewrap" ? { HOME: workspace.home, TMPDIR: "/tmp" } : {}),
+          ...(bridge === undefined ? {} : { STOA_SOCKET: inBox.socket }),
           STOA_URL: new URL(request.url).origin,
           STOA_TOKEN: token,
           STOA_AGENT: agent.name,
@@ -170,7 +185,9 @@ export class Programs extends Context.Service<
                     workspace: workspace.path,
                     subdir: workspace.subdir,
                     folder: place,
+                    home: workspace.home,
                     binds: workspace.binds,
+                    more: bridge === undefined ? [] : bridgeBinds(bridge, place),
                     hidden: hidden(),
                     network,
                     user: workspace.user,
@@ -184,13 +201,20 @@ export class Programs extends Context.Service<
         const reading = provider.read()
         const cleaned = redactor.stream()
         const seconds = secondsOf(thinker)
+        const reach =
+          bridge === undefined
+            ? Effect.void
+            : Effect.mapError(openSocket(place, request.url, token, workspace.user), (why) =>
+                fail(`Its socket could not be opened: ${why}`),
+              )
+        const working = runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {
+          const shown = reading.take(chunk)
+          if (shown !== "") show(cleaned.json({ text: shown }).text)
+        })
         const ran = yield* write.pipe(
-          Effect.andThen(
-            runProcess({ command: program, args, env, cwd, graceMs }, line.stdin, seconds, (chunk) => {
-              const shown = reading.take(chunk)
-              if (shown !== "") show(cleaned.json({ text: shown }).text)
-            }),
-          ),
+          Effect.andThen(reach),
+          Effect.andThen(working),
+          Effect.scoped,
           Effect.ensuring(Effect.sync(() => rmSync(place, { recursive: true, force: true }))),
         )
         const said = reading.end()

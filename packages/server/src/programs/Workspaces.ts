@@ -11,6 +11,9 @@ import { Folder } from "../store/Folder.ts"
 import { confine, partsOf } from "./inside.ts"
 import { type Bind, isInside, nobody, type User } from "./isolation.ts"
 import type { ProgramThinker } from "./providers/Provider.ts"
+import { makeWorktrees, type Work, type Worktree } from "./worktrees.ts"
+
+export type { Work } from "./worktrees.ts"
 
 /** A folder that no program can replace, and where in it the work is done. */
 export interface Place {
@@ -19,6 +22,8 @@ export interface Place {
 }
 
 export interface Workspace extends Place {
+  /** What it keeps between turns; no other agent sees it. */
+  readonly home: string
   /** What else its program sees. */
   readonly binds: ReadonlyArray<Bind>
   /** Whom its program runs as, where the house is root and keeps it apart. */
@@ -34,13 +39,24 @@ const give = (path: string, { gid, uid }: User): void => {
   for (const name of readdirSync(path)) give(join(path, name), { gid, uid })
 }
 
+/** The branch that work is merged to, where nobody names one. */
+const usualBranch = "stoa"
+
 export class Workspaces extends Context.Service<
   Workspaces,
   {
     /** Made where it is not there; a sentence, where it cannot be. `apart`: its program is kept apart from the machine. */
     readonly open: (agent: Agent, thinker: ProgramThinker, apart: boolean) => Effect.Effect<Workspace, string>
-    /** A part of an agent's workspace, or all of it (S3-43, S3-69). */
-    readonly under: (agent: Agent, thinker: ProgramThinker, inner: string | null) => Effect.Effect<Place, string>
+    /** What a child of an agent works in: its workspace or a part of it, or a worktree of the same repository (S3-43, S3-69). */
+    readonly under: (
+      agent: Agent,
+      thinker: ProgramThinker,
+      inner: string | null,
+    ) => Effect.Effect<Required<Pick<ProgramThinker, "workspace" | "subdir">>, string>
+    /** What an agent has changed in its worktree, as it would be merged now. */
+    readonly review: (agent: Agent) => Effect.Effect<Work, string>
+    /** Merges what was shown, and nothing else; gives the commit. */
+    readonly merge: (agent: Agent, commit: string, shown: string) => Effect.Effect<string, string>
   }
 >()("server/programs/Workspaces") {
   static readonly layer = Layer.effect(
@@ -52,12 +68,13 @@ export class Workspaces extends Context.Service<
       const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
 
       const placeOf = (agent: Agent, { subdir = "", workspace }: ProgramThinker): Place => {
-        const path = resolve(workspace ?? join(ours, bare(agent.id)))
-        if (workspace !== undefined && !isAbsolute(workspace)) throw new Error("give an absolute path")
+        const named = typeof workspace === "string" ? workspace : undefined
+        const path = resolve(named ?? join(ours, bare(agent.id)))
+        if (named !== undefined && !isAbsolute(named)) throw new Error("give an absolute path")
         // A part of a workspace of ours is one of that workspace, however it is named.
         const [top, ...rest] = isInside(ours, path) ? relative(ours, path).split(sep) : [""]
         const root = rest.length > 0 ? join(ours, top!) : path
-        if (workspace !== undefined && !existsSync(root)) throw new Error("there is no such folder")
+        if (named !== undefined && !existsSync(root)) throw new Error("there is no such folder")
         mkdirSync(root, { recursive: true, mode: 0o700 })
         if (!statSync(root).isDirectory()) throw new Error("it is no folder")
         const real = realpathSync(root)
@@ -77,25 +94,72 @@ export class Workspaces extends Context.Service<
         return nobody
       }
 
+      const worktrees = makeWorktrees(data)
+      const treeOf = (agent: Agent, thinker: ProgramThinker): Worktree | undefined => {
+        const { workspace } = thinker
+        if (typeof workspace !== "object") return undefined
+        const id = bare(agent.id)
+        return { repository: workspace.git, branch: workspace.branch ?? usualBranch, id, path: join(ours, id) }
+      }
+      const treeFor = (agent: Agent) => {
+        const tree = agent.thinker.kind === "program" ? treeOf(agent, agent.thinker) : undefined
+        return tree === undefined
+          ? Effect.fail(`${agent.name} has no worktree: its workspace is no repository`)
+          : Effect.succeed(tree)
+      }
+
+      /** Its worktree is made before its first turn. */
+      const ready = (agent: Agent, thinker: ProgramThinker): Effect.Effect<unknown, string> => {
+        const tree = treeOf(agent, thinker)
+        return tree === undefined ? Effect.void : Effect.mapError(worktrees.open(tree), ({ message }) => message)
+      }
+
+      const homeOf = (agent: Agent, user: User | undefined): string => {
+        const path = join(data, "homes", bare(agent.id))
+        mkdirSync(path, { recursive: true, mode: 0o700 })
+        if (user !== undefined) lchownSync(path, user.uid, user.gid)
+        return path
+      }
+
+      const linksOf = ({ links = [] }: ProgramThinker): ReadonlyArray<Bind> =>
+        links.map(({ path, write = false }) => {
+          if (!isAbsolute(path)) throw new Error(`the link ${path} is no absolute path`)
+          if (!existsSync(path)) throw new Error(`there is nothing at the link ${path}`)
+          const real = realpathSync(path)
+          if (isInside(real, data) || isInside(data, real))
+            throw new Error(`the link ${path} shows where the house keeps its own data`)
+          return { path: real, write }
+        })
+
       return Workspaces.of({
+        review: (agent) => Effect.flatMap(treeFor(agent), (tree) => worktrees.review(tree, agent.name)),
+        merge: (agent, commit, shown) =>
+          Effect.flatMap(treeFor(agent), (tree) => worktrees.merge(tree, commit, shown, agent.name)),
         open: (agent, thinker, apart) =>
-          Effect.try({
-            try: () => {
-              const place = placeOf(agent, thinker)
-              const user = apart && process.getuid?.() === 0 ? userOf(place.path) : undefined
-              confine(place.path, place.subdir, user)
-              return { ...place, binds: [], user }
-            },
-            catch: (cause) => `The workspace ${thinker.workspace ?? "of its own"} cannot be used: ${words(cause)}.`,
-          }),
+          Effect.andThen(
+            Effect.mapError(ready(agent, thinker), (why) => `Its worktree could not be made: ${why}.`),
+            Effect.try({
+              try: () => {
+                const place = placeOf(agent, thinker)
+                const user = apart && process.getuid?.() === 0 ? userOf(place.path) : undefined
+                confine(place.path, place.subdir, user)
+                return { ...place, home: homeOf(agent, user), binds: linksOf(thinker), user }
+              },
+              catch: (cause) =>
+                `The workspace ${typeof thinker.workspace === "string" ? thinker.workspace : "of its own"} cannot be used: ${words(cause)}.`,
+            }),
+          ),
         under: (agent, thinker, inner) =>
           Effect.try({
             try: () => {
+              // The worktree of a child is made when it begins, and so is its part of it.
+              if (typeof thinker.workspace === "object")
+                return { workspace: thinker.workspace, subdir: join(...partsOf(inner ?? ""), ".") }
               const { path, subdir } = placeOf(agent, thinker)
               const { uid, gid } = statSync(path)
               const place = { path, subdir: join(subdir, ...partsOf(inner ?? "")) }
               confine(path, place.subdir, process.getuid?.() === 0 ? { uid, gid } : undefined)
-              return place
+              return { workspace: place.path, subdir: place.subdir }
             },
             catch: words,
           }),

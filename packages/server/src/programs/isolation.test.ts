@@ -19,6 +19,7 @@ const box: Box = {
   workspace: "/srv/w",
   subdir: ".",
   folder: "/srv/t",
+  home: "/srv/h",
   binds: [],
   hidden: { folder: "/srv/data", file: undefined },
   network: false,
@@ -45,7 +46,8 @@ it("the network is there where it is allowed; links are read-only unless they ar
   ]
   const args = boxArguments({ ...box, network: true, binds })
   assert.notInclude(args, "--unshare-net")
-  assert.include(args.join(" "), "--ro-bind /srv/a /srv/a --bind /srv/b /srv/b --bind /srv/w /srv/w")
+  assert.include(args.join(" "), "--ro-bind /srv/a /srv/a --bind /srv/b /srv/b --tmpfs /srv/data")
+  assert.include(args.join(" "), "--bind /srv/w /srv/w --bind /srv/h /srv/h")
 })
 
 const isRoot = process.getuid?.() === 0
@@ -57,19 +59,24 @@ const onMachine = (body: (at: { readonly root: string; readonly box: Box; readon
   try {
     const [opt, outside] = [join(root, "opt"), join(root, "outside")]
     const data = join(opt, "stoa")
-    const [workspace, folder] = [join(data, "workspaces", "w"), join(data, "turns", "t")]
-    for (const path of [outside, workspace, folder]) mkdirSync(path, { recursive: true, mode: 0o700 })
+    const [workspace, folder, home] = [
+      join(data, "workspaces", "w"),
+      join(data, "turns", "t"),
+      join(data, "homes", "h"),
+    ]
+    for (const path of [outside, workspace, folder, home]) mkdirSync(path, { recursive: true, mode: 0o700 })
     writeFileSync(join(data, "secret-key"), "the key", { mode: 0o644 })
     writeFileSync(join(opt, "stoa.config.json"), "the config", { mode: 0o644 })
     writeFileSync(join(outside, "private"), "private", { mode: 0o644 })
     writeFileSync(join(folder, "mcp.json"), "the turn", { mode: 0o644 })
     chmodSync(opt, 0o755)
     chmodSync(outside, 0o777)
-    if (isRoot) for (const path of [workspace, folder]) chownSync(path, nobody.uid, nobody.gid)
+    if (isRoot) for (const path of [workspace, folder, home]) chownSync(path, nobody.uid, nobody.gid)
     const usual: Box = {
       ...box,
       workspace,
       folder,
+      home,
       hidden: { folder: data, file: join(opt, "stoa.config.json") },
       user: isRoot ? nobody : undefined,
       system: ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/nix", opt],
@@ -99,7 +106,7 @@ it.skipIf(bwrap === undefined)(
       assert.deepStrictEqual(run(`cat ${folder}/mcp.json`), { ok: true, said: "the turn" })
       assert.isFalse(run(`echo no > ${folder}/mcp.json`).ok)
       // The data folder lies in a folder of the system, and is seen in it all the same: empty but for its own.
-      assert.deepStrictEqual(run(`ls ${root}/opt/stoa`), { ok: true, said: "turns\nworkspaces" })
+      assert.deepStrictEqual(run(`ls ${root}/opt/stoa`), { ok: true, said: "homes\nturns\nworkspaces" })
       assert.isFalse(run(`cat ${root}/opt/stoa/secret-key`).ok)
       assert.notInclude(run(`cat ${root}/opt/stoa.config.json`).said, "the config")
       assert.isFalse(run(`cat ${root}/outside/private`).ok)

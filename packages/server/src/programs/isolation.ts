@@ -26,6 +26,10 @@ export interface Box {
   /** Where in it the program begins, found inside of the box, where a link leads nowhere else. */
   readonly subdir: string
   readonly folder: string
+  /** Where it keeps what is its own between turns, such as its sessions. */
+  readonly home: string
+  /** More arguments of ours: the way to the house, where there is no network. */
+  readonly more?: ReadonlyArray<string>
   readonly binds: ReadonlyArray<Bind>
   /** The house's own: never seen, wherever it lies. */
   readonly hidden: { readonly folder: string; readonly file: string | undefined }
@@ -91,7 +95,7 @@ const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
 
 /** The arguments before the program's own. Later ones lie over earlier ones, so that a workspace inside of /tmp is there. */
 export const boxArguments = (box: Box): ReadonlyArray<string> => {
-  const { binds, folder, hidden, network, subdir, system = usualSystem, user, workspace } = box
+  const { binds, folder, hidden, home, more = [], network, subdir, system = usualSystem, user, workspace } = box
   return [
     "--die-with-parent",
     "--new-session",
@@ -104,6 +108,9 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     "/dev",
     "--tmpfs",
     "/tmp",
+    // Before what hides the house's own: a link shows nothing of it.
+    ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
+    ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
     ...[hidden.folder, ...seenAs(hidden.folder, system)].flatMap((path) => ["--tmpfs", path]),
     ...(hidden.file === undefined ? [] : seenAs(hidden.file, system)).flatMap((path) => [
       "--ro-bind",
@@ -111,14 +118,12 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
       path,
     ]),
     // Else the folders above one that is closed to others were closed too, to whoever it is for.
-    ...[workspace, folder].flatMap((path) => ["--dir", dirname(path)]),
-    ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
-    "--bind",
-    workspace,
-    workspace,
+    ...[workspace, folder, home].flatMap((path) => ["--dir", dirname(path)]),
+    ...[workspace, home].flatMap((path) => ["--bind", path, path]),
     "--ro-bind",
     folder,
     folder,
+    ...more,
     ...become(user, join(workspace, subdir)),
   ]
 }

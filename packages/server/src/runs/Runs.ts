@@ -73,6 +73,8 @@ export class Runs extends Context.Service<
     readonly statesOf: (
       agents: ReadonlyArray<PrincipalId>,
     ) => Effect.Effect<ReadonlyMap<PrincipalId, "busy" | "waiting">>
+    /** The sessions that programs of agents resume with their next turn. */
+    readonly sessionsOf: (agents: ReadonlyArray<PrincipalId>) => Effect.Effect<ReadonlyMap<PrincipalId, string>>
     /** Stops it, and withdraws what it asked; what it had done stays done. */
     readonly cancel: (id: string, reader: Reader, by: string) => Effect.Effect<Run, Missing | WrongState>
   }
@@ -271,12 +273,23 @@ export class Runs extends Context.Service<
         return states
       })
 
+      const sessionsOf: Runs["Service"]["sessionsOf"] = (ids) =>
+        ids.length === 0
+          ? Effect.succeed(new Map())
+          : Effect.map(
+              Effect.orDie(
+                sql<{ agent: PrincipalId; session: string }>`SELECT agent, session FROM program_sessions
+                  WHERE ${sql.in("agent", ids)} ORDER BY at`,
+              ),
+              (rows) => new Map(rows.map(({ agent, session }) => [agent, session])),
+            )
+
       const callOf: Runs["Service"]["callOf"] = Effect.fnUntraced(function* (run, call) {
         const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE id = ${call} AND run = ${run}`)
         return rows[0]?.id ?? (yield* new Missing({ noun: "call", ref: call }))
       })
 
-      return Runs.of({ get, list, messages, steps, callOf, statesOf, cancel })
+      return Runs.of({ get, list, messages, steps, callOf, statesOf, sessionsOf, cancel })
     }),
   )
 }

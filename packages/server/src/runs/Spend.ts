@@ -5,7 +5,7 @@
 import { type AgentLimits, type PrincipalId, Spend as Spent, SpendReport } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents } from "../access/identity/Agents.ts"
+import { Agents, below } from "../access/identity/Agents.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { Budget } from "../calls/road/Budget.ts"
 import { Settings } from "../Settings.ts"
@@ -43,9 +43,12 @@ export class Spend extends Context.Service<
 
       const dayOf = Effect.fnUntraced(function* (whose: string, name: string, limits: AgentLimits["perDay"]) {
         if (limits === undefined) return []
-        const rows = yield* sql<{ tokens: number; costMicros: number }>`SELECT tokens_in + tokens_out AS tokens,
-          cost_micros + caused_micros AS cost_micros FROM spend WHERE agent = ${whose} AND day = ${yield* today}`
-        const { costMicros = 0, tokens = 0 } = rows[0] ?? {}
+        // Those who work for it spend of its day too, or a budget would be as many as an agent makes children.
+        const rows = yield* sql<{ tokens: number | null; costMicros: number | null }>`SELECT
+          CAST(sum(tokens_in + tokens_out) AS BIGINT) AS tokens,
+          CAST(sum(cost_micros + CASE WHEN agent = ${whose} THEN caused_micros ELSE 0 END) AS BIGINT) AS cost_micros
+          FROM spend WHERE day = ${yield* today} AND agent IN ${below(sql, whose)}`
+        const [costMicros, tokens] = [rows[0]?.costMicros ?? 0, rows[0]?.tokens ?? 0]
         return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<Purse>
       }, Effect.orDie)
 
@@ -67,17 +70,27 @@ export class Spend extends Context.Service<
         Effect.map(
           Effect.option(agents.get(id)),
           Option.match({
-            onNone: () => ({ name: id, perDay: undefined }),
-            onSome: ({ limits, name }) => ({ name, perDay: limits.perDay }),
+            onNone: () => ({ name: id, parent: null, perDay: undefined }),
+            onSome: ({ limits, name, parent }) => ({ name, parent, perDay: limits.perDay }),
           }),
         )
 
       const purses: Spend["Service"]["purses"] = Effect.fn("Spend.purses")(function* ({ agent, payer, ...run }) {
         const own = yield* dayOf(agent, "Its agent", limitsOf(run).perDay)
+        const above: Array<Purse> = []
+        const seen = new Set<string>([agent])
+        for (let at = (yield* limitsOfOne(agent)).parent; at !== null && !seen.has(at);) {
+          seen.add(at)
+          const { name, parent, perDay } = yield* limitsOfOne(at)
+          above.push(...(yield* dayOf(at, `${name}, with all who work for it,`, perDay)))
+          at = parent
+        }
         const asked = payer === null ? undefined : yield* limitsOfOne(payer)
         const theirs =
-          asked === undefined ? [] : yield* dayOf(payer!, `${asked.name}, for whom it works,`, asked.perDay)
-        return [...own, ...theirs, ...(yield* month())]
+          asked === undefined || seen.has(payer!)
+            ? []
+            : yield* dayOf(payer!, `${asked.name}, for whom it works,`, asked.perDay)
+        return [...own, ...above, ...theirs, ...(yield* month())]
       })
 
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {

@@ -25,7 +25,7 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey, Principals } from "../access/identity/Principals.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
-import { Workspaces } from "../programs/Workspaces.ts"
+import { type Work, Workspaces } from "../programs/Workspaces.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Settings } from "../Settings.ts"
 import { Messages } from "../spaces/Messages.ts"
@@ -64,6 +64,18 @@ export class Team extends Context.Service<
     ) => Effect.Effect<Message, Missing | WrongState | Forbidden | TooLarge, Transaction>
     /** What an agent wrote, was written and called lately, as far as the one who asks may read it; its inbox is not touched (S3-48). */
     readonly activity: (agent: Agent, by: Viewer) => Effect.Effect<TeamActivity>
+    /** What a child, or oneself, has changed in its worktree. */
+    readonly work: (
+      self: Agent,
+      name: string | undefined,
+    ) => Effect.Effect<{ readonly agent: Agent; readonly work: Work }, Missing | WrongState>
+    /** Merges what somebody was shown and has approved; gives the commit. */
+    readonly merge: (
+      self: Agent,
+      name: string,
+      commit: string,
+      shown: string,
+    ) => Effect.Effect<string, Missing | WrongState>
     /** Its runs end; removed, it has left: only who has nobody working for it can be (S3-57). */
     readonly stop: (
       agent: Agent,
@@ -134,7 +146,7 @@ export class Team extends Context.Service<
           workspaces.under(parent, thinker, wanted.workspaceSubdir ?? null),
           (message) => bad("workspace_subdir", message),
         )
-        return { ...chosen, kind: "program" as const, children, workspace: place.path, subdir: place.subdir }
+        return { ...chosen, kind: "program" as const, children, ...place }
       })
 
       /** It was made a moment ago, by the house: no file owns it. */
@@ -142,6 +154,8 @@ export class Team extends Context.Service<
         Effect.catchTag(agents.change(id, change), "OwnedByFile", Effect.die)
 
       const spawn: Team["Service"]["spawn"] = Effect.fn("Team.spawn")(function* (parent, wanted, run) {
+        if (parent.retiredAt !== null)
+          return yield* new WrongState({ detail: `${parent.name} has left: nobody works for it any more.` })
         yield* fresh(parent, wanted.name)
         yield* bounded(parent)
         const role: AgentRole = wanted.role ?? "worker"
@@ -231,7 +245,29 @@ export class Team extends Context.Service<
         return { stopped: open.length }
       })
 
-      return Team.of({ spawn, say, activity, stop })
+      const worker = Effect.fnUntraced(function* (self: Agent, name: string | undefined) {
+        if (name === undefined || nameKey(name) === nameKey(self.name)) return self
+        const child = yield* tree.child(self, name)
+        if ((yield* tree.shown(child)).state === "busy")
+          return yield* new WrongState({
+            detail: `${child.name} works at this moment: ask again when its turn is over.`,
+          })
+        return child
+      })
+      const notMerged = (name: string) => (why: string) =>
+        new WrongState({ detail: `The work of ${name} cannot be merged: ${why}.` })
+
+      const work: Team["Service"]["work"] = Effect.fn("Team.work")(function* (self, name) {
+        const agent = yield* worker(self, name)
+        return { agent, work: yield* Effect.mapError(workspaces.review(agent), notMerged(agent.name)) }
+      })
+
+      const merge: Team["Service"]["merge"] = Effect.fn("Team.merge")(function* (self, name, commit, shown) {
+        const agent = yield* nameKey(name) === nameKey(self.name) ? Effect.succeed(self) : tree.child(self, name)
+        return yield* Effect.mapError(workspaces.merge(agent, commit, shown), notMerged(agent.name))
+      })
+
+      return Team.of({ spawn, say, activity, work, merge, stop })
     }),
   )
 }

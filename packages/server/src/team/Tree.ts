@@ -95,6 +95,7 @@ export class Tree extends Context.Service<
 
       const show = Effect.fnUntraced(function* (list: ReadonlyArray<Agent>, all: ReadonlyArray<Agent>) {
         const states = yield* runs.statesOf(list.map(({ id }) => id))
+        const sessions = yield* runs.sessionsOf(list.map(({ id }) => id))
         const byId = new Map(all.map((agent) => [agent.id, agent]))
         const depthIn = (agent: Agent): number => {
           let depth = 0
@@ -115,6 +116,7 @@ export class Tree extends Context.Service<
               children: all.filter((one) => one.parent === id).map((one) => one.id),
               depth: depthIn(agent),
               thinker: thinker.kind === "program" ? thinker.program : (agent.models[0] ?? "none"),
+              session: sessions.get(id) ?? null,
               inbox: yield* inbox.count(id),
               createdAt: agent.createdAt,
             })

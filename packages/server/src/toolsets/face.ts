@@ -26,6 +26,9 @@ export interface Face {
   readonly annotations?: ToolAnnotations
   readonly timeoutMs?: number
   readonly everywhere?: true
+  readonly turns?: true
+  /** A person is asked before it runs, whoever calls it. */
+  readonly requiresApproval?: true
   readonly countedAs?: Traits["countedAs"]
   readonly tags?: ReadonlyArray<string>
   readonly wallets?: ReadonlyArray<string>
@@ -64,9 +67,11 @@ export const builtIn = (
     readonly inputSchema: Readonly<Record<string, unknown>>
     readonly effects: Traits["effects"]
     readonly timeoutMs: number | undefined
+    readonly requiresApproval?: boolean
   },
 ): ToolDefinition => {
-  const { annotations, description, effects, inputSchema, name, outputSchema, timeoutMs = 30_000 } = tool
+  const { annotations, description, effects, inputSchema, name, outputSchema, requiresApproval = false } = tool
+  const { timeoutMs = 30_000 } = tool
   return {
     name,
     description,
@@ -75,7 +80,7 @@ export const builtIn = (
     ...(outputSchema === undefined ? {} : { outputSchema }),
     riskLevel: "low",
     timeoutMs,
-    requiresApproval: false,
+    requiresApproval,
     source: "builtin",
     executionType: "internal",
     visibility: "hidden",
@@ -115,6 +120,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
     inputSchema,
     effects,
     timeoutMs,
+    requiresApproval: face.requiresApproval === true,
     ...(annotations === undefined ? {} : { annotations }),
   })
   const handler: HouseHandler = (args, call) => {
@@ -133,6 +139,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
       effects,
       reviewed: true,
       ...(everywhere && { everywhere }),
+      ...(face.turns && { turns: face.turns }),
       ...(countedAs && { countedAs }),
       ...(tags && { tags }),
       ...(wallets && { wallets }),

@@ -15,6 +15,8 @@ import { Team } from "../team/Team.ts"
 import { Tree } from "../team/Tree.ts"
 import { integer, offered, text } from "./face.ts"
 import { bare } from "./conversation.ts"
+import { teamPermits } from "./teamPermits.ts"
+import { teamWork } from "./teamWork.ts"
 
 const name = text("The agent's name", { minLength: 1, maxLength: 100 })
 const body = text("Message body", { minLength: 1 })
@@ -286,5 +288,7 @@ export const team = Effect.gen(function* () {
         return { status: input.remove === true ? "removed" : "stopped", name: child.name, runs_stopped: stopped }
       }),
     }),
+    ...(yield* teamWork(self)),
+    ...(yield* teamPermits),
   ]
 })

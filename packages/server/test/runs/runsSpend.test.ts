@@ -91,6 +91,45 @@ for (const store of stores)
           }),
       )
 
+      it.effect("an agent's day is spent by all who work for it, and each of them is stopped by it", () =>
+        Effect.gen(function* () {
+          yield* forget
+          const { admin } = yield* Guest
+          const tool = yield* priced(0.2)
+          const [boss, middle, one, two] = [
+            yield* someone("agent"),
+            yield* someone("agent"),
+            yield* someone("agent"),
+            yield* someone("agent"),
+          ]
+          yield* limit(boss.id, { perDay: { cost: 0.5 } })
+          for (const [who, parent] of [
+            [middle, boss],
+            [one, middle],
+            [two, middle],
+          ] as const)
+            yield* ask(() => admin.agents.change(who.id, { parent: parent.id, limits: { perDay: { cost: 0.5 } } }))
+          const pay = (who: typeof one) =>
+            Effect.match(
+              ask(() => who.client.tools.call(tool, { input: {} })),
+              { onFailure: (error) => (error as Error).message, onSuccess: () => "paid" },
+            )
+          assert.strictEqual(yield* pay(one), "paid")
+          assert.strictEqual(yield* pay(two), "paid")
+          assert.include(yield* pay(boss), "Its agent has spent 0.40 USD of 0.5 USD today")
+          assert.include(
+            yield* pay(two),
+            `${middle.name}, with all who work for it, has spent 0.40 USD of 0.5 USD today`,
+          )
+          yield* ask(() => admin.agents.change(middle.id, { limits: {} }))
+          assert.include(yield* pay(two), `${boss.name}, with all who work for it, has spent 0.40 USD of 0.5 USD today`)
+          // Apart from it, it has its own day.
+          yield* ask(() => admin.agents.change(two.id, { parent: null }))
+          assert.strictEqual(yield* pay(two), "paid")
+          assert.strictEqual(yield* pay(one), "paid")
+        }),
+      )
+
       it.effect("what an agent does at another's request counts against the budget of both", () =>
         Effect.gen(function* () {
           yield* forget

@@ -29,7 +29,7 @@ describe.skipIf(bwrap === undefined)("programs in a box", () => {
         const [row] = yield* ended(bot)
         assert.deepInclude(row!, { state: "completed", failure: null })
         const { items } = yield* ask(() => ada.client.spaces.messages(space.id))
-        assert.deepStrictEqual(items.at(-1)!.text.split(/\s+/), ["turn", "made", "turns", "workspaces", "0"])
+        assert.deepStrictEqual(items.at(-1)!.text.split(/\s+/), ["turn", "made", "homes", "turns", "workspaces", "0"])
         assert.isTrue(existsSync(join(folder, "workspaces", bot.id.slice(4), "made")))
       }),
     )

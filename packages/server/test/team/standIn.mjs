@@ -1,7 +1,7 @@
 // A stand-in for a command-line agent: a real MCP client that plays rules instead of thinking. Its mail comes on stdin, its
 // MCP configuration from STOA_MCP_CONFIG; what it saw and did is appended to a log beside its rules.
 import { spawn } from "node:child_process"
-import { appendFileSync, readFileSync } from "node:fs"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 
@@ -22,6 +22,7 @@ if (rule?.child) {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" })
   log({ child: child.pid })
 }
+if (rule?.write !== undefined) writeFileSync(rule.write, "written\n")
 if (rule?.print !== undefined) process.stdout.write("x".repeat(rule.print))
 if (rule?.say !== undefined && rule.first) process.stdout.write(rule.say)
 

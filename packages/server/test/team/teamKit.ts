@@ -4,7 +4,8 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { ask, Guest, house, type HouseOptions, roomy } from "../house.ts"
-import { fresh, someone } from "../spaces/spacesGuests.ts"
+import { Readers } from "../../src/store/journal/Readers.ts"
+import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 
 const standIn = fileURLToPath(new URL("./standIn.mjs", import.meta.url))
 
@@ -21,6 +22,8 @@ export interface Rule {
   readonly hang?: true
   readonly child?: true
   readonly leak?: true
+  /** A file in its workspace. */
+  readonly write?: string
   readonly print?: number
   readonly fail?: string
 }
@@ -104,4 +107,39 @@ export const programmed = Effect.fnUntraced(function* (
     }),
   )
   return bot
+})
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** An agent that the house does not start: an outside program with a token of its own. */
+export const outside = Effect.fnUntraced(function* (parent?: Someone, name?: string) {
+  const { admin } = yield* Guest
+  const bot = yield* someone("agent", name ?? fresh("agent"))
+  yield* ask(() => admin.principals.change(bot.id, { toolsets: ["team"] }))
+  if (parent !== undefined) yield* ask(() => admin.agents.change(bot.id, { parent: parent.id }))
+  return bot
+})
+
+export const use = Effect.fnUntraced(function* (who: Someone, tool: string, input: Json = {}) {
+  const call = (yield* ask(() => who.client.tools.call(tool, { input: input as never }))) as unknown as {
+    readonly output?: Json
+    readonly error?: Json
+  }
+  return call.output ?? call.error!
+})
+export const failure = (who: Someone, tool: string, input: Json) =>
+  Effect.map(use(who, tool, input), ({ message }) => String(message))
+
+export const inbox = Effect.fnUntraced(function* (who: Someone, filter: Json = {}) {
+  yield* (yield* Readers).receipt("runs")
+  const { messages } = yield* use(who, "check_inbox", filter)
+  return messages as ReadonlyArray<Readonly<Record<string, string>>>
+})
+
+/** A root, two children, and a grandchild of the first. */
+export const family = Effect.gen(function* () {
+  const root = yield* outside()
+  const [one, two, three] = [yield* outside(root), yield* outside(root), yield* outside(root)]
+  const kid = yield* outside(one)
+  return { root, one, two, three, kid }
 })

@@ -1,6 +1,7 @@
 /** Teams of agents: what `stoa agents` has beside adding and listing, and `stoa team FILE`. */
 // edge: reads a file that is named on the command line.
 import { readFileSync } from "node:fs"
+import { dirname, resolve } from "node:path"
 import type { AgentChange, AgentRole, NewTeamAgent, TeamAgent, ToolsetName } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -110,7 +111,11 @@ interface TeamFile extends Member {
 
 const readTeam = (file: string) =>
   Effect.try({
-    try: () => JSON.parse(readFileSync(file, "utf8")) as TeamFile,
+    try: () => {
+      // Programs that lie beside the file are named from there: a command has no folder of its own.
+      const here = JSON.stringify(dirname(resolve(file))).slice(1, -1)
+      return JSON.parse(readFileSync(file, "utf8").replaceAll("${here}", () => here)) as TeamFile
+    },
     catch: (cause) => `${file} cannot be read as JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
   }).pipe(Effect.catch(refused))
 

@@ -7,6 +7,7 @@ import { root } from "../../root.ts"
 import { clientSettings } from "../../Settings.ts"
 import { bridge } from "../../mcp/stdio.ts"
 import { House } from "../../mcp/house.ts"
+import { fetchOver } from "../../mcp/socket.ts"
 
 const say = (line: string): void => void process.stderr.write(`stoa: ${line}\n`)
 /** A house that was named is waited for; one of our own starts within seconds or says why not. */
@@ -28,8 +29,12 @@ export const mcp = Command.make(
       Flag.withDescription("Only the tools of this MCP server, under its own names"),
       Flag.optional,
     ),
+    socket: Flag.String("socket").pipe(
+      Flag.withDescription("The Unix socket of the house, where there is no network"),
+      Flag.optional,
+    ),
   },
-  Effect.fn(function* ({ server, toolset }) {
+  Effect.fn(function* ({ server, socket, toolset }) {
     if (Option.isSome(server) && Option.isSome(toolset)) return yield* refused("Give --toolset or --server, not both.")
     const path = Option.match(toolset, {
       onSome: (name) => `/mcp/${named(name)}`,
@@ -38,7 +43,8 @@ export const mcp = Command.make(
     const flags = yield* root
     const target = () =>
       clientSettings({ url: Option.getOrUndefined(flags.url), token: Option.getOrUndefined(flags.token) })
-    const house = new House({ target, embed: embedHere, say })
+    const through = Option.match(socket, { onSome: (path) => ({ fetch: fetchOver(path) }), onNone: () => ({}) })
+    const house = new House({ target, embed: embedHere, say, ...through })
     endOnSignal()
     yield* Effect.tryPromise({
       try: async () => {

@@ -48,6 +48,11 @@ const plain: Profile = {
   parent: null,
 }
 
+/** The ids of an agent and of all who work for it, however far down, as a part of a statement. A ring ends it. */
+export const below = (sql: SqlClient.SqlClient, agent: string) =>
+  sql`(WITH RECURSIVE branch (id) AS (SELECT CAST(${agent} AS TEXT)
+    UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id) SELECT id FROM branch)`
+
 export class Agents extends Context.Service<
   Agents,
   {
@@ -123,7 +128,8 @@ export class Agents extends Context.Service<
             persona = excluded.persona, model = excluded.model, limits = excluded.limits,
             thinker = excluded.thinker, role = excluded.role, auto_wake = excluded.auto_wake, gate = excluded.gate,
             parent = excluded.parent`)
-          yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named } })
+          const moved = named.includes("parent") ? { parent: above } : {}
+          yield* journal.append({ kind: "principal.changed", body: { principal: after.id, changes: named, ...moved } })
           // Rules of those above bind it.
           if (named.includes("parent")) yield* Effect.provideService(rightsChanged, SqlClient.SqlClient, sql)
           return after

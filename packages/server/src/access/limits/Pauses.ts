@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import { chain } from "../../store/Resolved.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { below } from "../identity/Agents.ts"
 import { Principals } from "../identity/Principals.ts"
 import { rightsBell, rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
@@ -97,11 +98,24 @@ export class Pauses extends Context.Service<
         return new Pause({ ...pause, subject })
       })
 
+      /** Those who work for an agent stop with it; a new parent raises the epoch, as a pause does. */
+      const branches = Effect.fnUntraced(function* (pauses: ReadonlyArray<Pause>) {
+        const subjects = new Map<string, string>()
+        for (const { reason, subject } of pauses) {
+          if (!subject.startsWith("agents/")) continue
+          const rows = yield* Effect.orDie(
+            sql<{ id: string }>`SELECT id FROM ${below(sql, subject.slice(7))} AS branch`,
+          )
+          for (const { id } of rows) subjects.set(`agents/${id}`, reason)
+        }
+        for (const { reason, subject } of pauses) subjects.set(subject.toLowerCase(), reason)
+        return subjects
+      })
+
       const at: Pauses["Service"]["at"] = (epoch) =>
         known?.epoch === epoch
           ? Effect.succeed(known.subjects)
-          : Effect.map(all, (pauses) => {
-              const subjects = new Map(pauses.map((one) => [one.subject.toLowerCase(), one.reason]))
+          : Effect.map(Effect.flatMap(all, branches), (subjects) => {
               known = { epoch, subjects }
               return subjects
             })

@@ -249,6 +249,7 @@ export class Catalogue extends Context.Service<
         }
         const shows = (group: ToolGroup, tools: ReadonlyArray<ReadonlySet<string>>, name: string): boolean =>
           tools.every((list, at) => listsTool(listOf(group.sets[at]!), list, name)) &&
+          (caller.turn !== undefined || group.traits.get(name)?.turns !== true) &&
           (face.kind !== "server" || group.traits.get(name)?.server === face.server)
         /** Not on this face, and answers all the same. */
         const unlisted = (name: string): Listed | undefined => {

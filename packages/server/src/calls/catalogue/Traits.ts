@@ -22,6 +22,8 @@ export interface Traits {
   readonly speaks?: "mcp"
   /** Whoever has made calls may use it at every door, listed there or not: it tells and ends one's own calls. */
   readonly everywhere?: true
+  /** Only a program in its turn has it: nobody else has anything to ask by it. */
+  readonly turns?: true
   /** The default limit its calls count against, where it is not that of every tool. */
   readonly countedAs?: "calls/memory"
   /** It reads or writes what its caller remembers: whoever erases that erases what these calls keep of it too (G-21). */

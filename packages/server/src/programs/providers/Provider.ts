@@ -14,6 +14,8 @@ export interface Turn {
   readonly session: string | null
   /** Our MCP server, as this turn reaches it. */
   readonly server: MCPEntry
+  /** The house answers what the program would ask a person at a terminal: it has the tool `permit_use`. */
+  readonly permits: boolean
   /** A folder of this turn: what is put there is gone with it. */
   readonly folder: string
 }

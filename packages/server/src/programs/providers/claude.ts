@@ -3,7 +3,7 @@ import { linesOf, microsOf, numberOf, type Provider, record, textOf } from "./Pr
 
 export const claude: Provider = {
   network: true,
-  line: ({ folder, session, system, text, thinker }) => ({
+  line: ({ folder, permits, session, system, text, thinker }) => ({
     command: "claude",
     args: [
       "-p",
@@ -16,6 +16,8 @@ export const claude: Provider = {
       // Our own tools are judged by the house.
       "--allowedTools",
       "mcp__stoa",
+      // What it may not do by itself, it asks the house, and that a person.
+      ...(permits ? ["--permission-prompt-tool", "mcp__stoa__permit_use"] : []),
       "--append-system-prompt",
       system,
       ...(session === null ? [] : ["--resume", session]),

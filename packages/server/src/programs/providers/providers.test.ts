@@ -10,6 +10,7 @@ const turn = (more: Partial<Turn> = {}): Turn => ({
   system: "You are worker.",
   session: null,
   server: { type: "http", url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer t" } },
+  permits: false,
   folder: "/turn",
   ...more,
 })

@@ -94,7 +94,7 @@ export class Waits extends Context.Service<
     readonly ring: (
       waiting: PrincipalId,
       awaited: ReadonlyArray<PrincipalId>,
-      /** A request that is answered in the same moment holds nobody any more. */
+      /** A request that is answered in the same moment does not wait for the one who answers any more. */
       answered?: string,
     ) => Effect.Effect<ReadonlyArray<PrincipalId>>
     /** Somebody will not answer any more. `message`: the one that woke it; none, where it has left. */

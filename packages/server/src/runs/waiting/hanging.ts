@@ -2,6 +2,8 @@
 import type { MessageId, PrincipalId } from "@stoa/contract"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { lockName } from "../../store/database/Locks.ts"
+import { wayBack } from "./waiting.ts"
 
 /** In place of a call: the wait hangs on its run. */
 export const hanging = ""
@@ -30,28 +32,20 @@ export const makeHanging = (sql: SqlClient.SqlClient) => {
     )
 
   const ring = Effect.fnUntraced(function* (waiting: PrincipalId, awaited: ReadonlyArray<PrincipalId>, without = "") {
+    // Two who asked each other at the same moment would both find nothing.
+    yield* Effect.orDie(lockName(sql, "waits", "ring"))
     const edges = yield* Effect.orDie(
       sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w
         JOIN wait_parties p ON p.wait = w.id
         WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND p.state = 'awaited'
-        AND w.message <> ${without}`,
+        AND NOT (w.message = ${without} AND (p.principal = ${waiting}
+          OR w.needed <= 1 + (SELECT count(*) FROM wait_replies r WHERE r.wait = w.id)))`,
     )
-    const next = Map.groupBy(edges, ({ agent }) => agent)
-    for (const first of awaited) {
-      const way: Array<PrincipalId> = []
-      const seen = new Set<string>()
-      const reaches = (at: PrincipalId): boolean => {
-        if (at === waiting) return true
-        if (seen.has(at)) return false
-        seen.add(at)
-        way.push(at)
-        if ((next.get(at) ?? []).some(({ principal }) => reaches(principal))) return true
-        way.pop()
-        return false
-      }
-      if (reaches(first)) return way
-    }
-    return []
+    return wayBack(
+      edges.map(({ agent, principal }) => [agent, principal] as const),
+      waiting,
+      awaited,
+    )
   })
 
   return { oldest, isWaiting, isAwaited, ring }

@@ -88,3 +88,24 @@ export const ringed = (edges: ReadonlyArray<readonly [from: string, to: string]>
   }
   return found
 }
+
+/** The way from one of those who would be awaited back to who would wait, by who waits for whom; empty, where there is none. */
+export const wayBack = <Id extends string>(
+  edges: ReadonlyArray<readonly [from: Id, to: Id]>,
+  waiting: Id,
+  awaited: ReadonlyArray<Id>,
+): ReadonlyArray<Id> => {
+  const next = Map.groupBy(edges, ([from]) => from)
+  const seen = new Set<Id>()
+  const way: Array<Id> = []
+  const reaches = (at: Id): boolean => {
+    if (at === waiting) return true
+    if (seen.has(at)) return false
+    seen.add(at)
+    way.push(at)
+    if ((next.get(at) ?? []).some(([, to]) => reaches(to))) return true
+    way.pop()
+    return false
+  }
+  return awaited.some(reaches) ? way : []
+}

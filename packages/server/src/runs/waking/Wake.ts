@@ -5,7 +5,7 @@
 import type { Event, EventBody, MemoryId, PrincipalId, RunId } from "@stoa/contract"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Agents } from "../../access/identity/Agents.ts"
+import { Agents, below } from "../../access/identity/Agents.ts"
 import { Calls } from "../../calls/Calls.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -254,7 +254,12 @@ export const layerWake = Layer.effect(
       stop: "paused" | "retired",
       failure: string,
     ) {
-      const whose = agent === undefined ? sql`1 = 1` : sql`agent = ${agent}`
+      const whose =
+        agent === undefined
+          ? sql`1 = 1`
+          : stop === "paused"
+            ? sql`agent IN ${below(sql, agent)}`
+            : sql`agent = ${agent}`
       const rows = yield* Effect.orDie(
         sql<{ id: string }>`SELECT id FROM runs WHERE ${whose} AND ${sql.in("state", states)}`,
       )

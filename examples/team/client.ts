@@ -1,0 +1,39 @@
+/** What came of the team: the lead asked its builder, then its critic, and told the human. */
+import assert from "node:assert/strict"
+import { connect } from "@stoa/sdk"
+
+const { STOA_TOKEN, STOA_URL } = process.env
+assert(STOA_URL !== undefined && STOA_TOKEN !== undefined, "Set STOA_URL and STOA_TOKEN; README.md says how.")
+const house = connect({ url: STOA_URL, token: STOA_TOKEN })
+
+// #region tree
+const { items: tree } = await house.agents.tree()
+assert.deepEqual(
+  tree.map(({ depth, name, role }) => `${"  ".repeat(depth)}${name}, ${role}`),
+  ["lead, worker", "  builder, worker", "  critic, reviewer"],
+)
+// #endregion
+
+// #region wait
+/** The lead's run spans its turns: it waits in between, and holds nothing. */
+const done = async () => (await house.runs.list({ agent: "lead", state: "completed" })).items[0]
+const feed = house.feed()
+const next = feed.next()
+let run = await done()
+for (let item = await next; run === undefined && item.done !== true; item = await feed.next()) run = await done()
+await feed.return()
+assert.equal(run!.step, 3)
+// #endregion
+
+const { messages } = await house.agents.inspect("lead")
+assert.deepEqual(
+  messages.slice(-5).map(({ from, text }) => `${from}: ${text}`),
+  [
+    "lead: Build a greeting.",
+    "builder: It is in build/greeting.txt.",
+    "lead: Is it good?",
+    "critic: It is good.",
+    "lead: Done. The critic: It is good.",
+  ],
+)
+console.log("The lead asked, was answered twice, and is done.")

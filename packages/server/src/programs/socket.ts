@@ -1,0 +1,93 @@
+/**
+ * The house's MCP server for a program that has no network: a Unix socket in the folder of its turn, which is seen in its
+ * box. Only who comes with the token of this turn is let through, so that the way in is no wider than the turn.
+ */
+// edge: a socket and the requests that come by it
+import { createHash, timingSafeEqual } from "node:crypto"
+import { chmodSync, chownSync, closeSync, constants, openSync } from "node:fs"
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { join } from "node:path"
+import { Effect } from "effect"
+import type { User } from "./isolation.ts"
+
+export const socketName = "house.sock"
+/** More than a program has use for at once. */
+const mostConnections = 64
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+/** Headers of one hop, which are not passed on. */
+const ofTheHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authorization"]
+
+const passed = (headers: NodeJS.Dict<Array<string>>): Record<string, Array<string>> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values = []]) => (ofTheHop.includes(name) ? [] : [[name, values]])),
+  )
+
+const forward = (url: URL, asked: IncomingMessage, answer: ServerResponse): void => {
+  const onward = request({
+    host: url.hostname.replaceAll(/[[\]]/g, ""),
+    port: url.port,
+    path: asked.url,
+    method: asked.method,
+    headers: { ...passed(asked.headersDistinct), host: url.host },
+  })
+  onward.once("response", (heard) => {
+    answer.writeHead(heard.statusCode ?? 502, passed(heard.headersDistinct))
+    heard.on("error", () => answer.destroy())
+    heard.pipe(answer)
+  })
+  onward.once("error", () => {
+    if (answer.headersSent) answer.destroy()
+    else answer.writeHead(503).end()
+  })
+  asked.once("error", () => onward.destroy())
+  answer.once("close", () => onward.destroy())
+  asked.pipe(onward)
+}
+
+const refuse = (answer: ServerResponse): void => {
+  const detail = "Only the token of this turn comes in here: send STOA_TOKEN as a bearer token."
+  const problem = { type: "about:blank", title: "Unauthorized", status: 401, tag: "Unauthorized", detail }
+  answer
+    .writeHead(401, { "content-type": "application/problem+json", "www-authenticate": "Bearer", connection: "close" })
+    .end(JSON.stringify(problem))
+}
+
+/** Open until the scope closes, and everything that came by it with it. */
+export const openSocket = (folder: string, house: string, token: string, user: User | undefined) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly close: () => void }, string>((resume) => {
+      const url = new URL(house)
+      const wanted = digest(`Bearer ${token}`)
+      const server = createServer((asked, answer) =>
+        timingSafeEqual(digest(asked.headers.authorization ?? ""), wanted)
+          ? forward(url, asked, answer)
+          : refuse(answer),
+      )
+      server.maxConnections = mostConnections
+      // The path of a socket is short: a data folder far down is named by its descriptor, held as long as the socket is.
+      const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+      const path = join(process.platform === "linux" ? `/proc/self/fd/${fd}` : folder, socketName)
+      const close = () => {
+        server.close()
+        server.closeAllConnections()
+        closeSync(fd)
+      }
+      server.once("error", (error) => {
+        closeSync(fd)
+        resume(Effect.fail(error.message))
+      })
+      server.listen(path, () => {
+        try {
+          chmodSync(path, 0o600)
+          if (user !== undefined) chownSync(path, user.uid, user.gid)
+          resume(Effect.succeed({ close }))
+        } catch (cause) {
+          close()
+          resume(Effect.fail(String(cause)))
+        }
+      })
+    }),
+    ({ close }) => Effect.sync(close),
+  )

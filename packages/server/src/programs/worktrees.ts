@@ -1,0 +1,186 @@
+/**
+ * A worktree of a repository for each agent: a clone in its workspace, with which its program does as it likes. What came of
+ * the work is told from the files alone, by a bare repository of the house's beside it; it goes to one branch of the
+ * repository, which nobody has checked out, and nothing else of the repository is changed.
+ */
+// edge: folders
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { type Git, type GitFailure, makeGit } from "./git.ts"
+
+export interface Worktree {
+  readonly repository: string
+  /** The branch that work is merged to. */
+  readonly branch: string
+  /** Of the agent, as a part of a file name. */
+  readonly id: string
+  /** Its workspace. */
+  readonly path: string
+}
+
+/** What an agent changed, as it would be merged now. */
+export interface Work {
+  readonly commit: string
+  readonly files: ReadonlyArray<string>
+  /** What the branch would change by; nothing, where it does not fit. */
+  readonly diff: string
+  /** Where it does not fit what others have merged. */
+  readonly conflicts: ReadonlyArray<string>
+}
+
+/** A person is to read it. */
+const mostDiff = 200_000
+
+const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
+
+export const makeWorktrees = (data: string) => {
+  const folder = join(data, "gits")
+  const git: Git = makeGit(folder)
+  const words = <A>(effect: Effect.Effect<A, GitFailure>) => Effect.mapError(effect, ({ message }) => message)
+
+  const bareOf = ({ id }: Worktree): string => join(folder, `${id}.git`)
+  const inBare = (tree: Worktree, ...args: ReadonlyArray<string>) => git(["--git-dir", bareOf(tree), ...args])
+  const inRepository = ({ repository }: Worktree, ...args: ReadonlyArray<string>) => git(["-C", repository, ...args])
+  const first = (text: string): string => text.trim().split("\n")[0] ?? ""
+
+  /** Where the branch is; where the repository is, while there is no such branch. */
+  const tipOf = (tree: Worktree) =>
+    Effect.map(
+      Effect.catch(inRepository(tree, "rev-parse", "--verify", "--quiet", `refs/heads/${tree.branch}^{commit}`), () =>
+        inRepository(tree, "rev-parse", "--verify", "HEAD^{commit}"),
+      ),
+      first,
+    )
+
+  const isReady = (tree: Worktree) =>
+    existsSync(bareOf(tree))
+      ? Effect.match(inBare(tree, "rev-parse", "--verify", "--quiet", "refs/stoa/base"), {
+          onFailure: () => false,
+          onSuccess: () => true,
+        })
+      : Effect.succeed(false)
+
+  /** Made once. What a house that was killed left half done is made anew: no program has been there. */
+  const open = Effect.fnUntraced(function* (tree: Worktree) {
+    if (yield* isReady(tree)) return false
+    const bare = bareOf(tree)
+    for (const path of [bare, tree.path]) rmSync(path, { recursive: true, force: true })
+    mkdirSync(tree.path, { recursive: true, mode: 0o700 })
+    const tip = yield* tipOf(tree)
+    const objects = yield* inRepository(tree, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+    yield* git(["init", "--quiet", "--bare", "--template=", bare])
+    mkdirSync(join(bare, "objects", "info"), { recursive: true })
+    writeFileSync(join(bare, "objects", "info", "alternates"), `${first(objects)}\n`)
+    yield* git(["clone", "--quiet", "--no-hardlinks", "--template=", "--no-checkout", tree.repository, tree.path])
+    yield* git(["-C", tree.path, "checkout", "--quiet", "-B", `work-${tree.id}`, tip])
+    yield* git(["-C", tree.path, "remote", "remove", "origin"])
+    yield* inBare(tree, "update-ref", "refs/stoa/base", tip)
+    return true
+  })
+
+  /** The files of the workspace as a commit; its own `.git` is no part of them. */
+  const snapshot = Effect.fnUntraced(function* (tree: Worktree, by: string) {
+    const base = first(yield* inBare(tree, "rev-parse", "refs/stoa/base"))
+    const inTree = (...args: ReadonlyArray<string>) =>
+      git(["--git-dir", bareOf(tree), "--work-tree", tree.path, "-c", "core.bare=false", ...args], { cwd: tree.path })
+    yield* inTree("read-tree", base)
+    // What the repository ignores is no work.
+    yield* inTree("add", "--all")
+    const made = first(yield* inTree("write-tree"))
+    const before = first(yield* inBare(tree, "rev-parse", `${base}^{tree}`))
+    if (made === before) return { base, commit: base }
+    const named = { GIT_AUTHOR_NAME: by, GIT_COMMITTER_NAME: "stoa" }
+    const commit = first(
+      yield* git(["--git-dir", bareOf(tree), "commit-tree", made, "-p", base, "-m", `Work of ${by}`], { env: named }),
+    )
+    yield* inBare(tree, "update-ref", `refs/stoa/work/${commit}`, commit)
+    return { base, commit }
+  })
+
+  const merged = Effect.fnUntraced(function* (tree: Worktree, commit: string) {
+    const tip = yield* tipOf(tree)
+    return yield* Effect.match(
+      inBare(tree, "merge-tree", "--write-tree", "--name-only", "--no-messages", tip, commit),
+      {
+        onSuccess: (said) => ({ tip, tree: first(said), conflicts: [] as ReadonlyArray<string> }),
+        onFailure: ({ code, message, said }) => ({
+          tip,
+          tree: undefined,
+          conflicts: code === 1 ? lines(said).slice(1) : [message],
+        }),
+      },
+    )
+  })
+
+  const workOf = Effect.fnUntraced(function* (tree: Worktree, commit: string) {
+    const { conflicts, tip, tree: result } = yield* merged(tree, commit)
+    if (result === undefined) return { tip, result, work: { commit, files: [], diff: "", conflicts } satisfies Work }
+    const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"]
+    const files = lines(yield* inBare(tree, "diff", ...plain, "--name-only", tip, result))
+    const diff = yield* inBare(tree, "diff", ...plain, tip, result)
+    return { tip, result, work: { commit, files, diff, conflicts } satisfies Work }
+  })
+
+  const review = (tree: Worktree, by: string) =>
+    words(
+      Effect.gen(function* () {
+        const { commit } = yield* snapshot(tree, by)
+        return (yield* workOf(tree, commit)).work
+      }),
+    ).pipe(
+      Effect.filterOrFail(
+        ({ diff }) => diff.length <= mostDiff,
+        () => `more than ${mostDiff} characters have changed, which nobody reads; merge it in smaller parts`,
+      ),
+    )
+
+  const isCheckedOut = (tree: Worktree) =>
+    Effect.map(inRepository(tree, "worktree", "list", "--porcelain"), (said) =>
+      lines(said).includes(`branch refs/heads/${tree.branch}`),
+    )
+
+  /** What was shown is merged, and nothing else: a branch that has moved on since is looked at again. */
+  const merge = Effect.fnUntraced(function* (tree: Worktree, commit: string, shown: string, by: string) {
+    if (!/^[0-9a-f]{40,64}$/.test(commit)) return yield* Effect.fail("there is no such commit")
+    if (yield* words(isCheckedOut(tree)))
+      return yield* Effect.fail(
+        `the branch ${tree.branch} is checked out in ${tree.repository}; check out another one there`,
+      )
+    const { result, tip, work } = yield* words(workOf(tree, commit))
+    if (result === undefined) return yield* Effect.fail(`it does not fit: ${work.conflicts.join(", ")}`)
+    if (work.diff !== shown) return yield* Effect.fail("what would be merged is no longer what was shown; ask again")
+    return yield* words(
+      Effect.gen(function* () {
+        const parents = [tip, commit].flatMap((id) => ["-p", id])
+        const made = first(yield* inBare(tree, "commit-tree", result, ...parents, "-m", `Merge the work of ${by}`))
+        yield* inBare(tree, "update-ref", `refs/stoa/work/${made}`, made)
+        yield* inRepository(
+          tree,
+          "fetch",
+          "--quiet",
+          "--no-tags",
+          "--no-write-fetch-head",
+          bareOf(tree),
+          `refs/stoa/work/${made}`,
+        )
+        // Only where it still is what it was: whoever moved it meanwhile has not lost anything.
+        const isThere = yield* Effect.match(
+          inRepository(tree, "rev-parse", "--verify", "--quiet", `refs/heads/${tree.branch}`),
+          { onFailure: () => false, onSuccess: () => true },
+        )
+        yield* inRepository(
+          tree,
+          "update-ref",
+          `refs/heads/${tree.branch}`,
+          made,
+          isThere ? tip : "0".repeat(tip.length),
+        )
+        yield* inBare(tree, "update-ref", "refs/stoa/base", commit)
+        return made
+      }),
+    )
+  })
+
+  return { open, review, merge }
+}

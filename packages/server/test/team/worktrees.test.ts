@@ -1,0 +1,266 @@
+/** Worktrees of agents, merged when a person has seen the diff; and what a program asks before it uses a tool of its own. */
+import { execFileSync } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, Guest } from "../house.ts"
+import { dm, ended, inState } from "../runs/runsKit.ts"
+import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
+import { answersOf, logOf, outside, programmed, type Rule, setProgram, teamHouse, turnsOf, use } from "./teamKit.ts"
+
+const git = (folder: string, ...args: ReadonlyArray<string>): string =>
+  execFileSync("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] ?? "", GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+
+/** A repository with two files, whose hooks and filters leave a mark where anybody runs them. */
+const repository = Effect.gen(function* () {
+  const { folder } = yield* Guest
+  const path = join(dirname(folder), fresh("repo"))
+  const mark = `${path}.mark`
+  mkdirSync(path)
+  git(path, "init", "-q", "-b", "main")
+  writeFileSync(join(path, "a.txt"), "one\ntwo\nthree\n")
+  writeFileSync(join(path, "b.txt"), "b\n")
+  writeFileSync(join(path, ".gitattributes"), "*.txt filter=evil diff=evil\n")
+  git(path, "add", "-A")
+  git(path, "commit", "-q", "-m", "first")
+  const evil = `touch ${mark}; cat`
+  for (const [key, value] of [
+    ["filter.evil.clean", evil],
+    ["filter.evil.smudge", evil],
+    ["diff.evil.command", evil],
+    ["diff.evil.textconv", evil],
+    ["core.fsmonitor", evil],
+  ] as const)
+    git(path, "config", key, value)
+  for (const hook of ["reference-transaction", "post-checkout", "post-merge", "pre-receive", "update", "post-update"]) {
+    mkdirSync(join(path, ".git", "hooks"), { recursive: true })
+    writeFileSync(join(path, ".git", "hooks", hook), `#!/bin/sh\ntouch ${mark}\n`)
+    chmodSync(join(path, ".git", "hooks", hook), 0o755)
+  }
+  return { path, mark }
+})
+
+const shell = (script: string) => ({ program: "command" as const, command: ["/bin/sh", "-c", script] })
+
+/** An agent in a worktree of its own that does this, once. */
+const worker = Effect.fnUntraced(function* (root: Someone, repo: string, script: string) {
+  const { admin } = yield* Guest
+  const bot = yield* programmed({
+    toolsets: ["team"],
+    parent: root.name,
+    thinker: { ...shell(script), workspace: { git: repo } },
+  })
+  yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
+  assert.deepInclude((yield* ended(bot))[0]!, { state: "completed", failure: null })
+  return bot
+})
+
+const questions = Effect.gen(function* () {
+  const { admin } = yield* Guest
+  return (yield* ask(() => admin.decisions.list({ state: "open" }))).items
+})
+
+/** Asks for the merge of a child's work, and says yes to what is shown. */
+const merged = Effect.fnUntraced(function* (root: Someone, name: string) {
+  const { admin } = yield* Guest
+  const asked = yield* use(root, "merge_work", { name })
+  assert.strictEqual(asked["status"], "asked", JSON.stringify(asked))
+  const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
+  yield* ask(() => admin.decisions.answer(open.id, { verdict: "approve" }))
+  const { diff } = open.call!.input as { readonly diff: string }
+  const settled = yield* Effect.gen(function* () {
+    for (;;) {
+      const call = yield* ask(() => admin.calls.get(asked["call"] as string))
+      if (call.state !== "waiting" && call.state !== "running") return call
+      yield* Effect.sleep(20)
+    }
+  })
+  return { diff, settled }
+})
+
+layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestServices: true, timeout: 90_000 })(
+  "worktrees and permits",
+  (it) => {
+    it.effect(
+      "each has a worktree of its own; a person sees the diff, and only that is merged, to a branch of its own",
+      () =>
+        Effect.gen(function* () {
+          const { folder } = yield* Guest
+          const { mark, path } = yield* repository
+          const root = yield* outside()
+          const one = yield* worker(root, path, `sed -i s/one/ONE/ a.txt; echo new > c.txt; git log --oneline | wc -l`)
+          const two = yield* worker(root, path, `cat a.txt; sed -i s/three/THREE/ a.txt`)
+          const of = (bot: { readonly id: string }) => join(folder, "workspaces", bot.id.slice(4))
+          assert.strictEqual(readFileSync(join(of(one), "a.txt"), "utf8"), "ONE\ntwo\nthree\n")
+          assert.strictEqual(readFileSync(join(of(two), "a.txt"), "utf8"), "one\ntwo\nTHREE\n")
+          const first = yield* merged(root, one.name)
+          assert.include(first.diff, "-one\n+ONE")
+          assert.include(first.diff, "+++ b/c.txt")
+          assert.strictEqual(first.settled.state, "done")
+          // Both fit: the second is shown against what is there by now.
+          const second = yield* merged(root, two.name)
+          assert.notInclude(second.diff, "ONE\n+")
+          assert.include(second.diff, "+THREE")
+          assert.strictEqual(second.settled.state, "done")
+          assert.strictEqual(git(path, "show", "stoa:a.txt"), "ONE\ntwo\nTHREE\n")
+          assert.strictEqual(git(path, "show", "stoa:c.txt"), "new\n")
+          // Nothing else of the repository has changed, and nothing of it was run.
+          assert.strictEqual(git(path, "-c", "core.fsmonitor=false", "rev-list", "--count", "main").trim(), "1")
+          assert.strictEqual(readFileSync(join(path, "a.txt"), "utf8"), "one\ntwo\nthree\n")
+          assert.isFalse(existsSync(mark))
+          assert.deepInclude(yield* use(root, "merge_work", { name: one.name }), { status: "unchanged" })
+        }),
+    )
+
+    it.effect("what does not fit is told, file by file, and nothing is lost; what is denied is not merged", () =>
+      Effect.gen(function* () {
+        const { admin, folder } = yield* Guest
+        const { mark, path } = yield* repository
+        const root = yield* outside()
+        const one = yield* worker(root, path, `sed -i s/two/TWO/ a.txt`)
+        const two = yield* worker(root, path, `sed -i s/two/zwei/ a.txt; echo b2 > b.txt`)
+        const asked = yield* use(root, "merge_work", { name: two.name })
+        const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
+        yield* ask(() => admin.decisions.answer(open.id, { verdict: "deny" }))
+        assert.throws(() => git(path, "rev-parse", "--verify", "stoa"))
+        assert.strictEqual((yield* merged(root, one.name)).settled.state, "done")
+        assert.deepStrictEqual(yield* use(root, "merge_work", { name: two.name }), {
+          status: "conflict",
+          name: two.name,
+          conflicts: ["a.txt"],
+        })
+        assert.strictEqual(readFileSync(join(folder, "workspaces", two.id.slice(4), "b.txt"), "utf8"), "b2\n")
+        assert.strictEqual(git(path, "show", "stoa:a.txt"), "one\nTWO\nthree\n")
+        // What was asked before the branch moved is not what would be merged now.
+        const three = yield* worker(root, path, `echo mine > d.txt`)
+        const first = yield* use(root, "merge_work", { name: three.name })
+        const four = yield* worker(root, path, `echo other > d.txt`)
+        assert.strictEqual((yield* merged(root, four.name)).settled.state, "done")
+        const late = (yield* questions).find(({ call }) => call?.id === first["call"])!
+        yield* ask(() => admin.decisions.answer(late.id, { verdict: "approve" }))
+        const call = yield* Effect.gen(function* () {
+          for (;;) {
+            const found = yield* ask(() => admin.calls.get(first["call"] as string))
+            if (found.state === "failed") return found
+            assert.notStrictEqual(found.state, "done")
+            yield* Effect.sleep(20)
+          }
+        })
+        assert.match(call.error!.message, /does not fit|no longer what was shown/)
+        assert.strictEqual(git(path, "show", "stoa:d.txt"), "other\n")
+        assert.isFalse(existsSync(mark))
+      }),
+    )
+
+    it.effect(
+      "a .git that a program has turned against the house is not read, and no link leads out of the worktree",
+      () =>
+        Effect.gen(function* () {
+          const { folder } = yield* Guest
+          const { path } = yield* repository
+          const root = yield* outside()
+          const mark = join(dirname(folder), fresh("owned"))
+          const secret = join(dirname(folder), fresh("secret"))
+          writeFileSync(secret, "not yours\n")
+          const evil = yield* worker(
+            root,
+            path,
+            `git config core.fsmonitor 'touch ${mark}'; git config core.hooksPath $PWD/h; mkdir h; printf '#!/bin/sh\\ntouch ${mark}\\n' > h/post-checkout
+           cp h/post-checkout h/reference-transaction; chmod +x h/*; git config filter.evil.clean 'touch ${mark}; cat'
+           ln -s ${secret} link; ln -s ${dirname(secret)} around; git init -q nested; git -C nested -c user.name=n -c user.email=n@localhost commit -q --allow-empty -m x; git -C nested config core.fsmonitor 'touch ${mark}'
+           echo x > nested/file; mkfifo pipe`,
+          )
+          const { diff, settled } = yield* merged(root, evil.name)
+          assert.strictEqual(settled.state, "done")
+          assert.notInclude(diff, "not yours")
+          assert.include(diff, "new file mode 120000")
+          assert.isFalse(existsSync(mark))
+          assert.notInclude(git(path, "ls-tree", "-r", "--name-only", "stoa"), ".git/")
+        }),
+    )
+
+    it.effect("a program is told by its own merge: it asks, ends its turn, and hears what came of it", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { path } = yield* repository
+        const ada = yield* someone()
+        const bot = yield* programmed({
+          toolsets: ["team"],
+          thinker: { workspace: { git: path, branch: "agents/done" } },
+        })
+        const rules: ReadonlyArray<Rule> = [
+          { when: { agent: bot.name, text: "Result of apply_work" }, say: "merged" },
+          { when: { agent: bot.name }, write: "e.txt", call: [{ tool: "merge_work" }], say: "asked" },
+        ]
+        yield* setProgram(rules)
+        const space = yield* dm(ada, bot)
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "work" }))
+        yield* inState(bot, "waiting_tool")
+        const [asked] = yield* answersOf(bot, "merge_work")
+        assert.deepInclude(asked!, { status: "asked", files: ["e.txt"] })
+        const open = (yield* questions).find(({ call }) => call?.id === asked!["call"])!
+        assert.include(JSON.stringify(open.call!.input), "+++ b/e.txt")
+        yield* ask(() => admin.decisions.answer(open.id, { verdict: "approve" }))
+        assert.strictEqual((yield* ended(bot))[0]!.state, "completed")
+        assert.match((yield* turnsOf(bot))[1]!, /^Result of apply_work .*\n.*"merged"/)
+        assert.strictEqual(git(path, "show", "agents/done:e.txt"), "written\n")
+      }),
+    )
+
+    it.effect("a program's own question is a decision: a no that says so, and the answer when it asks again", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const ada = yield* someone()
+        const bot = yield* programmed({ toolsets: ["team"] })
+        const wants = (command: string) => ({
+          tool: "permit_use",
+          input: { tool_name: "Bash", input: { command }, tool_use_id: "toolu_1" },
+        })
+        yield* setProgram([
+          {
+            when: { agent: bot.name, text: "Result of allow_use" },
+            call: [wants("make"), wants("rm -rf /")],
+            say: "done",
+          },
+          { when: { agent: bot.name }, list: true, call: [wants("make")] },
+        ])
+        const space = yield* dm(ada, bot)
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "build it" }))
+        yield* inState(bot, "waiting_tool")
+        assert.include((yield* logOf(bot)).find(({ tools }) => tools !== undefined)!.tools!, "permit_use")
+        const [first] = yield* answersOf(bot, "permit_use")
+        assert.strictEqual(first!["behavior"], "deny")
+        assert.match(String(first!["message"]), /A person has been asked\. End your turn now/)
+        const open = (yield* questions).find(({ call }) => call?.tool === "allow_use")!
+        assert.deepStrictEqual(open.call!.input, { tool: "Bash", input: { command: "make" } })
+        yield* ask(() => admin.decisions.answer(open.id, { verdict: "approve" }))
+        // The second question is another, and waits for another answer.
+        const other = yield* Effect.gen(function* () {
+          for (;;) {
+            const found = (yield* questions).find(({ call }) => call?.tool === "allow_use")
+            if (found !== undefined && found.id !== open.id) return found
+            yield* Effect.sleep(20)
+          }
+        })
+        yield* ask(() => admin.decisions.answer(other.id, { verdict: "deny", note: "never" }))
+        yield* ended(bot)
+        const [, second, third] = yield* answersOf(bot, "permit_use")
+        assert.deepStrictEqual(second, { behavior: "allow", updatedInput: { command: "make" } })
+        assert.strictEqual(third!["behavior"], "deny")
+        // Nobody but a program in its turn has it.
+        const plain = yield* outside()
+        const { items } = yield* ask(() => plain.client.tools.list())
+        assert.isFalse(items.some(({ name }) => name === "permit_use"))
+        const refused = yield* Effect.flip(
+          ask(() => plain.client.tools.call("permit_use", { input: { tool_name: "x", input: {} } })),
+        )
+        assert.strictEqual((refused as { readonly status: number }).status, 404)
+      }),
+    )
+  },
+)
