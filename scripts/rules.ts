@@ -30,7 +30,7 @@ interface File {
 type Visitor = Record<string, (node: Node) => void>
 
 /** Where each process reads its environment; nothing else does. */
-const readsEnvironment = /\/packages\/(server|cli|sdk)\/src\/(testing\/)?Settings\.ts$/
+const readsEnvironment = /\/packages\/(server|cli|sdk)\/src\/((testing|mcp)\/)?Settings\.ts$/
 
 const atTheEdge = (file: File) => /^\/\/ edge: \S/m.test(file.sourceCode.text.split("\n", 10).join("\n"))
 

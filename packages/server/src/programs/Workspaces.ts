@@ -16,7 +16,7 @@ import { makeWorktrees, type Work, type Worktree } from "./worktrees.ts"
 export type { Work } from "./worktrees.ts"
 
 /** A folder that no program can replace, and where in it the work is done. */
-export interface Place {
+interface Place {
   readonly path: string
   readonly subdir: string
 }

@@ -60,11 +60,10 @@ export const openSocket = (folder: string, house: string, token: string, user: U
     Effect.callback<{ readonly close: () => void }, string>((resume) => {
       const url = new URL(house)
       const wanted = digest(`Bearer ${token}`)
-      const server = createServer((asked, answer) =>
-        timingSafeEqual(digest(asked.headers.authorization ?? ""), wanted)
-          ? forward(url, asked, answer)
-          : refuse(answer),
-      )
+      // Whether the house is there is told to anybody, as at its own door.
+      const mayCome = ({ headers, method, url: path }: IncomingMessage): boolean =>
+        (method === "GET" && path === "/readyz") || timingSafeEqual(digest(headers.authorization ?? ""), wanted)
+      const server = createServer((asked, answer) => (mayCome(asked) ? forward(url, asked, answer) : refuse(answer)))
       server.maxConnections = mostConnections
       // The path of a socket is short: a data folder far down is named by its descriptor, held as long as the socket is.
       const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)

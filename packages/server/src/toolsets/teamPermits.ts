@@ -47,8 +47,7 @@ export const teamPermits = Effect.gen(function* () {
         // The same question in the same run is the same call: what was answered holds there, and no further.
         const request = { tool: "allow_use", input: { tool, input }, key: `permit:${run?.id ?? ""}:${digest}`, wait: 0 }
         const found = yield* Effect.result(calls.call(request))
-        if (found._tag === "Failure")
-          return no("message" in found.failure ? found.failure.message : "It is refused.")
+        if (found._tag === "Failure") return no("message" in found.failure ? found.failure.message : "It is refused.")
         const { error, input: approved, state } = callFrom(found.success)
         if (state === "done") return { behavior: "allow", updatedInput: (approved as Fields)["input"] ?? input }
         return no(error === undefined ? asked : error.message)

@@ -53,31 +53,33 @@ const toolCall = (name: string, input: Json, more: Json = {}) => ({
 
 for (const store of stores)
   layer(teamHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`clauses of a team on ${store}`, (it) => {
-    it.effect("S3-03 S3-04 S3-06 X-27 one server, many at once: each acts as itself, and a forged id changes nothing", () =>
-      Effect.gen(function* () {
-        const { kid, one, root, three, two } = yield* family
-        const all = [root, one, two, three, kid]
-        const seen = yield* Effect.forEach(all.concat(all), (who) => use(who, "whoami"), { concurrency: "unbounded" })
-        assert.deepStrictEqual(
-          seen.map(({ name }) => name),
-          all.concat(all).map(({ name }) => name),
-        )
-        // In the arguments, in what a client may say beside them, and as a session that is another's.
-        assert.strictEqual(
-          yield* statusOf(() => one.client.tools.call("whoami", { input: { agent_id: two.id, session_id: two.id } })),
-          400,
-        )
-        for (const forged of [
-          yield* mcp(one, toolCall("whoami", {}, { _meta: { "stoa/agent": two.id, agentId: two.id } })),
-          yield* mcp(one, toolCall("whoami", {}), { "x-agent": two.name, "stoa-agent": two.id }),
-        ])
-          assert.strictEqual(forged.result.structuredContent["name"], one.name)
-        const sent = yield* use(one, "send_message", { recipient: two.name, text: "as myself", sync: false })
-        assert.deepStrictEqual(
-          (yield* inbox(two)).map(({ from, message_id }) => [from, message_id]),
-          [[one.name, sent["message_id"]]],
-        )
-      }),
+    it.effect(
+      "S3-03 S3-04 S3-06 X-27 one server, many at once: each acts as itself, and a forged id changes nothing",
+      () =>
+        Effect.gen(function* () {
+          const { kid, one, root, three, two } = yield* family
+          const all = [root, one, two, three, kid]
+          const seen = yield* Effect.forEach(all.concat(all), (who) => use(who, "whoami"), { concurrency: "unbounded" })
+          assert.deepStrictEqual(
+            seen.map(({ name }) => name),
+            all.concat(all).map(({ name }) => name),
+          )
+          // In the arguments, in what a client may say beside them, and as a session that is another's.
+          assert.strictEqual(
+            yield* statusOf(() => one.client.tools.call("whoami", { input: { agent_id: two.id, session_id: two.id } })),
+            400,
+          )
+          for (const forged of [
+            yield* mcp(one, toolCall("whoami", {}, { _meta: { "stoa/agent": two.id, agentId: two.id } })),
+            yield* mcp(one, toolCall("whoami", {}), { "x-agent": two.name, "stoa-agent": two.id }),
+          ])
+            assert.strictEqual(forged.result.structuredContent["name"], one.name)
+          const sent = yield* use(one, "send_message", { recipient: two.name, text: "as myself", sync: false })
+          assert.deepStrictEqual(
+            (yield* inbox(two)).map(({ from, message_id }) => [from, message_id]),
+            [[one.name, sent["message_id"]]],
+          )
+        }),
     )
 
     it.effect("S3-37 mail is from a name: an agent's own, USER for a human, system for the house", () =>
@@ -129,43 +131,38 @@ for (const store of stores)
       }),
     )
 
-    it.effect(
-      "S3-54 an agent has its session, parent, children, role and state; who has left does nothing more",
-      () =>
-        Effect.gen(function* () {
-          const { admin } = yield* Guest
-          const { kid, one, root } = yield* family
-          const shown = (who: { readonly id: string }) =>
-            Effect.map(
-              ask(() => admin.agents.tree()),
-              ({ items }) => items.find(({ id }) => id === who.id),
-            )
-          assert.deepInclude((yield* shown(one))!, {
-            name: one.name,
-            parent: root.id,
-            children: [kid.id],
-            role: "worker",
-            state: "idle",
-            depth: 1,
-            session: null,
-          })
-          const agent = yield* ask(() => admin.agents.get(one.id))
-          assert.deepInclude(agent, { id: one.id, persona: null, thinker: { kind: "model" } })
-          yield* ask(() => admin.agents.stop(kid.id, { remove: true }))
-          assert.isUndefined(yield* shown(kid))
-          assert.strictEqual((yield* ask(() => admin.agents.inspect(kid.id))).agent.state, "terminated")
-          // From terminated there is no way back, and nobody works for it or writes to it.
-          assert.strictEqual(yield* statusOf(() => kid.client.tools.call("whoami", { input: {} })), 401)
-          assert.strictEqual(yield* statusOf(() => admin.agents.change(kid.id, { role: "reviewer" })), 409)
-          assert.strictEqual(
-            yield* statusOf(() => admin.agents.spawn(kid.id, { name: fresh("x"), instructions: "Work." })),
-            409,
+    it.effect("S3-54 an agent has its session, parent, children, role and state; who has left does nothing more", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const { kid, one, root } = yield* family
+        const shown = (who: { readonly id: string }) =>
+          Effect.map(
+            ask(() => admin.agents.tree()),
+            ({ items }) => items.find(({ id }) => id === who.id),
           )
-          assert.match(
-            yield* failure(one, "send_message", { recipient: kid.name, text: "x" }),
-            /one hop|no agent|left/i,
-          )
-        }),
+        assert.deepInclude((yield* shown(one))!, {
+          name: one.name,
+          parent: root.id,
+          children: [kid.id],
+          role: "worker",
+          state: "idle",
+          depth: 1,
+          session: null,
+        })
+        const agent = yield* ask(() => admin.agents.get(one.id))
+        assert.deepInclude(agent, { id: one.id, persona: null, thinker: { kind: "model" } })
+        yield* ask(() => admin.agents.stop(kid.id, { remove: true }))
+        assert.isUndefined(yield* shown(kid))
+        assert.strictEqual((yield* ask(() => admin.agents.inspect(kid.id))).agent.state, "terminated")
+        // From terminated there is no way back, and nobody works for it or writes to it.
+        assert.strictEqual(yield* statusOf(() => kid.client.tools.call("whoami", { input: {} })), 401)
+        assert.strictEqual(yield* statusOf(() => admin.agents.change(kid.id, { role: "reviewer" })), 409)
+        assert.strictEqual(
+          yield* statusOf(() => admin.agents.spawn(kid.id, { name: fresh("x"), instructions: "Work." })),
+          409,
+        )
+        assert.match(yield* failure(one, "send_message", { recipient: kid.name, text: "x" }), /one hop|no agent|left/i)
+      }),
     )
 
     it.effect("S3-56 a team is the children of one parent: it is another after a move", () =>
@@ -290,7 +287,10 @@ for (const store of stores)
           const sent = yield* use(root, "send_message", { recipient: one.name, text: "for the log", sync: false })
           const id = `msg_${String(sent["message_id"])}`
           for (;;) {
-            const { data, event } = (yield* Queue.take(frames)) as { readonly event?: string; readonly data?: { readonly kind: string; readonly body: { readonly message: { readonly id: string } } } }
+            const { data, event } = (yield* Queue.take(frames)) as unknown as {
+              readonly event?: string
+              readonly data?: { readonly kind: string; readonly body: { readonly message: { readonly id: string } } }
+            }
             assert.notStrictEqual(event, "message.created")
             if (event === "message.enqueued" && data!.body.message.id === id) {
               assert.strictEqual(data!.kind, "message.created")

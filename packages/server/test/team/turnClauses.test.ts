@@ -58,7 +58,9 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
             })),
           )
           // They hold every slot: whatever comes, others get them back.
-          yield* Effect.addFinalizer(() => Effect.forEach(bots, ({ id }) => Effect.ignore(ask(() => admin.agents.stop(id, {})))))
+          yield* Effect.addFinalizer(() =>
+            Effect.forEach(bots, ({ id }) => Effect.ignore(ask(() => admin.agents.stop(id, {})))),
+          )
           for (const { id } of bots) yield* ask(() => admin.agents.trigger(id, { text: "go" }))
           for (const bot of bots) yield* hanging(bot)
           const live = (yield* Effect.forEach(bots, logOf)).flat().flatMap(({ pid }) => pid ?? [])

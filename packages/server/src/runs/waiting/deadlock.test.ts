@@ -80,7 +80,9 @@ const world = (seed: number, rule = true) => {
       message === replyTo && needed <= replies.length + 1
         ? []
         : parties.flatMap(({ principal, state }) =>
-            state !== "awaited" || (message === replyTo && principal === answeredBy) ? [] : [[agent, principal] as const],
+            state !== "awaited" || (message === replyTo && principal === answeredBy)
+              ? []
+              : [[agent, principal] as const],
           ),
     )
 
