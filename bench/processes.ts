@@ -50,8 +50,12 @@ export interface House {
   readonly token: string
   readonly pid: number
   readonly stop: () => Promise<void>
+  /** Ends it as kill -9 does. */
+  readonly kill: () => Promise<void>
   /** What it holds after collecting garbage. Only of a house that was started with `memoryProbe`. */
   readonly memory: () => Promise<NodeJS.MemoryUsage>
+  /** How many statements it has given to SQLite on its event loop. Only of one that was started with `statementProbe`. */
+  readonly statements: () => Promise<number>
 }
 
 export interface HouseOptions {
@@ -59,11 +63,14 @@ export interface HouseOptions {
   readonly config?: object
   /** The address of a Postgres database; a SQLite file in its folder, if not given. */
   readonly database?: string
-  readonly env?: Record<string, string>
+  /** Settings beside the usual ones. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const probe = `process.on("message",(asked)=>{if(asked==="memory"){gc();gc();process.send(process.memoryUsage())}})`
 export const memoryProbe = ["--expose-gc", "--import", `data:text/javascript,${encodeURIComponent(probe)}`]
+const counting = `import{StatementSync as S}from"node:sqlite";let n=0;for(const k of["run","all","get","iterate"]){const f=S.prototype[k];S.prototype[k]=function(...a){n++;return f.apply(this,a)}}process.on("message",(asked)=>{if(asked==="statements")process.send(n)})`
+export const statementProbe = ["--import", `data:text/javascript,${encodeURIComponent(counting)}`]
 
 /** The limits out of the way. */
 export const roomy = { limits: [{ principal: "*", resource: "*", count: 10_000_000, seconds: 60 }] }
@@ -95,17 +102,23 @@ export const startHouse = async (data: string, options: HouseOptions = {}): Prom
     })
     child.once("exit", (code) => reject(new Error(`the house did not start: exit ${code}`)))
   })
-  const token = readFileSync(join(data, "admin.token"), "utf8").trim()
+  const token = options.env?.["STOA_ADMIN_TOKEN"] ?? readFileSync(join(data, "admin.token"), "utf8").trim()
   const stop = async () => {
     child.kill("SIGTERM")
     await ended(child)
   }
-  const memory = (): Promise<NodeJS.MemoryUsage> =>
+  const kill = async () => {
+    child.kill("SIGKILL")
+    await ended(child)
+  }
+  const asked = <A>(question: string): Promise<A> =>
     new Promise((resolve) => {
-      child.once("message", (answer) => resolve(answer as NodeJS.MemoryUsage))
-      child.send("memory")
+      child.once("message", (answer) => resolve(answer as A))
+      child.send(question)
     })
-  return { port, token, pid: child.pid!, stop, memory }
+  const memory = () => asked<NodeJS.MemoryUsage>("memory")
+  const statements = () => asked<number>("statements")
+  return { port, token, pid: child.pid!, stop, kill, memory, statements }
 }
 
 export interface Child {

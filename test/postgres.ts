@@ -43,7 +43,7 @@ const freePort = async (): Promise<number> => {
 // may still ignore SIGINT, hence the loop.
 const keep = `trap '' INT HUP TERM
 initdb -U postgres -A trust -E UTF8 --no-locale --no-sync >/dev/null && { postgres "$@" & p=$!; }
-read _
+while read _; do kill -QUIT $p; wait $p; postgres "$@" & p=$!; done
 while [ "$p" ] && kill -INT $p 2>/dev/null; do sleep 0.1; done
 cd /; rm -rf "$PGDATA"`
 
@@ -76,7 +76,13 @@ export const startPostgres = async (
     await stop()
     throw error
   }
-  return { data, url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop }
+  /** Down at once, as after a crash, and up again: whoever was connected is not any more. */
+  const restart = async () => {
+    const again = ready(keeper)
+    keeper.stdin.write("\n")
+    await again
+  }
+  return { data, url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop, restart }
 }
 
 const ready = (p: ChildProcess) =>

@@ -6,6 +6,7 @@ const children = {
   bare: () => import("./bare.ts"),
   load: () => import("./load.ts"),
   roads: () => import("./roads.ts"),
+  runner: () => import("./runner.ts"),
   subscribers: () => import("./subscribers.ts"),
 }
 export type ChildName = keyof typeof children

@@ -193,6 +193,8 @@ export const kinds = {
     durationMs: Schema.Int,
     /** Where it was made; absent in events of older houses. */
     space: Schema.optionalKey(Schema.NullOr(SpaceId)),
+    /** It was written down with its end: nobody can have waited for it. */
+    whole: Schema.optionalKey(Schema.Literal(true)),
   }),
   "run.queued": kind("concerned", 90, { ...aRun, trigger: TriggerKind }),
   // That an agent has begun and has ended is seen where it was called; what it thinks is not (S1-74).

@@ -2,7 +2,7 @@
 // edge: looks at the data folder's mode, and at the database file.
 import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { type Acceptable, type AllowList, type Finding, Report } from "@stoa/contract"
+import { type Acceptable, type Agent, type AllowList, type Finding, Report } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AllowLists, wholeServer } from "./access/rights/AllowLists.ts"
@@ -10,6 +10,7 @@ import { Audit } from "./access/audit/Audit.ts"
 import { Rules } from "./access/rights/Rules.ts"
 import { Secrets } from "./access/secrets/Secrets.ts"
 import { migrations } from "./Migrations.ts"
+import { agentNotes } from "./runs/AgentNotes.ts"
 import { Folder } from "./store/Folder.ts"
 import { Journal } from "./store/journal/Journal.ts"
 import { Readers } from "./store/journal/Readers.ts"
@@ -194,7 +195,23 @@ const runs = Effect.gen(function* () {
     : warn("runs", `${letters[0]!.n} events woke nobody (stoa runs letters); ${said}`)
 })
 
-const rooms = Effect.all([audit, clock, readers, timers, runs, embedding, secrets, allowLists, rules])
+// Asked of the tables too: a limit that is looser than its agent's toolset changes nothing, and is easily taken for one.
+const agentLimits = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(
+    sql<{ name: string; toolsets: string; limits: string }>`SELECT p.name, p.toolsets, a.limits FROM agents a
+      JOIN principals p ON p.id = a.principal WHERE p.retired_at IS NULL ORDER BY p.name`,
+  )
+  const said = rows.flatMap(({ limits, name, toolsets }) => {
+    const agent = { limits: JSON.parse(limits), toolsets: JSON.parse(toolsets) } as Pick<Agent, "limits" | "toolsets">
+    return agentNotes(agent).map((note) => `${name}: ${note}`)
+  })
+  return said.length === 0
+    ? ok("agents", "every limit of theirs is in force")
+    : warn("agents", `${said.join(" ")} Lower the limit, or give it another toolset`)
+})
+
+const rooms = Effect.all([audit, clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules])
 
 /** What an operator vouches for is in the journal, and so in the audit. */
 export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Acceptable) {

@@ -40,6 +40,7 @@ import teams from "./team/migrations/0096_teams.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import payers from "./runs/migrations/0086_payers.ts"
+import sessionRuns from "./runs/migrations/0125_session_runs.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
 import type { Migrations } from "./store/Schemas.ts"
@@ -110,4 +111,5 @@ export const migrations: Migrations = {
   "0104_pinned_at": pinnedAt,
   "0110_demo": demo,
   "0111_model_sources": modelSources,
+  "0125_session_runs": sessionRuns,
 }

@@ -66,9 +66,15 @@ const table = {
   ),
   monthBudget: setting(
     "STOA_MONTH_BUDGET",
-    "absent",
+    "200",
     "What all agents together may spend in a month, in US dollars, on models and on tools with a price; then no run thinks on.",
-    (env) => Config.option(Config.Number(env)),
+    (env) => Config.Number(env).pipe(Config.withDefault(200)),
+  ),
+  sessionBudget: setting(
+    "STOA_SESSION_BUDGET",
+    "5",
+    "What the runs of one chat session may spend together, in US dollars.",
+    (env) => Config.Number(env).pipe(Config.withDefault(5)),
   ),
   runsDays: setting(
     "STOA_RUNS_DAYS",
@@ -208,8 +214,8 @@ const checkTogether = Effect.fnUntraced(function* (settings: Settings["Service"]
     return yield* refuse("STOA_CALLS_DAYS is a number of days from 1 to 36500.")
   if (settings.runsDays < 1 || settings.runsDays > 36_500)
     return yield* refuse("STOA_RUNS_DAYS is a number of days from 1 to 36500.")
-  if (Option.exists(settings.monthBudget, (dollars) => !(dollars >= 0)))
-    return yield* refuse("STOA_MONTH_BUDGET is a number of US dollars, 0 or more.")
+  if (!(settings.monthBudget >= 0)) return yield* refuse("STOA_MONTH_BUDGET is a number of US dollars, 0 or more.")
+  if (!(settings.sessionBudget >= 0)) return yield* refuse("STOA_SESSION_BUDGET is a number of US dollars, 0 or more.")
   if (settings.memoryDays < 1 || settings.memoryDays > 36_500)
     return yield* refuse("STOA_MEMORY_DAYS is a number of days from 1 to 36500.")
   if (Option.exists(settings.adminToken, (token) => Redacted.value(token).length < 16))

@@ -12,4 +12,6 @@ export class Limit extends Schema.Class<Limit>("Limit")({
   count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 })),
   /** 0: so many at once, however long each takes. */
   seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
+  /** `owner`: an owner and all agents of theirs are counted together, beside whatever counts each of them. */
+  per: Schema.optionalKey(Schema.Literals(["principal", "owner"])),
 }) {}

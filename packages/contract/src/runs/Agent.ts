@@ -139,6 +139,8 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   ...profile,
   /** The agent it works for. */
   parent: Schema.NullOr(PrincipalId),
+  /** What of it takes no effect, and why: such as a limit that is looser than its toolset's. */
+  notes: Schema.optionalKey(Schema.Array(Schema.String)),
 }) {
   /** In the order in which they are tried. */
   get models(): ReadonlyArray<string> {

@@ -10,12 +10,14 @@ import {
   RunMessage,
   type RunState,
   RunStep,
+  type SpaceId,
   WrongState,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
+import type { PostOptions } from "../spaces/PostOptions.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { makeRecord } from "./record.ts"
@@ -63,6 +65,8 @@ export class Runs extends Context.Service<
   Runs,
   {
     readonly get: (id: string, reader: Reader) => Effect.Effect<Run, Missing>
+    /** What a message of a run carries, where it is said elsewhere than where the run was woken: what woke it (S1-41). */
+    readonly originOf: (run: RunId, space: SpaceId) => Effect.Effect<Pick<PostOptions, "origin">>
     /** Newest first. */
     readonly list: (reader: Reader, query: RunQuery) => Effect.Effect<Page<Run>>
     readonly messages: (id: string, reader: Reader) => Effect.Effect<Page<RunMessage>, Missing>
@@ -289,7 +293,23 @@ export class Runs extends Context.Service<
         return rows[0]?.id ?? (yield* new Missing({ noun: "call", ref: call }))
       })
 
-      return Runs.of({ get, list, messages, steps, callOf, statesOf, sessionsOf, cancel })
+      const originOf: Runs["Service"]["originOf"] = Effect.fn("Runs.originOf")(function* (run, space) {
+        const rows = yield* sql<{
+          kind: string
+          space: string | null
+          name: string | null
+          sender: string | null
+          message: string | null
+        }>`SELECT r.trigger_kind AS kind, r.trigger_space AS space, s.name, p.name AS sender, r.trigger_message AS message
+          FROM runs r LEFT JOIN spaces s ON s.id = r.trigger_space
+          LEFT JOIN messages m ON m.id = r.trigger_message LEFT JOIN principals p ON p.id = m.author WHERE r.id = ${run}`
+        const found = rows[0]
+        if (found === undefined || found.space === space) return {}
+        const { kind, message, name, sender } = found
+        return { origin: { trigger: kind, space: found.space, spaceName: name, sender, message } }
+      }, Effect.orDie)
+
+      return Runs.of({ get, originOf, list, messages, steps, callOf, statesOf, sessionsOf, cancel })
     }),
   )
 }

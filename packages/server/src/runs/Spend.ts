@@ -8,9 +8,11 @@ import { SqlClient } from "effect/sql"
 import { Agents, below } from "../access/identity/Agents.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { Budget } from "../calls/road/Budget.ts"
+import { ChatSessions } from "../sessions/ChatSessions.ts"
 import { Settings } from "../Settings.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { Journal } from "../store/journal/Journal.ts"
+import { limitsFor } from "./profile.ts"
 import { makeRecord } from "./record.ts"
 import { limitsOf, type RunRow } from "./rows.ts"
 import { type Purse, purseEmpty } from "./working/limits.ts"
@@ -28,7 +30,9 @@ export class Spend extends Context.Service<
   Spend,
   {
     /** The budgets beyond the run's own that it is worked on within, as they stand. */
-    readonly purses: (run: Pick<RunRow, "agent" | "payer" | "limits">) => Effect.Effect<ReadonlyArray<Purse>>
+    readonly purses: (
+      run: Pick<RunRow, "agent" | "payer" | "limits" | "triggerSpace">,
+    ) => Effect.Effect<ReadonlyArray<Purse>>
     readonly report: (reader: Reader, days: number) => Effect.Effect<SpendReport>
   }
 >()("server/runs/Spend") {
@@ -38,30 +42,40 @@ export class Spend extends Context.Service<
       const journal = yield* Journal
       const agents = yield* Agents
       const record = yield* makeRecord
-      const { monthBudget } = yield* Settings
+      const { monthBudget, sessionBudget } = yield* Settings
+      const sessions = yield* ChatSessions
       const today = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).slice(0, 10))
 
       const dayOf = Effect.fnUntraced(function* (whose: string, name: string, limits: AgentLimits["perDay"]) {
         if (limits === undefined) return []
-        // Those who work for it spend of its day too, or a budget would be as many as an agent makes children.
-        const rows = yield* sql<{ tokens: number | null; costMicros: number | null }>`SELECT
-          CAST(sum(tokens_in + tokens_out) AS BIGINT) AS tokens,
-          CAST(sum(cost_micros + CASE WHEN agent = ${whose} THEN caused_micros ELSE 0 END) AS BIGINT) AS cost_micros
-          FROM spend WHERE day = ${yield* today} AND agent IN ${below(sql, whose)}`
-        const [costMicros, tokens] = [rows[0]?.costMicros ?? 0, rows[0]?.tokens ?? 0]
+        const { costMicros, tokens } = yield* spentBy(whose)
         return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<Purse>
+      })
+
+      /** Of one today, and of the house this month: one look, since it is asked before every thought. */
+      const spentBy = Effect.fnUntraced(function* (whose: string) {
+        const day = yield* today
+        const month = day.slice(0, 7)
+        // Those who work for it spend of its day too, or a budget would be as many as an agent makes children.
+        const rows = yield* sql<{ tokens: number | null; costMicros: number | null; month: number | null }>`SELECT
+          CAST(sum(tokens_in + tokens_out) AS BIGINT) AS tokens,
+          CAST(sum(cost_micros + CASE WHEN agent = ${whose} THEN caused_micros ELSE 0 END) AS BIGINT) AS cost_micros,
+          (SELECT CAST(sum(cost_micros) AS BIGINT) FROM spend
+            WHERE day >= ${`${month}-01`} AND day <= ${`${month}-31`}) AS month
+          FROM spend WHERE day = ${day} AND agent IN ${below(sql, whose)}`
+        const found = rows[0]
+        return { tokens: found?.tokens ?? 0, costMicros: found?.costMicros ?? 0, month: found?.month ?? 0 }
       }, Effect.orDie)
 
-      const month = Effect.fnUntraced(function* () {
-        if (Option.isNone(monthBudget)) return []
-        const name = (yield* today).slice(0, 7)
-        const rows = yield* sql<{
-          costMicros: number | null
-        }>`SELECT CAST(sum(cost_micros) AS BIGINT) AS cost_micros FROM spend
-          WHERE day >= ${`${name}-01`} AND day <= ${`${name}-31`}`
+      /** All runs of one chat session have one budget. */
+      const sessionOf = Effect.fnUntraced(function* (space: string | null) {
+        if (space === null || !(yield* sessions.isSession(space))) return []
+        const rows = yield* sql<{ costMicros: number | null }>`SELECT CAST(sum(cost_micros) AS BIGINT) AS cost_micros
+          FROM runs WHERE trigger_space = ${space}`
         const costMicros = rows[0]?.costMicros ?? 0
+        const limits = { cost: sessionBudget }
         return [
-          { name: "The house", period: "this month", costMicros, tokens: 0, limits: { cost: monthBudget.value } },
+          { name: "This chat session", period: "so far", costMicros, tokens: 0, limits },
         ] satisfies ReadonlyArray<Purse>
       }, Effect.orDie)
 
@@ -70,13 +84,31 @@ export class Spend extends Context.Service<
         Effect.map(
           Effect.option(agents.get(id)),
           Option.match({
-            onNone: () => ({ name: id, parent: null, perDay: undefined }),
-            onSome: ({ limits, name, parent }) => ({ name, parent, perDay: limits.perDay }),
+            onNone: () => ({ name: id, parent: null, perDay: undefined, own: undefined }),
+            onSome: (agent) => {
+              const { limits, name, parent } = agent
+              return { name, parent, perDay: limits.perDay, own: limitsFor(agent).perDay }
+            },
           }),
         )
 
-      const purses: Spend["Service"]["purses"] = Effect.fn("Spend.purses")(function* ({ agent, payer, ...run }) {
-        const own = yield* dayOf(agent, "Its agent", limitsOf(run).perDay)
+      const purses: Spend["Service"]["purses"] = Effect.fn("Spend.purses")(function* ({
+        agent,
+        payer,
+        triggerSpace,
+        ...run
+      }) {
+        const { perDay: ownDay } = limitsOf(run)
+        const { costMicros, month, tokens } = yield* spentBy(agent)
+        const own: ReadonlyArray<Purse> =
+          ownDay === undefined ? [] : [{ name: "Its agent", period: "today", costMicros, tokens, limits: ownDay }]
+        const house: Purse = {
+          name: "The house",
+          period: "this month",
+          costMicros: month,
+          tokens: 0,
+          limits: { cost: monthBudget },
+        }
         const above: Array<Purse> = []
         const seen = new Set<string>([agent])
         for (let at = (yield* limitsOfOne(agent)).parent; at !== null && !seen.has(at);) {
@@ -90,7 +122,7 @@ export class Spend extends Context.Service<
           asked === undefined || seen.has(payer!)
             ? []
             : yield* dayOf(payer!, `${asked.name}, for whom it works,`, asked.perDay)
-        return [...own, ...above, ...theirs, ...(yield* month())]
+        return [...own, ...above, ...theirs, ...(yield* sessionOf(triggerSpace)), house]
       })
 
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
@@ -100,10 +132,11 @@ export class Spend extends Context.Service<
             yield* Effect.orDie(lockName(sql, "spend", "pay"))
             const row = run === null ? undefined : yield* record.byId(run.id)
             const whose = yield* limitsOfOne(principal)
-            const limits = row === undefined ? { perDay: whose.perDay } : limitsOf(row)
+            const limits = row === undefined ? { perDay: whose.own } : limitsOf(row)
             const all = yield* purses({
               agent: principal,
               payer: row?.payer ?? null,
+              triggerSpace: row?.triggerSpace ?? null,
               limits: JSON.stringify(limits.perDay === undefined ? {} : { perDay: limits.perDay }),
             })
             const own: ReadonlyArray<Purse> =
@@ -156,7 +189,7 @@ export class Spend extends Context.Service<
                 caused: row.causedMicros / 1e6,
               }),
           ),
-          month: { name, cost: (sum[0]?.costMicros ?? 0) / 1e6, limit: Option.getOrNull(monthBudget) },
+          month: { name, cost: (sum[0]?.costMicros ?? 0) / 1e6, limit: monthBudget },
         })
       }, Effect.orDie)
 

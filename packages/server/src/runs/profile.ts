@@ -74,6 +74,9 @@ export const profileNameOf = ({ toolsets }: Pick<Agent, "toolsets">): ToolsetNam
 
 export const profileNamed = (name: string): Profile => profiles[name as ToolsetName] ?? profiles.stoa
 
+/** What may be spent where nobody says otherwise, in US dollars (S4-112); unlike a profile's limits, an agent may have more. */
+const usualBudgets = { cost: 1, perDay: 25 }
+
 const least = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : other === undefined ? one : Math.min(one, other)
 
@@ -90,6 +93,29 @@ export const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => 
   return { ...Object.fromEntries(limits), ...(Object.keys(perDay).length === 0 ? {} : { perDay }) }
 }
 
+const namedOf = (limits: AgentLimits): ReadonlyArray<readonly [name: string, value: number]> =>
+  Object.entries({
+    ...limits,
+    perDay: undefined,
+    "perDay.cost": limits.perDay?.cost,
+    "perDay.tokens": limits.perDay?.tokens,
+  }).flatMap(([name, value]) => (typeof value === "number" ? [[name, value] as const] : []))
+
+/** Limits of an agent that are looser than what its toolset allows, each in a sentence: they change nothing. */
+export const looserOf = ({ limits, toolsets }: Pick<Agent, "limits" | "toolsets">): ReadonlyArray<string> => {
+  const profile = profileNameOf({ toolsets })
+  const most = new Map(namedOf(profileNamed(profile).limits))
+  return namedOf(limits).flatMap(([name, value]) => {
+    const bound = most.get(name)
+    return bound === undefined || value <= bound
+      ? []
+      : [`${name} is ${value}, and its toolset ${profile} allows ${bound}: its runs have ${bound}.`]
+  })
+}
+
 /** What a run of this agent may do. */
-export const limitsFor = (agent: Agent): AgentLimits =>
-  tightened(profileNamed(profileNameOf(agent)).limits, agent.limits)
+export const limitsFor = (agent: Agent): AgentLimits => {
+  const limits = tightened(profileNamed(profileNameOf(agent)).limits, agent.limits)
+  const { cost = usualBudgets.cost, perDay = {} } = limits
+  return { ...limits, cost, perDay: { ...perDay, cost: perDay.cost ?? usualBudgets.perDay } }
+}

@@ -3,13 +3,14 @@
  * it was claimed under: whoever has lost it changes nothing.
  */
 import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId, SpaceId } from "@stoa/contract"
-import type { StopReason, TriggerKind } from "@stoa/contract"
+import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
-import type { RunConfig, RunRow, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+import type { Ended, RunConfig, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+import { makeTogether } from "./together.ts"
 
 const lanes = 64
 
@@ -44,19 +45,6 @@ export interface NewRun {
   readonly payer?: PrincipalId | null
 }
 
-/** What a step has cost. */
-export interface Spent {
-  readonly tokensIn: number
-  readonly tokensOut: number
-  readonly costMicros: number
-  readonly busyMs: number
-}
-
-export interface Ended {
-  readonly stop: StopReason
-  readonly failure: string | null
-}
-
 export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -72,7 +60,7 @@ export const makeRecord = Effect.gen(function* () {
     causedBy({ correlationId: row.correlationId as CorrelationId, actor: row.agent, provenance: "agent" }, effect)
 
   /** A run that waits for its turn. */
-  const enqueue = Effect.fnUntraced(function* (wanted: NewRun) {
+  const newRow = Effect.fnUntraced(function* (wanted: NewRun) {
     const id = wanted.id ?? newId<RunId>("run")
     // wall clock: a moment that is stored.
     const now = yield* Clock.currentTimeMillis
@@ -118,12 +106,23 @@ export const makeRecord = Effect.gen(function* () {
       config: wanted.config === undefined ? null : JSON.stringify(wanted.config),
       payer: wanted.payer === wanted.agent ? null : (wanted.payer ?? null),
     }
-    yield* Effect.orDie(sql`INSERT INTO runs ${sql.insert({ ...row })}`)
-    yield* journal.append({
-      kind: "run.queued",
-      body: { ...about(row), trigger: row.triggerKind },
-    })
     return row
+  })
+  const queued = (row: RunRow) => ({ kind: "run.queued", body: { ...about(row), trigger: row.triggerKind } }) as const
+
+  const enqueue = Effect.fnUntraced(function* (wanted: NewRun) {
+    const row = yield* newRow(wanted)
+    yield* Effect.orDie(sql`INSERT INTO runs ${sql.insert({ ...row })}`)
+    yield* journal.append(queued(row))
+    return row
+  })
+
+  /** The same for what comes once, and is answered when it is on disk: written together with others. */
+  const start = Effect.fnUntraced(function* (wanted: NewRun, trigger: TriggerRow) {
+    const row = yield* newRow(wanted)
+    const { actor, correlationId, provenance } = yield* currentCause
+    const event = { ...queued(row), at: row.createdAt, actor, correlationId, provenance }
+    yield* together.start({ row, trigger, events: [event] })
   })
 
   /** Whether it is new: a source wakes an agent once. */
@@ -152,6 +151,8 @@ export const makeRecord = Effect.gen(function* () {
     yield* add({ agent, tokensIn, tokensOut, costMicros, causedMicros: 0 })
     if (payer !== null) yield* add({ agent: payer, tokensIn: 0, tokensOut: 0, costMicros: 0, causedMicros: costMicros })
   }, Effect.orDie)
+
+  const together = yield* makeTogether(spendToday)
 
   const tell = (rows: ReadonlyArray<ToldRow>) =>
     rows.length === 0
@@ -185,26 +186,28 @@ export const makeRecord = Effect.gen(function* () {
     spent: Spent,
     end: Ended | undefined,
     /** What happens with it, or not at all. */
-    also: Effect.Effect<void, never, Transaction>,
+    also?: Effect.Effect<void, never, Transaction>,
   ) =>
-    because(
-      row,
-      journal.transact(
-        Effect.gen(function* () {
-          const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${taken.number}, attempts = 0,
+    also === undefined
+      ? together.step({ row, step: taken, told, calls, spent, end })
+      : because(
+          row,
+          journal.transact(
+            Effect.gen(function* () {
+              const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${taken.number}, attempts = 0,
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
             cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
             WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("goOn"))} RETURNING id`)
-          if (moved.length === 0) return false
-          yield* tell(told)
-          yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
-          yield* spendToday(row, spent)
-          yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
-          yield* also
-          return end === undefined ? true : yield* writeEnd(row, end, 0)
-        }),
-      ),
-    )
+              if (moved.length === 0) return false
+              yield* tell(told)
+              yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
+              yield* spendToday(row, spent)
+              yield* journal.append({ kind: "run.stepped", body: { ...about(row), step: taken.number, calls } })
+              yield* also
+              return end === undefined ? true : yield* writeEnd(row, end, 0)
+            }),
+          ),
+        )
 
   const end = (row: RunRow, ended: Ended, told: ReadonlyArray<ToldRow>, busyMs: number) =>
     because(
@@ -271,7 +274,7 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  return { spendToday, byId, enqueue, trigger, step, end, park, ring, stop, because, about, inSpace }
+  return { spendToday, byId, enqueue, start, trigger, step, end, park, ring, stop, because, about, inSpace }
 })
 
 export type Record = Effect.Success<typeof makeRecord>

@@ -124,6 +124,19 @@ export interface ToldRow {
   readonly step: number
 }
 
+/** What a step has cost. */
+export interface Spent {
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly costMicros: number
+  readonly busyMs: number
+}
+
+export interface Ended {
+  readonly stop: StopReason
+  readonly failure: string | null
+}
+
 export const limitsOf = ({ limits }: Pick<RunRow, "limits">): AgentLimits => JSON.parse(limits) as AgentLimits
 export const partsOf = ({ content }: Pick<StepRow, "content">): ReadonlyArray<Part> =>
   JSON.parse(content) as ReadonlyArray<Part>

@@ -37,7 +37,17 @@ import { lockName } from "../store/database/Locks.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { isCompanion } from "./Companions.ts"
-import { type Content, contentOf, contentText, keyOf, sessionFrom, spaceOf, titleFrom, untitled } from "./record.ts"
+import {
+  type Content,
+  contentOf,
+  contentText,
+  keyOf,
+  sessionFrom,
+  sessionIdOf,
+  spaceOf,
+  titleFrom,
+  untitled,
+} from "./record.ts"
 import { makeSettings } from "./settings.ts"
 
 export { sessionIdOf } from "./record.ts"
@@ -66,6 +76,8 @@ export class ChatSessions extends Context.Service<
       owner: PrincipalId,
       query: PageQuery & { readonly agent?: string },
     ) => Effect.Effect<Page<ChatSession>>
+    /** Whether a space is that of a session. */
+    readonly isSession: (space: string) => Effect.Effect<boolean>
     readonly get: (id: ChatSessionId, viewer: Viewer) => Effect.Effect<ChatSession, Missing | Forbidden>
     /** The one its owner and this agent go on with, if there is one. */
     readonly current: (owner: PrincipalId, agent: string) => Effect.Effect<ChatSession | undefined>
@@ -143,6 +155,14 @@ export class ChatSessions extends Context.Service<
         if (owner === undefined || record === undefined || content === undefined) return yield* missing(id)
         return { space, record, content, owner } satisfies Found
       })
+
+      const isSession: ChatSessions["Service"]["isSession"] = Effect.fnUntraced(function* (space) {
+        const rows = yield* sql<{ principal: PrincipalId }>`SELECT principal FROM members
+          WHERE space = ${space} AND role = 'owner'`
+        const id = sessionIdOf(space.slice(space.indexOf("_") + 1))
+        for (const { principal } of rows) if ((yield* recordOf(principal, id)) !== undefined) return true
+        return false
+      }, Effect.orDie)
 
       /** As they stand: what an agent says in the space by itself counts, too. */
       const shown = Effect.fnUntraced(function* (owner: PrincipalId, records: ReadonlyArray<MemoryRecord>) {
@@ -335,7 +355,7 @@ export class ChatSessions extends Context.Service<
         },
       )
 
-      return ChatSessions.of({ add, list, get, current, change, remove, cleanUp, post, messages: said })
+      return ChatSessions.of({ add, isSession, list, get, current, change, remove, cleanUp, post, messages: said })
     }),
   )
 }

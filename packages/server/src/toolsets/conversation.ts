@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
+import { Runs } from "../runs/Runs.ts"
 import { ActiveSpaces } from "../spaces/ActiveSpaces.ts"
 import { Messages } from "../spaces/Messages.ts"
 import type { MessageQuery } from "../spaces/PostOptions.ts"
@@ -32,6 +33,7 @@ export const makeConversation = Effect.gen(function* () {
   const spaces = yield* Spaces
   const messages = yield* Messages
   const active = yield* ActiveSpaces
+  const runs = yield* Runs
 
   const viewer = grants.viewer("spaces")
 
@@ -77,8 +79,9 @@ export const makeConversation = Effect.gen(function* () {
 
   const say = Effect.fnUntraced(function* (space: Space, text: string, replyTo?: string) {
     const wanted = { text, ...(replyTo === undefined ? {} : { replyTo: messageId(replyTo) }) }
-    const { run } = yield* Caller
-    return yield* messages.post(space, yield* viewer, wanted, run === undefined ? {} : { run: run as RunId })
+    const run = (yield* Caller).run as RunId | undefined
+    const options = run === undefined ? {} : { run, ...(yield* runs.originOf(run, space.id)) }
+    return yield* messages.post(space, yield* viewer, wanted, options)
   })
 
   const react = Effect.fnUntraced(function* (id: string, emoji: string) {

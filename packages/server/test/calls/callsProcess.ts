@@ -1,4 +1,5 @@
 /** A whole house in a process of its own, killed by callsCrash.test.ts: `node callsProcess.ts FOLDER TOKEN [DATABASE_URL [shared]]`. */
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { NodeServer } from "../../src/doors/node/NodeServer.ts"
@@ -33,6 +34,7 @@ const house = Layer.unwrap(Effect.map(keysOf, (keys) => layerHouse(keys))).pipe(
 const running = Effect.gen(function* () {
   const { url } = yield* NodeServer
   console.log(`ready ${url}`)
+  flushCompileCache()
   return yield* Effect.never
 })
 await Effect.runPromise(

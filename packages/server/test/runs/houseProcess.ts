@@ -1,4 +1,5 @@
 /** A whole house in a process of its own, as `stoa serve` would have it: `node houseProcess.ts FOLDER TOKEN DATABASE_URL RUNNER KEY`. */
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import { embed } from "../../src/serve.ts"
 
@@ -16,6 +17,9 @@ await embed({
     STOA_LOG: "none",
     DATABASE_URL: database,
   },
-  ready: (url) => console.log(`ready ${url}`),
+  ready: (url) => {
+    console.log(`ready ${url}`)
+    flushCompileCache()
+  },
   stop: stop.signal,
 }).catch((error: Error) => console.log(`refused ${error.message}`))

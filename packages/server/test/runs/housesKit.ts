@@ -12,12 +12,12 @@ import { config } from "./runsKit.ts"
 
 export const key = "a-key-that-all-houses-have-got"
 
-/** A database, and what a house on it is started with. */
-export const cluster = Effect.gen(function* () {
-  const { url } = yield* houseDatabase
+/** What a house on a database is started with. */
+export const clusterAt = Effect.fnUntraced(function* (address: string) {
+  const url = Redacted.make(address)
   const shared = yield* tempFolder
   return {
-    database: Redacted.value(url),
+    database: address,
     rules: (rules: ReadonlyArray<object>) => writeFileSync(join(shared, "rules.json"), JSON.stringify({ rules })),
     config: {
       ...config,
@@ -27,6 +27,9 @@ export const cluster = Effect.gen(function* () {
       Effect.scoped(Effect.provide(Effect.orDie(body), Layer.fresh(Store.layerPostgres(url, 2)))),
   }
 })
+
+/** A database of its own. */
+export const cluster = Effect.flatMap(houseDatabase, ({ url }) => clusterAt(Redacted.value(url)))
 type Cluster = Effect.Success<typeof cluster>
 
 /** A process with a house, which says that it is ready, or why it refuses. */

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { SqlClient } from "effect/sql"
 import { sentryOf } from "../../src/Tracing.ts"
-import { ask } from "../house.ts"
+import { ask, Guest } from "../house.ts"
 import { someone } from "../spaces/spacesGuests.ts"
 import { dm, ended, runsHouse, setRules, thinker } from "./runsKit.ts"
 
@@ -20,9 +20,12 @@ interface Exported {
 }
 
 const spans: Array<Span> = []
+/** All that a collector was sent, as it came. */
+const exported: Array<string> = []
 const collected = Layer.unwrap(
   Effect.gen(function* () {
     const collector = yield* http((_, response, body) => {
+      exported.push(body)
       for (const { scopeSpans } of (JSON.parse(body) as Exported).resourceSpans)
         for (const scope of scopeSpans) spans.push(...scope.spans)
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
@@ -64,6 +67,46 @@ layer(collected, { excludeTestServices: true, timeout: 60_000 })("spans", (it) =
       // OpenTelemetry: 1 is well, 2 is an error.
       assert.deepStrictEqual([one!.status.code, two!.status.code, three!.status.code], [1, 2, 2])
     }),
+  )
+
+  it.effect(
+    "G-17 a secret goes to the service that needs it, is echoed and fails: no span has eight characters of it",
+    () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const [pam, bot] = [yield* someone(), yield* thinker()]
+        const secret = "PLANTED-4f1c9a77e2-in-no-span"
+        yield* ask(() => admin.secrets.set("SPAN_KEY", { value: secret }))
+        let heard = 0
+        const service = yield* http((asked, response) => {
+          if (asked.url!.includes(secret) && asked.headers["x-key"] === secret) heard++
+          response.writeHead(500).end(`cannot: ${asked.url} ${secret}`)
+        })
+        const place = "${secret.SPAN_KEY}"
+        yield* ask(() =>
+          admin.tools.add({
+            name: "leaky",
+            description: "Fails with what it was sent.",
+            inputSchema: { type: "object" },
+            executionType: "gateway",
+            execution: { url: `${service.url}/a/${place}?k=${place}`, headers: { "x-key": place } },
+          }),
+        )
+        yield* setRules([{ when: { agent: bot.name, step: 1 }, call: [{ tool: "leaky" }] }])
+        const space = yield* dm(pam, bot)
+        yield* ask(() => pam.client.spaces.post(space.id, { text: "go" }))
+        const [run] = yield* ended(bot)
+        assert.isAtLeast(heard, 1)
+        const sql = yield* SqlClient.SqlClient
+        const [row] = yield* sql<{ correlationId: string }>`SELECT correlation_id FROM runs WHERE id = ${run!.id}`
+        const mine = () => spans.filter(({ traceId }) => traceId === row!.correlationId)
+        while (!mine().some(({ name }) => name === "run")) yield* Effect.sleep(20)
+        assert.isTrue(mine().some(({ name }) => name === "leaky"))
+        const { adminToken } = yield* Guest
+        const all = exported.join("\n")
+        for (const value of [secret, adminToken])
+          for (let at = 0; at + 8 <= value.length; at++) assert.notInclude(all, value.slice(at, at + 8))
+      }),
   )
 })
 

@@ -60,7 +60,7 @@ for (const [name, store] of stores)
           ...(at % 2 === 0 ? [] : Array.from({ length: 38 }, (_, n) => `d${n} ${at}`)),
         ]
         const beside = (at: number) =>
-          journal.writeTogether(insert, namesOf(at).map(row), namesOf(at).map(event)).pipe(
+          journal.writeTogether([insert.with(namesOf(at).map(row))], namesOf(at).map(event)).pipe(
             // Told means there: for reading, and for whoever reads the journal.
             Effect.andThen(Effect.all([keys, journal.read({ after: from, limit: 1000 })])),
             Effect.map(([there, events]) => {
@@ -106,17 +106,17 @@ for (const [name, store] of stores)
         const from = yield* journal.end
         const before = yield* keys
         const taken = yield* Effect.exit(
-          journal.writeTogether(insert, [row("x1"), row("x1")], [event("x1"), event("x1")]),
+          journal.writeTogether([insert.with([row("x1"), row("x1")])], [event("x1"), event("x1")]),
         )
         assert.isTrue(Exit.isFailure(taken))
         if (name === "sqlite") {
           const odd = { ...row("x2"), request: 1n as never }
-          assert.isTrue(Exit.isFailure(yield* Effect.exit(journal.writeTogether(insert, [odd], [event("x2")]))))
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(journal.writeTogether([insert.with([odd])], [event("x2")]))))
         }
         assert.deepStrictEqual(yield* keys, before)
         assert.deepStrictEqual(yield* journal.read({ after: from, limit: 10 }), [])
         const half = "half \ud83d of a character"
-        yield* journal.writeTogether(insert, [{ ...row("x3"), request: half }], [event("x3")])
+        yield* journal.writeTogether([insert.with([{ ...row("x3"), request: half }])], [event("x3")])
         const sql = yield* SqlClient.SqlClient
         assert.deepStrictEqual(yield* sql`SELECT request FROM answers WHERE key = 'x3'`, [
           { request: half.toWellFormed() },
@@ -177,18 +177,21 @@ describe("batches of a file", () => {
   it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>
     Effect.gen(function* () {
       const { batches, insert, journal, sql } = yield* built
-      yield* journal.writeTogether(insert, [row("one")], [event("one")])
+      yield* journal.writeTogether([insert.with([row("one")])], [event("one")])
       assert.isFalse(batches.standing)
       assert.deepStrictEqual(yield* sql`SELECT key FROM answers`, [{ key: "one" }])
       const many = Array.from({ length: 50 }, (_, at) => `m${at}`)
-      yield* journal.writeTogether(insert, many.map(row), many.map(event))
+      yield* journal.writeTogether([insert.with(many.map(row))], many.map(event))
       yield* until(Effect.sync(() => batches.standing))
       // Whoever has a transaction open is not written into.
       yield* journal
         .transact(
           Effect.gen(function* () {
             yield* Effect.orDie(insert.run([row("inside")]))
-            yield* Effect.forkIn(journal.writeTogether(insert, [row("two")], [event("two")]), yield* Effect.scope)
+            yield* Effect.forkIn(
+              journal.writeTogether([insert.with([row("two")])], [event("two")]),
+              yield* Effect.scope,
+            )
             yield* Effect.yieldNow
             return yield* Effect.fail("no")
           }),

@@ -113,6 +113,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       const changed = rights ? yield* change((stoa) => stoa.principals.change(one.id, changes)) : one
       const made = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : changed
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
+      if ("notes" in made) for (const note of made.notes ?? []) yield* talk(note)
     }),
   ).pipe(
     Command.withDescription("Change roles, toolsets or the name; new values replace the old ones"),

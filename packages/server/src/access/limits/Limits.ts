@@ -43,6 +43,8 @@ const guesses = new Limit({ principal: "*", resource: "wrong tokens", count: 30,
 interface Counted {
   readonly limit: Limit | undefined
   readonly key: string
+  /** That of its owner with all agents of theirs, counted beside it. */
+  readonly shared?: { readonly limit: Limit; readonly key: string }
 }
 const mostKept = 1000
 
@@ -126,10 +128,12 @@ export class Limits extends Context.Service<
         resource: string,
         atOnce: boolean,
         usual = resource,
+        owned = false,
       ): Limit | undefined =>
         limits.find(
           (one) =>
             (one.seconds === 0) === atOnce &&
+            (one.per === "owner") === owned &&
             concerns(one.principal, principal) &&
             fits(one.resource, defaults.has(one) ? usual : resource),
         )
@@ -142,7 +146,14 @@ export class Limits extends Context.Service<
       ): Counted => {
         const { principal } = who
         const limit = limitFor(limits, who, resource, atOnce, usual)
-        const counted = { limit, key: `${principal.id} ${resource}` }
+        const ofOwner = limitFor(limits, who, resource, atOnce, usual, true)
+        const counted: Counted = {
+          limit,
+          key: `${principal.id} ${resource}`,
+          ...(ofOwner === undefined
+            ? {}
+            : { shared: { limit: ofOwner, key: `owner ${principal.owner ?? principal.id} ${resource}` } }),
+        }
         const kept = found.get(who) ?? new Map<string, Counted>()
         if (kept.size < mostKept) found.set(who, kept.set(atOnce ? `${resource} at once` : resource, counted))
         return counted
@@ -154,8 +165,14 @@ export class Limits extends Context.Service<
         amount?: number,
         usual?: string,
       ) => {
-        const { key, limit } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false, usual)
-        return limit === undefined ? Effect.void : count(key, limit, resource, amount)
+        const {
+          key,
+          limit,
+          shared: theirs,
+        } = found.get(who)?.get(resource) ?? findFor(limits, who, resource, false, usual)
+        const own = () => (limit === undefined ? Effect.void : count(key, limit, resource, amount))
+        if (theirs === undefined) return own()
+        return Effect.flatMap(count(theirs.key, theirs.limit, `${resource}, with all agents of one owner`, amount), own)
       }
 
       const held = new Map<string, number>()
@@ -164,17 +181,22 @@ export class Limits extends Context.Service<
         who: Limited,
         resource: string,
       ): Effect.Effect<() => void, TooManyRequests> => {
-        const { key, limit } = found.get(who)?.get(`${resource} at once`) ?? findFor(limits, who, resource, true)
-        const now = held.get(key) ?? 0
-        if (limit !== undefined && now >= limit.count) return Effect.fail(refused(limit, resource, 0))
-        held.set(key, now + 1)
+        const { shared: theirs, ...own } =
+          found.get(who)?.get(`${resource} at once`) ?? findFor(limits, who, resource, true)
+        const places = theirs === undefined ? [own] : [own, theirs]
+        for (const { key, limit } of places)
+          if (limit !== undefined && (held.get(key) ?? 0) >= limit.count)
+            return Effect.fail(refused(limit, resource, 0))
+        for (const { key } of places) held.set(key, (held.get(key) ?? 0) + 1)
         let there = true
         return Effect.succeed(() => {
           if (!there) return
           there = false
-          const left = held.get(key)! - 1
-          if (left === 0) held.delete(key)
-          else held.set(key, left)
+          for (const { key } of places) {
+            const left = held.get(key)! - 1
+            if (left === 0) held.delete(key)
+            else held.set(key, left)
+          }
         })
       }
 
@@ -197,7 +219,9 @@ export class Limits extends Context.Service<
           Effect.map(
             known?.epoch === epoch ? Effect.succeed(known.limits) : limitsAt(epoch),
             (limits) =>
-              limits.find((one) => concerns(one.principal, principal) && fits(one.resource, resource))?.count ?? 0,
+              limits.find(
+                (one) => one.per !== "owner" && concerns(one.principal, principal) && fits(one.resource, resource),
+              )?.count ?? 0,
           ),
         takeGuess: (address) => Effect.suspend(() => count(`guess ${networkOf(address)}`, guesses, "wrong tokens")),
         take: takeOne,

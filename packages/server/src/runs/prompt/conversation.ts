@@ -10,7 +10,11 @@ export interface Result {
   readonly outcome: "done" | "failed" | "refused"
   readonly output: unknown
   readonly error: string | null
+  /** Where what it returns comes from (G-15). */
+  readonly from: Source
 }
+
+export type Source = "the house" | "a person" | "an agent" | "people and agents" | "a tool" | "outside"
 
 export interface SaidStep {
   readonly model: string | null
@@ -46,10 +50,12 @@ const assistantPart = (part: Part, own: boolean): Assistant => {
 
 const outputOf = (result: Result | undefined) => {
   if (result === undefined) return { type: "error-text" as const, value: "It was not made." }
-  if (result.outcome !== "done") return { type: "error-text" as const, value: result.error ?? "It failed." }
-  return typeof result.output === "string"
-    ? { type: "text" as const, value: result.output }
-    : { type: "json" as const, value: (result.output ?? null) as JSONValue }
+  // What was refused was refused by the house.
+  if (result.outcome === "refused") return { type: "error-text" as const, value: result.error ?? "It was refused." }
+  if (result.outcome === "failed")
+    return { type: "error-text" as const, value: `[from: ${result.from}] ${result.error ?? "It failed."}` }
+  // Nothing inside can look like the label: it stands outside, in a place of its own.
+  return { type: "json" as const, value: { from: result.from, result: (result.output ?? null) as JSONValue } }
 }
 
 const stepMessages = (step: SaidStep, model: string): ReadonlyArray<LanguageModelV4Message> => {

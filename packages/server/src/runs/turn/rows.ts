@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { from } from "../lifecycle.ts"
-import type { Record, Spent } from "../record.ts"
-import type { RunRow, StepRow, ToldRow } from "../rows.ts"
+import type { Record } from "../record.ts"
+import type { RunRow, Spent, StepRow, ToldRow } from "../rows.ts"
 
 export interface Beginning {
   readonly row: RunRow

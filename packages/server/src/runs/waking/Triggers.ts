@@ -20,7 +20,7 @@ import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../lifecycle.ts"
 import { limitsFor, profileNameOf, tightened } from "../profile.ts"
-import { makeRecord } from "../record.ts"
+import { makeRecord, type NewRun } from "../record.ts"
 import { limitsOf, type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
 import { Runs } from "../Runs.ts"
 
@@ -67,38 +67,38 @@ export class Triggers extends Context.Service<
         yield* able(agent)
         const run = newId<RunId>("run")
         const source = trigger.key === undefined ? run : `key:${trigger.by}:${trigger.key}`
+        const row: TriggerRow = {
+          agent: agent.id,
+          source,
+          run,
+          kind: "service",
+          message: null,
+          space: trigger.space,
+          author: trigger.by,
+          text: trigger.text,
+          depth: trigger.depth,
+          at: DateTime.formatIso(yield* DateTime.now),
+        }
+        const wanted: NewRun = {
+          id: run,
+          agent: agent.id,
+          profile: profileNameOf(agent),
+          limits: limitsFor(agent),
+          kind: "service",
+          summary: trigger.text,
+          space: trigger.space,
+          depth: trigger.depth,
+          thinker: agent.thinker.kind,
+        }
+        // Without a key nobody can have sent it before.
+        if (trigger.key === undefined) return yield* Effect.as(record.start(wanted, row), run)
         return yield* journal.transact(
           Effect.gen(function* () {
-            const isNew = yield* record.trigger({
-              agent: agent.id,
-              source,
-              run,
-              kind: "service",
-              message: null,
-              space: trigger.space,
-              author: trigger.by,
-              text: trigger.text,
-              depth: trigger.depth,
-              at: DateTime.formatIso(yield* DateTime.now),
-            })
-            if (!isNew) {
-              const known = yield* Effect.orDie(
-                sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent.id} AND source = ${source}`,
-              )
-              return known[0]!.run!
-            }
-            yield* record.enqueue({
-              id: run,
-              agent: agent.id,
-              profile: profileNameOf(agent),
-              limits: limitsFor(agent),
-              kind: "service",
-              summary: trigger.text,
-              space: trigger.space,
-              depth: trigger.depth,
-              thinker: agent.thinker.kind,
-            })
-            return run
+            if (yield* record.trigger(row)) return yield* Effect.as(record.enqueue(wanted), run)
+            const known = yield* Effect.orDie(
+              sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent.id} AND source = ${source}`,
+            )
+            return known[0]!.run!
           }),
         )
       })

@@ -51,7 +51,12 @@ const concerns = (event: Event): boolean => {
     case "timer.fired":
       return event.body.purpose === waitPurpose || event.body.purpose === planPurpose
     case "call.settled":
-      return event.body.run !== undefined || event.body.state === "expired" || event.body.state === "canceled"
+      // One that came with its end has held up nobody.
+      return (
+        (event.body.run !== undefined && event.body.whole !== true) ||
+        event.body.state === "expired" ||
+        event.body.state === "canceled"
+      )
     case "call.waiting":
       return event.body.on.kind === "run"
     default:

@@ -46,7 +46,7 @@ export class Dispatch extends Context.Service<
       const holder = yield* Holder
       const { slots } = yield* Settings
       const record = yield* makeRecord
-      const { claim, handBack, mine, nextDue, recover } = yield* makeClaim(record, slots)
+      const { ahead, claim, handBack, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* makeDrive(record, () => leaving)
       const working = new Map<RunId, Fiber.Fiber<unknown>>()
@@ -109,12 +109,13 @@ export class Dispatch extends Context.Service<
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
-        const rows = working.size < slots ? yield* claim(working.size) : []
+        // A look costs less than a claim, and mostly there is nothing to claim.
+        const { isDue, nextMs } = yield* ahead()
+        const rows = isDue && working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)
         // One a mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
-        const due = yield* nextDue()
-        yield* due === undefined ? bell.waitPast(heard) : Effect.timeoutOption(bell.waitPast(heard), due)
+        yield* nextMs === undefined ? bell.waitPast(heard) : Effect.timeoutOption(bell.waitPast(heard), nextMs)
       })
 
       const loop = (scope: Scope.Scope) =>

@@ -38,7 +38,7 @@ export const makeAnswering = Effect.gen(function* () {
     /** What woke it has been read: said where its run completes, so that one that failed finds it new (S1-107). */
     seen: (row: RunRow, caller: Caller["Service"], message: MessageId | null) =>
       row.triggerSpace === null || message === null
-        ? Effect.void
+        ? undefined
         : Effect.gen(function* () {
             const viewer = yield* grants.viewerOf(caller, "spaces")
             const { seq } = yield* messages.get(message, viewer)

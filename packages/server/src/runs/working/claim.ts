@@ -63,13 +63,16 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
       Effect.gen(function* () {
         const most = yield* room(working)
         if (most <= 0) return []
-        const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to("claim")}, owner = ${me},
+        const rows = yield* Effect.orDie(sql<
+          RunRow & { readonly gate: string | null }
+        >`UPDATE runs SET state = ${to("claim")}, owner = ${me},
           fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE id IN (
             SELECT id FROM runs WHERE ${sql.in("state", from("claim"))} AND id IN (
               SELECT id FROM (${candidates(now)}) AS next WHERE place = 1 AND busy < width
-              ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) ${unlocked}) RETURNING *`)
+              ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) ${unlocked})
+          RETURNING *, (SELECT gate FROM agents g WHERE g.principal = runs.agent) AS gate`)
         // A permit lets one run through (G-14).
-        if (rows.length > 0)
+        if (rows.some(({ gate }) => gate === "permitted"))
           yield* Effect.orDie(sql`UPDATE agents SET gate = 'held' WHERE gate = 'permitted'
             AND ${sql.in(
               "principal",
@@ -100,15 +103,16 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     return rows
   }).pipe(Effect.orDie)
 
-  /** When the next is due that is not yet. */
-  const nextDue = Effect.fnUntraced(function* () {
+  /** Whether any is due, and when the next is that is not yet. */
+  const ahead = Effect.fnUntraced(function* () {
     // wall clock: moments that are stored.
     const now = yield* Clock.currentTimeMillis
     const rows = yield* Effect.orDie(
-      sql<{ at: number | null }>`SELECT min(ready_at) AS at FROM runs WHERE state = 'queued' AND ready_at > ${now}`,
+      sql<{ due: number | null; at: number | null }>`SELECT
+        min(ready_at) AS due, min(CASE WHEN ready_at > ${now} THEN ready_at END) AS at FROM runs WHERE state = 'queued'`,
     )
-    const at = rows[0]?.at ?? null
-    return at === null ? undefined : Math.max(1, at - now)
+    const { at, due } = rows[0] ?? { at: null, due: null }
+    return { isDue: due !== null && due <= now, nextMs: at === null ? undefined : Math.max(1, at - now) }
   })
 
   /** Somebody else goes on with it; other houses hear of that at once. */
@@ -124,5 +128,5 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
   /** What this house works on, by its rows. */
   const mine = Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE state = 'running' AND owner = ${me}`)
 
-  return { claim, mine, recover, nextDue, handBack }
+  return { ahead, claim, mine, recover, handBack }
 })

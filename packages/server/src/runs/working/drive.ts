@@ -17,9 +17,19 @@ import { reached } from "./limits.ts"
 import { makeMaking } from "./making.ts"
 import { proceed, quietEnd, type TakenStep } from "./proceed.ts"
 import type { Result } from "../prompt/conversation.ts"
+import { labelled, sourceOfCall } from "../prompt/sources.ts"
 import { Prompts } from "../Prompts.ts"
-import type { Ended, Record } from "../record.ts"
-import { configOf, limitsOf, partsOf, type RunRow, type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
+import type { Record } from "../record.ts"
+import {
+  configOf,
+  type Ended,
+  limitsOf,
+  partsOf,
+  type RunRow,
+  type StepRow,
+  type ToldRow,
+  type TriggerRow,
+} from "../rows.ts"
 import { Spend } from "../Spend.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
@@ -48,7 +58,13 @@ const outcomeOf = (state: CallState): Result["outcome"] =>
 
 const resultOf = (row: CallRow): Result => {
   const { error, output } = callFrom(row)
-  return { place: row.place!, outcome: outcomeOf(row.state), output, error: error?.message ?? null }
+  return {
+    place: row.place!,
+    outcome: outcomeOf(row.state),
+    output,
+    error: error?.message ?? null,
+    from: sourceOfCall(row),
+  }
 }
 
 const errorTag = ({ error }: CallRow): string | undefined =>
@@ -208,7 +224,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
           {
             models: config.models ?? (own === undefined ? agent.models : [own, ...agent.models]),
             told,
-            steps: work.steps,
+            steps: labelled(work.steps, all),
             tools: wireToolsOf(tools, caller.principal),
             mostTokens: limits.tokens === undefined ? undefined : limits.tokens - used,
             scene: {
@@ -264,10 +280,10 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         .join("")
         .trim()
       const answers = over !== undefined && session !== undefined && text !== ""
-      const answer = answers ? answering.post(row, caller, text) : Effect.void
-      const read = over === undefined ? Effect.void : answering.seen(row, caller, newest?.message ?? null)
-      if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, Effect.andThen(answer, read))))
-        return false
+      const answer = answers ? answering.post(row, caller, text) : undefined
+      const read = over === undefined ? undefined : answering.seen(row, caller, newest?.message ?? null)
+      const also = answer === undefined ? read : Effect.andThen(answer, read ?? Effect.void)
+      if (!(yield* record.step(row, taken, fresh, asked.length, spent, over, also))) return false
       work = {
         ...work,
         calls: [],

@@ -15,6 +15,17 @@ const chunksOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Ro
   return chunks
 }
 
+/** Rows on their way into their table. */
+export interface Rows {
+  readonly count: number
+  /** As one text: for another thread, or for Postgres in one parameter. Copying a thousand values takes longer. */
+  readonly text: () => string
+  readonly statement: () => BatchStatement
+  /** On Postgres, from the parameter of this number. */
+  readonly selectFrom: (place: number) => string
+  readonly run: () => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
+}
+
 export const makeInsert = <Row extends object>(
   sql: SqlClient.SqlClient,
   table: string,
@@ -42,19 +53,27 @@ export const makeInsert = <Row extends object>(
     return sql.unsafe(textFor(rows.length), values)
   }
   const one = `INSERT INTO ${table} (${names}) VALUES ${unnumbered}`
+  const textOf = (rows: ReadonlyArray<Row>): string =>
+    JSON.stringify(rows.map((row) => columns.map((column) => row[column])))
+  const statement = (text: string): BatchStatement => ({ sql: one, rows: text })
+  /** Joined with what comes before. */
+  const selectFrom = (place: number, before = ""): string =>
+    `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
+        FROM ${before}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`
+  const run = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
+    rows.length === 1
+      ? insertSome(rows)
+      : Effect.map(Effect.forEach(chunksOf(rows), insertSome), (given) => given.flat())
   return {
-    /** As one text: for another thread, or for Postgres in one parameter. Copying a thousand values takes longer. */
-    textOf: (rows: ReadonlyArray<Row>): string =>
-      JSON.stringify(rows.map((row) => columns.map((column) => row[column]))),
-    statement: (text: string): BatchStatement => ({ sql: one, rows: text }),
-    /** On Postgres, from the parameter of this number, joined with what comes before. */
-    selectFrom: (place: number, before = ""): string =>
-      `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
-        FROM ${before}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`,
-    run: (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
-      rows.length === 1
-        ? insertSome(rows)
-        : Effect.map(Effect.forEach(chunksOf(rows), insertSome), (given) => given.flat()),
+    textOf,
+    statement,
+    selectFrom,
+    run,
+    with: (rows: ReadonlyArray<Row>): Rows => {
+      let known: string | undefined
+      const text = () => (known ??= textOf(rows))
+      return { count: rows.length, text, statement: () => statement(text()), selectFrom, run: () => run(rows) }
+    },
   }
 }
 

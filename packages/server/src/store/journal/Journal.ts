@@ -22,7 +22,7 @@ import { withinADay } from "../Moment.ts"
 import { currentCause } from "./Correlation.ts"
 import { encoders, eventFrom, type EventRow } from "./eventRows.ts"
 import { type Follower, follow, type Following } from "./Following.ts"
-import { type Insert, isWhole, makeInsert } from "../database/Inserts.ts"
+import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
 import { type Place, Tail } from "./tail.ts"
@@ -81,11 +81,7 @@ export class Journal extends Context.Service<
     /** Several at once, each with its own cause: for whoever writes for many. */
     readonly appendAll: (events: ReadonlyArray<CausedEvent>) => Effect.Effect<void, never, Transaction>
     /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
-    readonly writeTogether: <EventRow extends object>(
-      insert: Insert<EventRow>,
-      rows: ReadonlyArray<EventRow>,
-      events: ReadonlyArray<CausedEvent>,
-    ) => Effect.Effect<void>
+    readonly writeTogether: (rows: ReadonlyArray<Rows>, events: ReadonlyArray<CausedEvent>) => Effect.Effect<void>
     /**
      * A statement that must give back as many rows as it says, with the events of all of them, beside the event loop. False:
      * nothing was written, because that cannot be done here or it would have hit fewer; then it is a matter for `transact`.
@@ -207,7 +203,19 @@ export class Journal extends Context.Service<
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
       const insert = makeInsert<EventRow>(sql, "journal", columns, foreign ? "" : "RETURNING cursor", ["version"])
+      /** Lock, events and notice in one statement; no event comes about before the lock is held. */
+      const atOnce = (rows: ReadonlyArray<Rows>): string =>
+        `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})),
+          ${rows.map((some, at) => `made${at} AS (${some.selectFrom(at + 1)}),`).join("\n")}
+          told AS (${insert.selectFrom(rows.length + 1, "held, ")} RETURNING cursor)
+          SELECT pg_notify('${noticeChannel("journal")}', '') FROM (SELECT count(*) FROM told) AS all_of_it`
+      const alone = atOnce([])
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<EventRow>) {
+        const text = foreign ? insert.textOf(events) : ""
+        if (foreign && isWhole(text)) {
+          yield* sql.unsafe(alone, [text])
+          return yield* sql.afterCommit(Effect.sync(() => tell(events, [])))
+        }
         if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
         const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
         yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
@@ -246,20 +254,24 @@ export class Journal extends Context.Service<
         tell(written, cursorsTo(last, written.length))
         bell.ring()
       }
-      /** One statement is one transaction and one way there and back; no event comes about before the lock is held. */
-      const atOnce = <R extends object>(into: Insert<R>): string =>
-        `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})), made AS (${into.selectFrom(1)}),
-          told AS (${insert.selectFrom(2, "held, ")} RETURNING cursor)
-          SELECT pg_notify('${noticeChannel("journal")}', '') FROM (SELECT count(*) FROM told) AS all_of_it`
-      const writeTogether: Journal["Service"]["writeTogether"] = (into, rows, events) =>
+      const writeTogether: Journal["Service"]["writeTogether"] = (rows, events) =>
         Effect.suspend(() => {
           const written = events.map(rowOf)
-          const [one, two] = [into.textOf(rows), insert.textOf(written)]
-          if (!(foreign || batches?.takes(rows.length) === true) || !isWhole(one) || !isWhole(two))
-            return transact(Effect.andThen(Effect.orDie(into.run(rows)), appendAll(events)))
-          if (batches === undefined) return Effect.asVoid(Effect.orDie(sql.unsafe(atOnce(into), [one, two])))
-          const statements = [into.statement(one), insert.statement(two)]
-          return Effect.map(Effect.orDie(batches.write(statements, rows.length)), ([, last]) => tellOf(written, last!))
+          const told = insert.with(written)
+          const [count, all] = [rows.reduce((sum, some) => sum + some.count, 0), [...rows, told]]
+          if (!(foreign || batches?.takes(count) === true) || !all.every(({ text }) => isWhole(text())))
+            return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
+          if (batches === undefined)
+            return Effect.asVoid(
+              Effect.orDie(
+                sql.unsafe(
+                  atOnce(rows),
+                  all.map(({ text }) => text()),
+                ),
+              ),
+            )
+          const statements = all.map(({ statement }) => statement())
+          return Effect.map(Effect.orDie(batches.write(statements, count)), (last) => tellOf(written, last.at(-1)!))
         })
 
       const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>

@@ -7,11 +7,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeInsert } from "../../../store/database/Inserts.ts"
 import { type CausedEvent, Journal } from "../../../store/journal/Journal.ts"
-import { makeBatch } from "./batch.ts"
+import { makeBatch } from "../../../store/journal/Batch.ts"
 import type { Traces } from "../Handler.ts"
 import { first } from "./lifecycle.ts"
 import { type Ending, outcomeOf } from "../outcome.ts"
-import { receivedEvent, type Record, settledEvent, Taken } from "./record.ts"
+import { receivedEvent, type Record, settledEvent, Taken, wholeEvent } from "./record.ts"
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
 import { makeSettleMany, settleAll } from "./settleMany.ts"
 
@@ -61,14 +61,18 @@ const takes = (row: NewRow): boolean =>
   row.idempotencyKey === null && (row.space === null || row.visibility === "hidden")
 
 /** The row and the event of its end; nothing, where it needs a transaction of its own. */
-const endOf = (row: NewRow, { durationMs, ending, provenance, settledAt, traces }: Ended): End | undefined => {
+const endOf = (
+  row: NewRow,
+  { durationMs, ending, provenance, settledAt, traces }: Ended,
+  eventOf: typeof settledEvent | typeof wholeEvent = settledEvent,
+): End | undefined => {
   if (!takes(row)) return undefined
   const outcome = outcomeOf(settledAt, ending, row.tool, traces)
   if (outcome.large !== undefined) return undefined
   const caused = { at: settledAt, provenance, correlationId: row.correlationId }
   return {
     row: { ...row, ...unsettled, ...outcome.columns, message: null },
-    event: { ...settledEvent(row, outcome.columns, durationMs), ...caused },
+    event: { ...eventOf(row, outcome.columns, durationMs), ...caused },
   }
 }
 
@@ -85,8 +89,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
     (calls: ReadonlyArray<New>): Effect.Effect<() => void> =>
       journal
         .writeTogether(
-          insert,
-          calls.map(({ row }) => row),
+          [insert.with(calls.map(({ row }) => row))],
           calls.flatMap(({ events }) => events),
         )
         .pipe(
@@ -154,7 +157,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
     },
     /** A call that has ended before it was written down; nothing, where it needs a transaction of its own. */
     whole: (row: NewRow, ended: Ended): Effect.Effect<CallRow, Taken> | undefined => {
-      const end = endOf(row, ended)
+      const end = endOf(row, ended, wholeEvent)
       if (end === undefined) return undefined
       const { at, correlationId, provenance } = end.event
       const events: ReadonlyArray<CausedEvent> = [{ ...receivedEvent(row), at, provenance, correlationId }, end.event]

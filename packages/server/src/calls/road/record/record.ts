@@ -49,6 +49,12 @@ export const settledEvent = (row: About & Pick<CallRow, "rule" | "space">, colum
     },
   }) as const
 
+/** Of a call that is written down with its end. */
+export const wholeEvent = (...of: Parameters<typeof settledEvent>) => {
+  const event = settledEvent(...of)
+  return { ...event, body: { ...event.body, whole: true } } as const
+}
+
 export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -107,7 +113,7 @@ export const makeRecord = Effect.gen(function* () {
     const made: CallRow = { ...shown, ...unsettled, ...columns, message: posted }
     yield* insert(made)
     yield* journal.append(receivedEvent(row))
-    yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
+    yield* journal.append(wholeEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
     yield* message.end(made)
     return made
   })

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Languages } from "../../../../models/Languages.ts"
+import { withAgentNotes } from "../../../../runs/AgentNotes.ts"
 import { Prompts } from "../../../../runs/Prompts.ts"
 import { Triggers } from "../../../../runs/waking/Triggers.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
@@ -72,7 +73,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         const { principal } = yield* Caller
         return yield* team.stop(agent, principal.name, payload.remove === true)
       }),
-      get: ({ params }) => named(params.agent),
+      get: ({ params }) => Effect.map(named(params.agent), withAgentNotes),
       // What it remembers is its own; whoever rules the house may look at what it is told.
       prompt: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* named(params.agent)
@@ -84,7 +85,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         const agent = yield* named(params.agent)
         yield* allowed(agent, payload)
         yield* known(payload)
-        return yield* transact(agents.change(agent.id, payload))
+        return withAgentNotes(yield* transact(agents.change(agent.id, payload)))
       }),
       trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
         const agent = yield* named(params.agent)

@@ -3,14 +3,14 @@
  * share the next. No caller is answered before its batch is committed and synced.
  */
 import { Deferred, Effect, Exit } from "effect"
-import { requestContext } from "../../../store/RequestContext.ts"
+import { requestContext } from "../RequestContext.ts"
 
 interface Waiting<A, B> {
   readonly item: A
   readonly done: Deferred.Deferred<B>
 }
 
-/** So many rows in one statement: a call has some twenty columns, and SQLite takes 32,766 parameters. */
+/** So many rows in one statement: a run has some forty columns, and SQLite takes 32,766 parameters. */
 const most = 200
 
 /** `write` writes several, all or none, and says what came of each. */

@@ -1,0 +1,40 @@
+import { assert, it } from "@effect/vitest"
+import type { RunState } from "@stoa/contract"
+import { endOf, from, open, type RunChange, to } from "./lifecycle.ts"
+
+const states: ReadonlyArray<RunState> = [
+  "queued",
+  "running",
+  "waiting_reply",
+  "waiting_tool",
+  "completed",
+  "failed",
+  "canceled",
+]
+/** From where each change leads on, and whither; from everywhere else it is refused. */
+const table: Record<RunChange, readonly [from: ReadonlyArray<RunState>, to: RunState]> = {
+  claim: [["queued"], "running"],
+  recover: [["running"], "running"],
+  goOn: [["running"], "running"],
+  parkTool: [["running"], "waiting_tool"],
+  parkReply: [["running"], "waiting_reply"],
+  ring: [["waiting_tool", "waiting_reply"], "queued"],
+  handBack: [["running"], "queued"],
+  complete: [["running"], "completed"],
+  fail: [["queued", "running", "waiting_tool", "waiting_reply"], "failed"],
+  cancel: [["queued", "running", "waiting_tool", "waiting_reply"], "canceled"],
+}
+
+it("S1-97 every change leads on from these states of the seven, and from no other", () => {
+  for (const [change, [allowed, end]] of Object.entries(table) as ReadonlyArray<
+    [RunChange, (typeof table)[RunChange]]
+  >) {
+    assert.sameMembers([...from(change)], [...allowed], change)
+    assert.strictEqual(to(change), end, change)
+  }
+  assert.sameMembers([...open], ["queued", "running", "waiting_tool", "waiting_reply"])
+  // What has ended stays as it is.
+  for (const state of states.filter((one) => !open.includes(one)))
+    for (const change of Object.keys(table) as ReadonlyArray<RunChange>) assert.notInclude(from(change), state)
+  assert.deepStrictEqual([...new Set(Object.values(endOf))].toSorted(), ["cancel", "complete", "fail"])
+})

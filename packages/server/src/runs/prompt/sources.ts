@@ -1,0 +1,37 @@
+/** Where what a tool returns comes from, as a model is told beside it (G-15). Pure. */
+import type { CallRow } from "../../calls/Calls.ts"
+import type { Listed } from "../../calls/catalogue/Traits.ts"
+import type { SaidStep, Source } from "./conversation.ts"
+
+/** Whoever it waited for has answered it. */
+const answeredBy: Partial<Record<NonNullable<CallRow["onKind"]>, Source>> = {
+  client: "a person",
+  run: "an agent",
+  reply: "people and agents",
+}
+
+/** As its row alone says it; which tool it was is known by `labelled`. */
+export const sourceOfCall = ({ onKind }: Pick<CallRow, "onKind">): Source =>
+  (onKind === null ? undefined : answeredBy[onKind]) ?? "a tool"
+
+const sourceOfTool = ({ tool: { definition } }: Pick<Listed, "tool">): Source => {
+  if (definition.source === "builtin") return "the house"
+  if (definition.source === "mcp" || definition.source === "plugin") return "outside"
+  return definition.executionType === "gateway" || definition.executionType === "external" ? "outside" : "a tool"
+}
+
+/** Tools that are gone meanwhile are tools all the same. */
+export const labelled = <Step extends SaidStep>(
+  steps: ReadonlyArray<Step>,
+  tools: ReadonlyArray<Pick<Listed, "tool">>,
+): ReadonlyArray<Step> => {
+  const known = new Map(tools.map((one) => [one.tool.wireName, one]))
+  return steps.map((step) => {
+    const asked = step.parts.filter((part) => part.type === "call")
+    const results = step.results.map((result) => {
+      const tool = known.get(asked[result.place - 1]?.tool ?? "")
+      return result.from !== "a tool" || tool === undefined ? result : { ...result, from: sourceOfTool(tool) }
+    })
+    return { ...step, results }
+  })
+}

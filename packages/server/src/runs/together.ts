@@ -1,0 +1,160 @@
+/**
+ * Steps that need nothing but their own rows are written together with those of other runs, and so are the rows of runs that
+ * somebody asks for: a commit costs the same for one as for fifty. Each still moves only under its own fence.
+ */
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeInsert } from "../store/database/Inserts.ts"
+import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
+import { makeBatch } from "../store/journal/Batch.ts"
+import { endOf, from, to } from "./lifecycle.ts"
+import type { Ended, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+
+export interface Taken {
+  readonly row: RunRow
+  readonly step: StepRow
+  readonly told: ReadonlyArray<ToldRow>
+  readonly calls: number
+  readonly spent: Spent
+  readonly end: Ended | undefined
+}
+
+export interface Started {
+  readonly row: RunRow
+  readonly trigger: TriggerRow
+  readonly events: ReadonlyArray<CausedEvent>
+}
+
+const states = from("goOn")
+  .map((state) => `'${state}'`)
+  .join(", ")
+
+/** Columns of a value: the row's, whether this step ends it or not. */
+const update = (values: string, int: (at: number) => string): string => `UPDATE runs SET step = ${int(2)}, attempts = 0,
+  tokens_in = tokens_in + ${int(3)}, tokens_out = tokens_out + ${int(4)}, cost_micros = cost_micros + ${int(5)},
+  busy_ms = busy_ms + ${int(6)}, state = COALESCE(value->>7, state), stop = value->>8, failure = value->>9,
+  ended_at = value->>10, owner = CASE WHEN value->>7 IS NULL THEN owner END
+  FROM ${values} WHERE runs.id = value->>0 AND fence = ${int(1)} AND state IN (${states})`
+const onSqlite = `${update("json_each(?)", (at) => `value->>${at}`)} RETURNING id`
+const onPostgres = update("json_array_elements($1::json) AS taken(value)", (at) => `(value->>${at})::bigint`)
+/** Of several none is waited for while others are held: whoever rings several has them in another order. */
+const unlocked = `${onPostgres} AND runs.id IN (SELECT id FROM runs
+  WHERE id IN (SELECT value->>0 FROM json_array_elements($1::json) AS asked(value)) FOR UPDATE SKIP LOCKED) RETURNING id`
+
+const stepColumns = [
+  "run",
+  "number",
+  "state",
+  "content",
+  "finish",
+  "model",
+  "tokensIn",
+  "tokensOut",
+  "tokensCached",
+  "costMicros",
+  "beganAt",
+  "saidAt",
+] as const
+const toldColumns = ["run", "seq", "kind", "body", "step"] as const
+const triggerColumns = ["agent", "source", "run", "kind", "message", "space", "author", "text", "depth", "at"] as const
+const runNumbers = [
+  "lane",
+  "width",
+  "chainDepth",
+  "nesting",
+  "step",
+  "rung",
+  "fence",
+  "resumed",
+  "readyAt",
+  "attempts",
+  "tokensIn",
+  "tokensOut",
+  "costMicros",
+  "busyMs",
+  "waits",
+] as const
+
+/** What is told of a step, and of the end it brings: the agent's doing, under the correlation of what woke it. */
+const eventsOf = ({ calls, end, row, step }: Taken, at: string): ReadonlyArray<CausedEvent> => {
+  const caused = { at, actor: row.agent, provenance: "agent", correlationId: row.correlationId } as const
+  const about = { run: row.id, principal: row.agent }
+  const stepped = { ...caused, kind: "run.stepped", body: { ...about, step: step.number, calls } } as const
+  if (end === undefined) return [stepped]
+  const { failure, stop } = end
+  const ended = { kind: "run.ended", body: { ...about, state: to(endOf[stop]), stop, failure } } as const
+  return [stepped, { ...caused, ...ended, ...(row.triggerSpace === null ? {} : { space: row.triggerSpace }) }]
+}
+
+const valueOf = ({ end, row, spent, step }: Taken, at: string): ReadonlyArray<unknown> => [
+  row.id,
+  row.fence,
+  step.number,
+  spent.tokensIn,
+  spent.tokensOut,
+  spent.costMicros,
+  spent.busyMs,
+  ...(end === undefined ? [null, null, null, null] : [to(endOf[end.stop]), end.stop, end.failure, at]),
+]
+
+/** `spend`: what a step cost, on the day's account. */
+export const makeTogether = Effect.fnUntraced(function* (
+  spend: (row: RunRow, spent: Omit<Spent, "busyMs">) => Effect.Effect<void>,
+) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const [one, several] = sql.onDialectOrElse({
+    pg: () => [`${onPostgres} RETURNING id`, unlocked] as const,
+    orElse: () => [onSqlite, onSqlite] as const,
+  })
+  const steps = makeInsert<StepRow>(sql, "steps", stepColumns)
+  const told = makeInsert<ToldRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING")
+  const triggers = makeInsert<TriggerRow>(sql, "triggers", triggerColumns, "", ["depth"])
+
+  /** Which of them were ours, and nobody's else at this moment. */
+  const writeSome = Effect.fnUntraced(function* (items: ReadonlyArray<Taken>) {
+    const at = DateTime.formatIso(yield* DateTime.now)
+    return yield* journal.transact(
+      Effect.gen(function* () {
+        const values = JSON.stringify(items.map((item) => valueOf(item, at)))
+        const rows = yield* sql.unsafe<{ readonly id: string }>(items.length === 1 ? one : several, [values])
+        const ids = new Set(rows.map(({ id }) => id))
+        const ours = items.filter(({ row }) => ids.has(row.id))
+        if (ours.length === 0) return ids
+        const words = ours.flatMap((item) => item.told)
+        if (words.length > 0) yield* told.run(words)
+        yield* steps.run(ours.map(({ step }) => step))
+        for (const { row, spent } of ours) yield* spend(row, spent)
+        yield* journal.appendAll(ours.flatMap((item) => eventsOf(item, at)))
+        return ids
+      }).pipe(Effect.orDie),
+    )
+  })
+  const writeSteps = Effect.fnUntraced(function* (items: ReadonlyArray<Taken>) {
+    const moved = new Set(yield* writeSome(items))
+    // One that somebody held may still be ours.
+    if (items.length > 1)
+      for (const item of items) if (!moved.has(item.row.id)) for (const id of yield* writeSome([item])) moved.add(id)
+    return ({ row }: Taken) => moved.has(row.id)
+  })
+
+  let runs: ReturnType<typeof makeInsert<RunRow>> | undefined
+  const writeStarts = (items: ReadonlyArray<Started>) => {
+    const columns = Object.keys(items[0]!.row) as ReadonlyArray<keyof RunRow>
+    const insert = (runs ??= makeInsert<RunRow>(sql, "runs", columns, "", runNumbers))
+    return Effect.as(
+      journal.writeTogether(
+        [triggers.with(items.map(({ trigger }) => trigger)), insert.with(items.map(({ row }) => row))],
+        items.flatMap(({ events }) => events),
+      ),
+      () => {},
+    )
+  }
+
+  return {
+    /** False: the run is no longer ours. */
+    step: yield* makeBatch(writeSteps),
+    /** A run that is woken by something that comes once. */
+    start: yield* makeBatch(writeStarts),
+  }
+})
