@@ -93,10 +93,10 @@ for (const store of stores)
           yield* setRules([{ when: { agent: bot.name, step: 1 }, say: "forty-two" }])
           /** To its end: the call waits for the run, and whoever made it follows it. */
           const use = async () => {
-            const { id } = await caller.client.tools.call("run_agent", {
-              input: { agent: bot.name, text: "how much?" },
-            })
-            return caller.client.calls.get(id, { wait: 60 })
+            const input = { agent: bot.name, text: "how much?" }
+            const made = await caller.client.tools.call("run_agent", { input })
+            if (!("id" in made)) throw new Error("it was not made")
+            return caller.client.calls.get(made.id, { wait: 60 })
           }
           const no = yield* ask(use)
           assert.deepInclude(no, { state: "failed" })
