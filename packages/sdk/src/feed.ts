@@ -28,6 +28,8 @@ export interface FeedOptions {
   readonly names?: FaceName
   /** Ends the feed, without an error. */
   readonly signal?: AbortSignal
+  /** Told when the stream stands: what happens from now on comes. What is read after this is not older than the feed. */
+  readonly onStand?: () => void
   /** Told when the connection was lost and will be made again. */
   readonly onReconnect?: (why: string, waitMillis: number) => void
   /** How long silence may last before the connection is taken for dead. The house makes itself heard every 20 s. */
@@ -48,7 +50,10 @@ export async function* feed(connection: Connection, options: FeedOptions = {}): 
         // A repeat would be a fault of the house; whoever counts on us must not see it.
         if (item.type === "event" && after !== undefined && item.cursor <= after) continue
         if (item.type !== "delta") after = item.cursor
-        if (item.type === "place") continue
+        if (item.type === "place") {
+          options.onStand?.()
+          continue
+        }
         failures = 0
         yield item
         if (stopped()) return

@@ -72,10 +72,12 @@ const watch = Command.make(
       return over.includes(one.state)
     })
     // The feed stands before the first look: what happens in between is not missed.
-    const feed = stoa.feed()
+    const stands = Promise.withResolvers<void>()
+    const feed = stoa.feed({ onStand: () => stands.resolve() })
     const first = feed.next()
-    if (yield* say()) return
     const next = (promise: typeof first) => Effect.promise(() => promise)
+    yield* Effect.promise(() => Promise.race([stands.promise, first]))
+    if (yield* say()) return
     for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
       if (item.value.type !== "event") continue
       const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
