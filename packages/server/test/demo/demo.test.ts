@@ -24,7 +24,10 @@ const says = (name: string, words: RegExp) => (seen: ReadonlyArray<FeedEvent>) =
   )
 
 for (const store of ["sqlite", "postgres"] as const)
-  layer(house({ store }), { excludeTestServices: true, timeout: "2 minutes" })(`the demo on ${store}`, (it) => {
+  layer(house({ store, env: { ANTHROPIC_API_KEY: "a-key-that-nobody-has" } }), {
+    excludeTestServices: true,
+    timeout: "2 minutes",
+  })(`the demo on ${store}`, (it) => {
     it.effect("is not made where it is not wanted", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
@@ -124,11 +127,21 @@ for (const store of ["sqlite", "postgres"] as const)
         const after = yield* ask(() => admin.demo.get())
         assert.deepStrictEqual(after.parts, before.parts)
         assert.deepStrictEqual([after.state, after.model, after.budget.perDay], ["on", "scripted", 1])
-        const refused = yield* Effect.flip(ask(() => admin.demo.change({ model: "demo-anthropic" })))
-        assert.match((refused as Error).message, /ANTHROPIC_API_KEY/)
+        const refused = yield* Effect.flip(ask(() => admin.demo.change({ model: "demo-openai" })))
+        assert.match((refused as Error).message, /OPENAI_API_KEY/)
         const cheaper = yield* ask(() => admin.demo.change({ budget: 0.4 }))
         assert.strictEqual(cheaper.budget.perDay, 0.4)
         assert.strictEqual((yield* ask(() => admin.agents.get("clerk"))).limits.perDay?.cost, 0.1)
+        // A key is there, and nothing thinks with it until somebody says so.
+        assert.strictEqual((yield* ask(() => admin.agents.get("clerk"))).model, "demo-scripted")
+        const real = yield* ask(() => admin.demo.change({ model: "demo-anthropic", budget: 2 }))
+        assert.deepStrictEqual([real.model, real.budget], ["demo-anthropic", { perDay: 2, spent: 0 }])
+        const clerk = yield* ask(() => admin.agents.get("clerk"))
+        assert.deepStrictEqual([clerk.model, clerk.limits.perDay?.cost], ["demo-anthropic", 0.5])
+        yield* ask(() =>
+          heard(admin, (all) => all.some((one) => one.kind === "demo.changed" && one.body.step === "model")),
+        )
+        assert.strictEqual((yield* ask(() => admin.demo.change({ model: "scripted" }))).model, "scripted")
       }),
     )
 

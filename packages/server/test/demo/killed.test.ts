@@ -32,6 +32,9 @@ it("is made whole and once, however often its house is killed meanwhile", { time
   expect((await third.admin.tools.list({ limit: 100 })).items.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["total", "order", "lunch", "research"]),
   )
+  const listed = await home.stoa("demo", "ls", "--json")
+  expect(listed.code).toBe(0)
+  expect(JSON.parse(listed.stdout)).toMatchObject({ state: "on", model: "scripted", budget: { perDay: 1 } })
   // Killed amid its removal it goes on going.
   void third.admin.demo.remove().catch(() => undefined)
   await until(third, async (admin) => (await admin.demo.get()).state !== "on")
@@ -55,6 +58,7 @@ it("is not made with STOA_DEMO=off, nor beside a configuration file, nor later",
     other.configure({})
     const configured = await other.start()
     expect((await configured.admin.demo.get()).state).toBe("none")
+    expect((await other.stoa("demo", "rm")).code).not.toBe(0)
     await configured.stop()
   } finally {
     await other.remove()

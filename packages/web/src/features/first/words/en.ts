@@ -12,7 +12,7 @@ export const words = {
   emptyMore: "Four steps to know it. Each ticks itself when you have taken it.",
   steps: {
     "signed-in": { name: "Sign in", more: "by the link in your terminal" },
-    decided: { name: "Answer the first decision", more: "What needs a person waits for one, today or next week" },
+    decided: { name: "Answer the first decision", more: "It waits here, and under Decisions" },
     connected: { name: "Bring your own agent", more: "Claude Code, Codex, Cursor: one line" },
     model: { name: "Give the house a model", more: "A key in the environment, or a model in the configuration file" },
   },
