@@ -5,7 +5,7 @@ import { Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { ask, Guest } from "../house.ts"
-import { ended, stores, until } from "../runs/runsKit.ts"
+import { ended, stores } from "../runs/runsKit.ts"
 import { fresh, listen, type Someone, statusOf } from "../spaces/spacesGuests.ts"
 import { failure, family, inbox, type Json, outside, programmed, teamHouse, use } from "./teamKit.ts"
 
@@ -351,11 +351,8 @@ for (const store of stores)
           // S3-07: it fails at once, and does not hang.
           assert.match(run!.failure!, /There is no program \/no\/such\/program that can be started here/)
           const sql = yield* SqlClient.SqlClient
-          const rows = yield* until(
-            Effect.map(sql<{ text: string }>`SELECT text FROM triggers WHERE agent = ${lead.id}`, (found) =>
-              found.length === 0 ? undefined : found,
-            ),
-          )
+          yield* (yield* Readers).receipt("runs")
+          const rows = yield* sql<{ text: string }>`SELECT text FROM triggers WHERE agent = ${lead.id}`
           assert.match(rows[0]!.text, new RegExp(`The turn of ${child.name} failed: There is no program`))
         }),
     )
