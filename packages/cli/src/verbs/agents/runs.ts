@@ -71,19 +71,27 @@ const watch = Command.make(
       yield* json ? outJson(one) : out(line(one))
       return over.includes(one.state)
     })
-    // The feed stands before the first look: what happens in between is not missed.
+    const stop = new AbortController()
     const stands = Promise.withResolvers<void>()
-    const feed = stoa.feed({ onStand: () => stands.resolve() })
+    const feed = stoa.feed({ signal: stop.signal, onStand: () => stands.resolve() })
+    // The feed stands before the first look: what happens in between is not missed.
     const first = feed.next()
     const next = (promise: typeof first) => Effect.promise(() => promise)
-    yield* Effect.promise(() => Promise.race([stands.promise, first]))
-    if (yield* say()) return
-    for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
-      if (item.value.type !== "event") continue
-      const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
-      if (!kind.startsWith("run.") || body.run !== id) continue
+    const follow = Effect.gen(function* () {
+      yield* Effect.promise(() => Promise.race([stands.promise, first]))
       if (yield* say()) return
-    }
+      for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
+        if (item.value.type !== "event") continue
+        const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
+        if (!kind.startsWith("run.") || body.run !== id) continue
+        if (yield* say()) return
+      }
+    })
+    // A stream that stays open would keep the command from ending.
+    yield* Effect.ensuring(
+      follow,
+      Effect.sync(() => stop.abort()),
+    )
   }),
 ).pipe(Command.withDescription("Follow a run until it ends"))
 
