@@ -13,7 +13,7 @@ import { startChild, temporaryFolder } from "./processes.ts"
 import { answering, idling, killing, takingOver, waiting } from "./runsFaults.ts"
 
 const rounds = 3
-const millis = 1000
+const millis = 700
 /** Nine steps with a governed call each, and a last one that says nothing. */
 const long = 10
 const cells = [1, 50].flatMap((callers) => [1, long].map((steps) => ({ callers, steps })))
@@ -25,6 +25,15 @@ const rulesOf = (folder: string): string => {
   const rules = Array.from({ length: long - 1 }, (_, at) => ({ when: { text: "^ten", step: at + 1 }, call }))
   writeFileSync(file, JSON.stringify({ rules }))
   return file
+}
+
+/** What is known is said at once: on a crowded machine the rest may take long. */
+const told = (rows: ReadonlyArray<ReadonlyArray<string>>): void => {
+  for (const row of rows) console.error(row.filter((cell) => cell !== "").join("; "))
+}
+const said = (text: string): string => {
+  console.error(text)
+  return text
 }
 
 interface Way {
@@ -74,6 +83,7 @@ const rowsOf = async (store: string, ways: ReadonlyArray<Way>) => {
         ),
       ])
   }
+  told(rows)
   return rows
 }
 
@@ -93,6 +103,7 @@ const stepRows = async (store: string, ours: Way, loop: Way) => {
       ratio(cost[1]!, cost[0]!),
     ])
   }
+  told(rows)
   return rows
 }
 
@@ -120,11 +131,11 @@ export const runs = async (): Promise<string> => {
   steps.push(...(await stepRows("Postgres", ours.ours, loop)))
   await aiSdk.stop()
   await ours.stop()
-  const idle = await idling(folder, databases)
+  const idle = said(await idling(folder, databases))
   await dbos.stop()
-  const answers = await answering(folder, databases)
-  const killed = await killing(folder, databases)
-  const taken = await takingOver(folder, databases)
+  const answers = said(await answering(folder, databases))
+  const killed = said(await killing(folder, databases))
+  const taken = said(await takingOver(folder, databases))
   await databases.stop()
   const held = await waiting(folder)
   return [

@@ -142,13 +142,13 @@ export const takingOver = async (folder: string, databases: Databases): Promise<
     await startHouse(join(folder, "cluster-1"), options),
   ]
   const names = await furnish(houses[0]!, 20)
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const runs = await Promise.all(names.map((agent) => trigger(houses[0]!, agent)))
     await sleep(1500)
     const [dead, alive] = houses
     await dead!.kill()
     const killedAt = Date.now()
-    await sleep(4000)
+    await sleep(3000)
     took.push(Math.max(...(await nextSteps(alive!, runs, killedAt))))
     for (const run of runs) await ask(alive!, "POST", `/runs/${run}/cancel`)
     houses = [alive!, await startHouse(join(folder, `cluster-${round + 2}`), options)]
