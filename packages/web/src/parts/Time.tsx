@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react"
 import { every, now } from "../feed/clock.ts"
-import { ago, clockOf, fullTime } from "./time.logic.ts"
+import { words } from "../words/en.ts"
+import { ago, clockOf, fullTime, when } from "./time.logic.ts"
 
 /** The clock, read again every so often while something on screen depends on it. */
 export const useNow = (millis = 30_000): number => {
@@ -20,6 +21,18 @@ export const AgoTime = ({ at }: { readonly at: string }) => {
   return (
     <time dateTime={at} title={fullTime(at)}>
       {ago(at, moment)}
+    </time>
+  )
+}
+
+const days = { today: words.todaySmall, tomorrow: words.tomorrow }
+
+/** A moment to come. */
+export const SoonTime = ({ at }: { readonly at: string }) => {
+  const moment = useNow()
+  return (
+    <time dateTime={at} title={fullTime(at)}>
+      {when(at, moment, days)}
     </time>
   )
 }

@@ -11,8 +11,8 @@ export interface DiffLine {
 }
 
 const linesIn = (text: string): ReadonlyArray<string> => text.replace(/\n$/, "").split("\n")
-const plain = (kind: DiffLine["kind"], text: string): ReadonlyArray<DiffLine> =>
-  linesIn(text).map((line) => ({ kind, parts: [{ text: line, marked: false }] }))
+const plain = (kind: DiffLine["kind"], lines: ReadonlyArray<string>): ReadonlyArray<DiffLine> =>
+  lines.map((line) => ({ kind, parts: [{ text: line, marked: false }] }))
 
 const pair = (before: string, after: string): ReadonlyArray<DiffLine> => {
   const words = diffWordsWithSpace(before, after)
@@ -35,10 +35,9 @@ export const diffOf = (before: string, after: string): ReadonlyArray<DiffLine> =
       const [gone, came] = [linesIn(value), linesIn(next.value)]
       const both = Math.min(gone.length, came.length)
       for (let line = 0; line < both; line++) lines.push(...pair(gone[line]!, came[line]!))
-      if (gone.length > both) lines.push(...plain("del", gone.slice(both).join("\n")))
-      if (came.length > both) lines.push(...plain("ins", came.slice(both).join("\n")))
+      lines.push(...plain("del", gone.slice(both)), ...plain("ins", came.slice(both)))
       at++
-    } else lines.push(...plain(added ? "ins" : removed ? "del" : "same", value))
+    } else lines.push(...plain(added ? "ins" : removed ? "del" : "same", linesIn(value)))
   }
   return lines
 }

@@ -1,7 +1,8 @@
 /** Grants: an admin's rules for one principal, and the verdict they lead to. */
 import { Action, Verdict } from "@stoa/contract"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { given, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { change } from "../../change.ts"
 import { all, ask, client, list, root, show, talk } from "../../root.ts"
@@ -17,7 +18,7 @@ const ls = Command.make(
   Effect.fn(function* ({ principal }) {
     const { json } = yield* root
     const stoa = yield* client
-    const whose = Option.isSome(principal) ? { principal: principal.value } : {}
+    const whose = given({ principal })
     const items = yield* all((cursor) =>
       stoa.grants.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -47,10 +48,7 @@ const add = Command.make(
       Flag.withDescription("allow, ask (a person decides each time) or deny"),
       Flag.withDefault("allow"),
     ),
-    expires: Flag.String("expires").pipe(
-      Flag.withDescription("When it ends, such as 2027-01-31T00:00:00Z"),
-      Flag.optional,
-    ),
+    expires: textFlag("expires", "When it ends, such as 2027-01-31T00:00:00Z"),
   },
   Effect.fn(function* ({ action, effect, expires, principal, resource }) {
     const made = yield* change((stoa) =>
@@ -59,7 +57,7 @@ const add = Command.make(
         resource,
         actions: action.length > 0 ? action : ["execute"],
         effect,
-        ...(Option.isSome(expires) ? { expiresAt: expires.value } : {}),
+        ...given({ expiresAt: expires }),
       }),
     )
     yield* show(made, `${made.id}: ${effect} ${principal} to ${made.actions.join(", ")} ${made.resource}`)

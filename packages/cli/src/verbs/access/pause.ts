@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { refused } from "../../Failure.ts"
+import { given, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../names.ts"
 import { ask, list, root, show, talk } from "../../root.ts"
 
@@ -11,8 +12,8 @@ export const pause = Command.make(
       Argument.withDescription("everything, agents/NAME, tools/NAME or servers/NAME"),
       Argument.optional,
     ),
-    reason: Flag.String("reason").pipe(Flag.withDescription("The reason, which refused callers see"), Flag.optional),
-    lift: Flag.String("lift").pipe(Flag.withDescription("Lift the pause of this subject"), Flag.optional),
+    reason: textFlag("reason", "The reason, which refused callers see"),
+    lift: textFlag("lift", "Lift the pause of this subject"),
   },
   Effect.fn(function* ({ lift, reason, subject }) {
     if (Option.isSome(lift)) {
@@ -27,9 +28,7 @@ export const pause = Command.make(
       const named = items.map((one) => ({ ...one, by: nameOf(one.by, known), subject: withNames(one.subject, known) }))
       return yield* list(json ? items : named, ["subject", "reason", "by", "createdAt"])
     }
-    const made = yield* ask((stoa) =>
-      stoa.pauses.set({ subject: subject.value, ...(Option.isSome(reason) ? { reason: reason.value } : {}) }),
-    )
+    const made = yield* ask((stoa) => stoa.pauses.set({ subject: subject.value, ...given({ reason }) }))
     yield* show(made, `${made.subject} is paused: its calls are refused`)
   }),
 ).pipe(

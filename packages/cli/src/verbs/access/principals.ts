@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"
 import { change } from "../../change.ts"
+import { given, textFlag } from "../../flags.ts"
 import { all, ask, client, list, show, talk } from "../../root.ts"
 import { teamVerbs } from "../agents/team.ts"
 
@@ -21,8 +22,8 @@ const thinking = {
     Flag.withDescription("A model it thinks with; several times: in the order in which they are tried"),
     Flag.between(0, 10),
   ),
-  persona: Flag.String("persona").pipe(Flag.withDescription("Who it is, in words it is told"), Flag.optional),
-  parent: Flag.String("parent").pipe(Flag.withDescription("The agent it works for"), Flag.optional),
+  persona: textFlag("persona", "Who it is, in words it is told"),
+  parent: textFlag("parent", "The agent it works for"),
 }
 interface Thinking {
   readonly model: ReadonlyArray<string>
@@ -31,12 +32,11 @@ interface Thinking {
 }
 const profileIn = ({ model, parent, persona }: Thinking) => ({
   ...(model.length === 0 ? {} : { model: model.length === 1 ? model[0]! : model }),
-  ...(Option.isSome(persona) ? { persona: persona.value } : {}),
-  ...(Option.isSome(parent) ? { parent: parent.value } : {}),
+  ...given({ persona, parent }),
 })
 const nothingMore: Thinking = { model: [], persona: Option.none(), parent: Option.none() }
 
-const wallet = Flag.String("wallet").pipe(Flag.withDescription("The address of its wallet"), Flag.optional)
+const wallet = textFlag("wallet", "The address of its wallet")
 
 const name = Argument.String("name").pipe(Argument.withDescription("Its name, which must be unique"))
 
@@ -59,7 +59,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
           name,
           ...(toolset.length > 0 ? { toolsets: toolset } : {}),
           ...(role.length > 0 ? { roles: role } : {}),
-          ...(Option.isSome(wallet) ? { wallet: wallet.value } : {}),
+          ...given({ wallet }),
         }),
       )
       const made =
@@ -92,7 +92,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       ...known,
       toolset,
       role,
-      rename: Flag.String("rename").pipe(Flag.withDescription("A new name"), Flag.optional),
+      rename: textFlag("rename", "A new name"),
       wallet: wallet.pipe(Flag.withDescription("The address of its wallet; none takes it away")),
       ...(kind === "agent" ? thinking : {}),
     },
@@ -101,7 +101,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       const changes = {
         ...(toolset.length > 0 ? { toolsets: toolset } : {}),
         ...(role.length > 0 ? { roles: role } : {}),
-        ...(Option.isSome(rename) ? { name: rename.value } : {}),
+        ...given({ name: rename }),
         ...(Option.isSome(wallet) ? { wallet: wallet.value === "none" ? null : wallet.value } : {}),
       }
       const [rights, thinks] = [Object.keys(changes).length > 0, Object.keys(profile).length > 0]

@@ -1,5 +1,6 @@
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { given, switchFlag, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { all, ask, client, list, root, show, talk } from "../../root.ts"
 
@@ -7,27 +8,19 @@ const add = Command.make(
   "add",
   {
     principal: Argument.String("principal").pipe(Argument.withDescription("Whose token: name or id")),
-    label: Flag.String("label").pipe(Flag.withDescription("What it is for"), Flag.optional),
-    expires: Flag.String("expires").pipe(
-      Flag.withDescription("When it ends, such as 2027-01-31T00:00:00Z"),
-      Flag.optional,
-    ),
+    label: textFlag("label", "What it is for"),
+    expires: textFlag("expires", "When it ends, such as 2027-01-31T00:00:00Z"),
     context: Flag.Literals("context", ["agent", "crossroads", "internal"]).pipe(
       Flag.withDescription("Its context; rarely needed"),
       Flag.optional,
     ),
-    certificate: Flag.Boolean("certificate").pipe(
-      Flag.withDescription("Lasts seven days; renew it with rotate"),
-      Flag.withDefault(false),
-    ),
+    certificate: switchFlag("certificate", "Lasts seven days; renew it with rotate"),
   },
   Effect.fn(function* ({ certificate, context, expires, label, principal }) {
     const made = yield* ask((stoa) =>
       stoa.tokens.add({
         principal,
-        ...(Option.isSome(label) ? { label: label.value } : {}),
-        ...(Option.isSome(expires) ? { expiresAt: expires.value } : {}),
-        ...(Option.isSome(context) ? { context: context.value } : {}),
+        ...given({ label, expiresAt: expires, context }),
         ...(certificate ? { certificate } : {}),
       }),
     )
@@ -44,7 +37,7 @@ const ls = Command.make(
   { principal: Argument.String("principal").pipe(Argument.optional) },
   Effect.fn(function* ({ principal }) {
     const stoa = yield* client
-    const whose = Option.isSome(principal) ? { principal: principal.value } : {}
+    const whose = given({ principal })
     const items = yield* all((cursor) =>
       stoa.tokens.list({ limit: 100, ...whose, ...(cursor === undefined ? {} : { cursor }) }),
     )

@@ -1,6 +1,7 @@
 import { RunState } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { given, textFlag } from "../../flags.ts"
 import { ask, client, list, out, outJson, root, show } from "../../root.ts"
 
 const run = Argument.String("run").pipe(Argument.withDescription("The run's id"))
@@ -19,7 +20,7 @@ const line = ({ failure, id, state, step, stop }: Shown): string =>
 const ls = Command.make(
   "ls",
   {
-    agent: Flag.String("agent").pipe(Flag.withDescription("Only those of this agent"), Flag.optional),
+    agent: textFlag("agent", "Only those of this agent"),
     state: Flag.Literals("state", [...RunState.literals, "live"]).pipe(
       Flag.withDescription("Only those in this state; live: all that have not ended"),
       Flag.optional,
@@ -30,8 +31,7 @@ const ls = Command.make(
     const { items } = yield* ask((stoa) =>
       stoa.runs.list({
         limit,
-        ...(Option.isSome(agent) ? { agent: agent.value } : {}),
-        ...(Option.isSome(state) ? { state: state.value } : {}),
+        ...given({ agent, state }),
       }),
     )
     const { json } = yield* root
@@ -114,7 +114,7 @@ const retry = Command.make(
     ),
   },
   Effect.fn(function* ({ run: id, step }) {
-    const one = yield* ask((stoa) => stoa.runs.retry(id, Option.isSome(step) ? { step: step.value } : {}))
+    const one = yield* ask((stoa) => stoa.runs.retry(id, given({ step })))
     yield* show(one, line(one))
   }),
 ).pipe(Command.withDescription("Try a run again that has ended"))
@@ -122,10 +122,7 @@ const retry = Command.make(
 const waits = Command.make(
   "waits",
   {
-    release: Flag.String("release").pipe(
-      Flag.withDescription("End this wait with what has come so far"),
-      Flag.optional,
-    ),
+    release: textFlag("release", "End this wait with what has come so far"),
   },
   Effect.fn(function* ({ release }) {
     if (Option.isSome(release)) {
@@ -162,8 +159,8 @@ const spend = Command.make(
 const letters = Command.make(
   "letters",
   {
-    retry: Flag.String("retry").pipe(Flag.withDescription("Handle this one again"), Flag.optional),
-    dismiss: Flag.String("dismiss").pipe(Flag.withDescription("Put this one away"), Flag.optional),
+    retry: textFlag("retry", "Handle this one again"),
+    dismiss: textFlag("dismiss", "Put this one away"),
   },
   Effect.fn(function* ({ dismiss, retry: again }) {
     const done = Option.isSome(again)

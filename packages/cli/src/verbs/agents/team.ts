@@ -3,9 +3,10 @@
 import { readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import type { AgentChange, AgentRole, NewTeamAgent, TeamAgent, ToolsetName } from "@stoa/contract"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"
+import { given, switchFlag, textFlag } from "../../flags.ts"
 import { ask, list, root, show, talk } from "../../root.ts"
 
 const agent = Argument.String("agent").pipe(Argument.withDescription("Name or id of the agent"))
@@ -32,16 +33,14 @@ const spawn = Command.make(
     name: Argument.String("name").pipe(Argument.withDescription("Its name")),
     instructions: Argument.String("instructions").pipe(Argument.withDescription("What it is, and what it shall do")),
     role: Flag.Literals("role", ["worker", "reviewer"]).pipe(Flag.withDescription("What it is called"), Flag.optional),
-    subdir: Flag.String("subdir").pipe(Flag.withDescription("A part of its parent's workspace"), Flag.optional),
-    program: Flag.String("program").pipe(Flag.withDescription("One of its parent's programs"), Flag.optional),
+    subdir: textFlag("subdir", "A part of its parent's workspace"),
+    program: textFlag("program", "One of its parent's programs"),
   },
   Effect.fn(function* ({ instructions, name, parent, program, role, subdir }) {
     const wanted: NewTeamAgent = {
       name,
       instructions,
-      ...(Option.isSome(role) ? { role: role.value } : {}),
-      ...(Option.isSome(subdir) ? { workspaceSubdir: subdir.value } : {}),
-      ...(Option.isSome(program) ? { program: program.value } : {}),
+      ...given({ role, workspaceSubdir: subdir, program }),
     }
     const made = yield* ask((stoa) => stoa.agents.spawn(parent, wanted))
     yield* show(made, `${made.name} works for ${parent}: ${made.id}`)
@@ -80,10 +79,7 @@ const stop = Command.make(
   "stop",
   {
     agent,
-    remove: Flag.Boolean("remove").pipe(
-      Flag.withDescription("It leaves, if nobody works for it"),
-      Flag.withDefault(false),
-    ),
+    remove: switchFlag("remove", "It leaves, if nobody works for it"),
   },
   Effect.fn(function* ({ agent, remove }) {
     const done = yield* ask((stoa) => stoa.agents.stop(agent, { remove }))

@@ -1,6 +1,7 @@
 // edge: writes an export to stdout as it comes.
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { given, switchFlag, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../names.ts"
 import { ask, list, root } from "../../root.ts"
 
@@ -15,13 +16,10 @@ const exported = ask(async (stoa) => {
 export const audit = Command.make(
   "audit",
   {
-    principal: Flag.String("principal").pipe(Flag.withDescription("Name or id"), Flag.optional),
-    tool: Flag.String("tool").pipe(Flag.withDescription("A tool's name"), Flag.optional),
+    principal: textFlag("principal", "Name or id"),
+    tool: textFlag("tool", "A tool's name"),
     result: Flag.Literals("result", ["success", "failure", "denied"]).pipe(Flag.optional),
-    export: Flag.Boolean("export").pipe(
-      Flag.withDescription("All of it as JSON Lines, oldest first, with what verifies it"),
-      Flag.withDefault(false),
-    ),
+    export: switchFlag("export", "All of it as JSON Lines, oldest first, with what verifies it"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(50)),
   },
   Effect.fn(function* ({ export: whole, limit, principal, result, tool }) {
@@ -29,9 +27,7 @@ export const audit = Command.make(
     const { items } = yield* ask((stoa) =>
       stoa.audit.list({
         limit,
-        ...(Option.isSome(principal) ? { principal: principal.value } : {}),
-        ...(Option.isSome(tool) ? { tool: tool.value } : {}),
-        ...(Option.isSome(result) ? { result: result.value } : {}),
+        ...given({ principal, tool, result }),
       }),
     )
     const { json } = yield* root

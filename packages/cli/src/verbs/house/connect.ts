@@ -1,7 +1,8 @@
 /** `stoa connect claude-code`: the line to paste, with a token of its own for the agent the program acts as. */
 import { connectableClients, type ConnectableName, type ConnectionLine, StoaError } from "@stoa/sdk"
 import { DateTime, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
+import { textFlag } from "../../flags.ts"
 import { ask, client, place, show, talk } from "../../root.ts"
 
 const names = Object.keys(connectableClients) as [ConnectableName, ...Array<ConnectableName>]
@@ -26,10 +27,7 @@ export const connect = Command.make(
   "connect",
   {
     client: Argument.Literals("client", names).pipe(Argument.withDescription("Which program")),
-    agent: Flag.String("agent").pipe(
-      Flag.withDescription("The agent it acts as; made if there is none. Without it: named after the program"),
-      Flag.optional,
-    ),
+    agent: textFlag("agent", "The agent it acts as; made if there is none. Without it: named after the program"),
   },
   Effect.fn(function* ({ agent, client: which }) {
     const { url } = yield* place

@@ -1,9 +1,10 @@
 // edge: ends on a signal.
 import { visible, visibleJson } from "@stoa/contract"
 import type { FeedItem } from "@stoa/sdk"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { failureOf } from "../../Failure.ts"
+import { given, textFlag } from "../../flags.ts"
 import { knownNames, type Names, withNames } from "../../names.ts"
 import { ask, client, root } from "../../root.ts"
 
@@ -33,7 +34,7 @@ export const events = Command.make(
   "events",
   {
     after: Flag.Int("after").pipe(Flag.withDescription("Start after this cursor; 0 is the beginning"), Flag.optional),
-    space: Flag.String("space").pipe(Flag.withDescription("Only this space"), Flag.optional),
+    space: textFlag("space", "Only this space"),
     names: Flag.Literals("names", ["office", "gateway", "skills"]).pipe(
       Flag.withDescription("Event names of another system: office or gateway"),
       Flag.optional,
@@ -46,9 +47,7 @@ export const events = Command.make(
     yield* ask((house) => house.principals.me())
     const wanted = {
       onReconnect: (why: string) => void process.stderr.write(`${why}; connecting again\n`),
-      ...(Option.isSome(after) ? { after: after.value } : {}),
-      ...(Option.isSome(space) ? { space: space.value } : {}),
-      ...(Option.isSome(names) ? { names: names.value } : {}),
+      ...given({ after, space, names }),
     }
     const known = json ? undefined : yield* knownNames
     const watching = Effect.tryPromise({

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, failureOf, refused } from "../../Failure.ts"
+import { switchFlag } from "../../flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
 import { ask, client, houseRuns, out, outJson, place, root, show, talk } from "../../root.ts"
 
@@ -72,10 +73,7 @@ export const backup = Command.make(
   "backup",
   {
     file,
-    withKey: Flag.Boolean("with-key").pipe(
-      Flag.withDescription("Include the secret key: whoever has the file can then open the secrets"),
-      Flag.withDefault(false),
-    ),
+    withKey: switchFlag("with-key", "Include the secret key: whoever has the file can then open the secrets"),
   },
   Effect.fn(function* ({ file, withKey }) {
     if (existsSync(file)) return yield* refused(`${file} already exists. Give the name of a new file.`)
@@ -119,10 +117,7 @@ export const restore = Command.make(
   "restore",
   {
     file,
-    replace: Flag.Boolean("replace").pipe(
-      Flag.withDescription("Replace the existing data; a copy of it is kept"),
-      Flag.withDefault(false),
-    ),
+    replace: switchFlag("replace", "Replace the existing data; a copy of it is kept"),
   },
   Effect.fn(function* ({ file, replace }) {
     // The folder's lock keeps it from a house that runs.

@@ -1,7 +1,8 @@
 // edge: stdin, stdout and signals belong to the protocol here.
 import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { failureOf, refused } from "../../Failure.ts"
+import { textFlag } from "../../flags.ts"
 import { embedHere } from "../../local.ts"
 import { root } from "../../root.ts"
 import { clientSettings } from "../../Settings.ts"
@@ -24,15 +25,9 @@ const named = (name: string): string => encodeURIComponent(name)
 export const mcp = Command.make(
   "mcp",
   {
-    toolset: Flag.String("toolset").pipe(Flag.withDescription("Only this toolset, such as office"), Flag.optional),
-    server: Flag.String("server").pipe(
-      Flag.withDescription("Only the tools of this MCP server, under its own names"),
-      Flag.optional,
-    ),
-    socket: Flag.String("socket").pipe(
-      Flag.withDescription("The Unix socket of the house, where there is no network"),
-      Flag.optional,
-    ),
+    toolset: textFlag("toolset", "Only this toolset, such as office"),
+    server: textFlag("server", "Only the tools of this MCP server, under its own names"),
+    socket: textFlag("socket", "The Unix socket of the house, where there is no network"),
   },
   Effect.fn(function* ({ server, socket, toolset }) {
     if (Option.isSome(server) && Option.isSome(toolset)) return yield* refused("Give --toolset or --server, not both.")

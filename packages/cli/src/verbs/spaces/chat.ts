@@ -1,6 +1,7 @@
 /** Conversations with one agent that last: begun, gone on with, renamed, deleted. */
-import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { given, textFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
 import { all, ask, client, list, root, show, talk } from "../../root.ts"
 
@@ -9,10 +10,10 @@ const columns = ["id", "agent", "title", "messageCount", "pinned", "current", "u
 
 const ls = Command.make(
   "ls",
-  { agent: Flag.String("agent").pipe(Flag.withDescription("Only with this agent"), Flag.optional) },
+  { agent: textFlag("agent", "Only with this agent") },
   Effect.fn(function* ({ agent }) {
     const stoa = yield* client
-    const wanted = Option.isSome(agent) ? { agent: agent.value } : {}
+    const wanted = given({ agent })
     const items = yield* all((cursor) =>
       stoa.chatSessions.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -24,15 +25,10 @@ const begin = Command.make(
   "new",
   {
     agent: Argument.String("agent").pipe(Argument.withDescription("With whom: name or id")),
-    title: Flag.String("title").pipe(
-      Flag.withDescription("Otherwise it is the beginning of what you say first"),
-      Flag.optional,
-    ),
+    title: textFlag("title", "Otherwise it is the beginning of what you say first"),
   },
   Effect.fn(function* ({ agent, title }) {
-    const made = yield* ask((stoa) =>
-      stoa.chatSessions.add({ agent, ...(Option.isSome(title) ? { title: title.value } : {}) }),
-    )
+    const made = yield* ask((stoa) => stoa.chatSessions.add({ agent, ...given({ title }) }))
     yield* show(made, made.id)
   }),
 ).pipe(

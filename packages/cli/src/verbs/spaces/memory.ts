@@ -11,36 +11,28 @@ import {
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"
+import { given, switchFlag, textFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
 import { outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
 import { namesForPeople, nameOf } from "../../names.ts"
 import { all, ask, client, list, root, show, talk } from "../../root.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("The record's id, mem_…"))
-const kind = Flag.String("kind").pipe(Flag.withDescription("Only this kind"), Flag.optional)
-const tag = Flag.String("tag").pipe(Flag.withDescription("Only with this tag"), Flag.optional)
-const owner = Flag.String("owner").pipe(
-  Flag.withDescription("Only records of this owner that are public or shared with you"),
-  Flag.optional,
-)
+const kind = textFlag("kind", "Only this kind")
+const tag = textFlag("tag", "Only with this tag")
+const owner = textFlag("owner", "Only records of this owner that are public or shared with you")
 const namespace = Flag.Literals("namespace", MemoryNamespace.literals).pipe(
   Flag.withDescription("Only this namespace"),
   Flag.optional,
 )
 const columns = ["id", "namespace", "kind", "key", "version", "tags", "content"]
-const given = <A>(name: string, value: Option.Option<A>) => (Option.isSome(value) ? { [name]: value.value } : {})
 
 const ls = Command.make(
   "ls",
   { kind, tag, owner, namespace },
   Effect.fn(function* (flags) {
     const stoa = yield* client
-    const wanted = {
-      ...given("kind", flags.kind),
-      ...given("tag", flags.tag),
-      ...given("owner", flags.owner),
-      ...given("namespace", flags.namespace),
-    }
+    const wanted = given(flags)
     const items = yield* all((cursor) =>
       stoa.memory.list({ limit: 100, ...wanted, ...(cursor === undefined ? {} : { cursor }) }),
     )
@@ -62,9 +54,7 @@ const search = Command.make(
       stoa.memory.list({
         q: question,
         limit,
-        ...given("kind", flags.kind),
-        ...given("tag", flags.tag),
-        ...given("owner", flags.owner),
+        ...given(flags),
       }),
     )
     const { json } = yield* root
@@ -106,7 +96,7 @@ const set = Command.make(
     text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
     kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
     tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
-    public: Flag.Boolean("public").pipe(Flag.withDescription("Everybody may read it"), Flag.withDefault(false)),
+    public: switchFlag("public", "Everybody may read it"),
   },
   Effect.fn(function* ({ key, kind, public: open, tag, text }) {
     const words = yield* textGiven(text)
@@ -138,7 +128,9 @@ const edit = Command.make(
   },
   Effect.fn(function* ({ id, text, version }) {
     const words = yield* textGiven(text)
-    const made = yield* ask((stoa) => stoa.memory.change(id, { content: words, ...given("expectedVersion", version) }))
+    const made = yield* ask((stoa) =>
+      stoa.memory.change(id, { content: words, ...given({ expectedVersion: version }) }),
+    )
     yield* show(made, `${made.id}  version ${made.version}`)
   }),
 ).pipe(Command.withDescription("Replace a record's content; the version before stays in its history"))
@@ -176,10 +168,7 @@ const rm = Command.make(
   "rm",
   {
     id,
-    permanent: Flag.Boolean("permanent").pipe(
-      Flag.withDescription("With its history, for good"),
-      Flag.withDefault(false),
-    ),
+    permanent: switchFlag("permanent", "With its history, for good"),
   },
   Effect.fn(function* ({ id, permanent }) {
     yield* ask((stoa) => stoa.memory.remove(id, permanent ? { permanent: "true" } : {}))
@@ -224,7 +213,7 @@ const diff = Command.make(
     to: Flag.Int("to").pipe(Flag.withDescription("The later version (the newest)"), Flag.optional),
   },
   Effect.fn(function* ({ from, id, to }) {
-    const found = yield* ask((stoa) => stoa.memory.diff(id, { ...given("from", from), ...given("to", to) }))
+    const found = yield* ask((stoa) => stoa.memory.diff(id, given({ from, to })))
     const marks = { same: " ", added: "+", removed: "-" }
     const tags = [...found.tags.removed.map((tag) => `- #${tag}`), ...found.tags.added.map((tag) => `+ #${tag}`)]
     yield* show(found, [...found.lines.map(({ change, text }) => `${marks[change]} ${text}`), ...tags].join("\n"))
@@ -244,10 +233,7 @@ const exportVerb = Command.make(
       Argument.withDescription("A file of JSON Lines, or a folder for Markdown files; - is stdout"),
       Argument.withDefault("-"),
     ),
-    markdown: Flag.Boolean("markdown").pipe(
-      Flag.withDescription("A folder of Markdown files that you can edit"),
-      Flag.withDefault(false),
-    ),
+    markdown: switchFlag("markdown", "A folder of Markdown files that you can edit"),
   },
   Effect.fn(function* ({ markdown, to }) {
     const lines = (yield* everything) as ReadonlyArray<MemoryLineJson>
@@ -289,10 +275,7 @@ const importVerb = Command.make(
 const erase = Command.make(
   "erase",
   {
-    confirm: Flag.String("confirm").pipe(
-      Flag.withDescription("Your own name: everything you own here goes, with its history, for good"),
-      Flag.optional,
-    ),
+    confirm: textFlag("confirm", "Your own name: everything you own here goes, with its history, for good"),
   },
   Effect.fn(function* ({ confirm }) {
     const { name } = yield* ask((stoa) => stoa.principals.me())

@@ -1,5 +1,6 @@
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { given, textFlag } from "../../flags.ts"
 import { all, ask, client, list, root, show, talk } from "../../root.ts"
 
 const space = Argument.String("space").pipe(Argument.withDescription("Name or id of the space"))
@@ -29,8 +30,7 @@ const add = Command.make(
         name,
         kind,
         ...(member.length > 0 ? { members: member } : {}),
-        ...(Option.isSome(trigger) ? { trigger: trigger.value } : {}),
-        ...(Option.isSome(topic) ? { topic: topic.value } : {}),
+        ...given({ trigger, topic }),
       }),
     )
     yield* show(made, `${made.name} is created: ${made.id}`)
@@ -111,12 +111,10 @@ export const say = Command.make(
   {
     space,
     text: Argument.String("text").pipe(Argument.withDescription("What to say")),
-    replyTo: Flag.String("reply-to").pipe(Flag.withDescription("Id of the message it replies to"), Flag.optional),
+    replyTo: textFlag("reply-to", "Id of the message it replies to"),
   },
   Effect.fn(function* ({ replyTo, space, text }) {
-    const said = yield* ask((stoa) =>
-      stoa.spaces.post(space, { text, ...(Option.isSome(replyTo) ? { replyTo: replyTo.value } : {}) }),
-    )
+    const said = yield* ask((stoa) => stoa.spaces.post(space, { text, ...given({ replyTo }) }))
     yield* show(said, `${said.seq}  ${said.id}`)
   }),
 ).pipe(

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { nobody } from "../../decisionLines.ts"
 import { Failure, refused } from "../../Failure.ts"
+import { given, switchFlag, textFlag } from "../../flags.ts"
 import { objectFlag } from "../../input.ts"
 import { ask, out, outJson, root, show } from "../../root.ts"
 
@@ -53,55 +54,44 @@ const whereToLook = (failure: Failure): Failure =>
     ? refused(`${failure.message} See what you may call with: stoa tools ls`)
     : failure
 
-const idFlag = (name: string, words: string) => Flag.String(name).pipe(Flag.withDescription(words), Flag.optional)
-
 export const call = Command.make(
   "call",
   {
     tool: Argument.String("tool").pipe(Argument.withDescription("Name of the tool"), Argument.optional),
-    input: Flag.String("input").pipe(
-      Flag.withDescription("Its input as JSON; @file reads a file, - reads stdin"),
-      Flag.optional,
-    ),
-    space: Flag.String("space").pipe(Flag.withDescription("The space in which it is called"), Flag.optional),
+    input: textFlag("input", "Its input as JSON; @file reads a file, - reads stdin"),
+    space: textFlag("space", "The space in which it is called"),
     wait: Flag.Finite("wait").pipe(
       Flag.withDescription("Seconds to wait for the result, also while somebody must decide; 0 returns at once"),
       Flag.optional,
     ),
-    dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Check rights and input and show what would be sent, but run nothing"),
-      Flag.withDefault(false),
-    ),
-    key: Flag.String("key").pipe(
-      Flag.withDescription("Idempotency key: a second call with the same key returns the first"),
-      Flag.optional,
-    ),
-    status: idFlag("status", "In place of a tool: how the call with this id is"),
-    cancel: idFlag("cancel", "In place of a tool: stop the call with this id"),
-    result: idFlag("result", "In place of a tool: answer the call that waits for it with --input"),
+    dryRun: switchFlag("dry-run", "Check rights and input and show what would be sent, but run nothing"),
+    key: textFlag("key", "Idempotency key: a second call with the same key returns the first"),
+    status: textFlag("status", "In place of a tool: how the call with this id is"),
+    cancel: textFlag("cancel", "In place of a tool: stop the call with this id"),
+    result: textFlag("result", "In place of a tool: answer the call that waits for it with --input"),
   },
   Effect.fn(function* ({ cancel, dryRun, input, key, result, space, status, tool, wait }) {
     const subjects = [tool, status, cancel, result].filter(Option.isSome)
     if (subjects.length !== 1) return yield* refused("Give one thing: a TOOL, --status ID, --cancel ID or --result ID.")
-    const stay = Option.isSome(wait) ? { wait: wait.value } : {}
+    const stay = given({ wait })
     if (Option.isSome(status)) return yield* report(yield* ask((stoa) => stoa.calls.get(status.value, stay)))
     if (Option.isSome(cancel)) {
       const canceled = yield* ask((stoa) => stoa.calls.cancel(cancel.value))
       return yield* show(canceled, `${canceled.id}  ${canceled.state}`)
     }
-    const given = Option.isSome(input) ? yield* objectFlag(input.value, "input") : {}
+    const body = Option.isSome(input) ? yield* objectFlag(input.value, "input") : {}
     if (Option.isSome(result))
-      return yield* report(yield* ask((stoa) => stoa.results.submit(result.value, { output: given })))
+      return yield* report(yield* ask((stoa) => stoa.results.submit(result.value, { output: body })))
     const made = yield* ask((stoa) =>
       stoa.tools.call(
         Option.getOrThrow(tool),
         {
-          input: given,
+          input: body,
           ...stay,
-          ...(Option.isSome(space) ? { space: space.value } : {}),
+          ...given({ space }),
           ...(dryRun ? { dryRun } : {}),
         },
-        Option.isSome(key) ? { idempotencyKey: key.value } : {},
+        given({ idempotencyKey: key }),
       ),
     ).pipe(Effect.mapError(whereToLook))
     yield* "dryRun" in made ? outJson(made) : report(made)

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type Decision, decisionLines, meant, shortIds } from "../../decisionLines.ts"
 import { failureOf, refused } from "../../Failure.ts"
+import { given } from "../../flags.ts"
 import { fieldsOf, fill, fromFlags } from "../../form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input.ts"
 import { knownNames, nameOf, namesForPeople } from "../../names.ts"
@@ -115,9 +116,7 @@ const answered = (done: Decision) => {
 }
 
 const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<string>) {
-  const made = yield* ask((stoa) =>
-    stoa.decisions.link(id, Option.isSome(principal) ? { principal: principal.value } : {}),
-  )
+  const made = yield* ask((stoa) => stoa.decisions.link(id, given({ principal })))
   yield* show(made, made.url)
   yield* talk("Anybody who has this link can answer in that person's name: send it to nobody else.")
 })
@@ -168,24 +167,24 @@ export const decide = Command.make(
     cursor: text("cursor", "Continue after the previous page"),
     all: flag("all", "List all of them"),
   },
-  Effect.fn(function* (given) {
-    const { input, note, reach, revoke, value } = given
-    const answers = [given.approve, given.deny, Option.isSome(value), given.field.length > 0].filter(Boolean).length
+  Effect.fn(function* (flags) {
+    const { input, note, reach, revoke, value } = flags
+    const answers = [flags.approve, flags.deny, Option.isSome(value), flags.field.length > 0].filter(Boolean).length
     if (Option.isSome(revoke)) {
       yield* ask((stoa) => stoa.decisions.revoke(revoke.value))
       return yield* talk(`${revoke.value} is revoked`)
     }
-    if (given.approvals) return yield* approvals()
-    if (Option.isNone(given.id))
-      return answers > 0 || given.link ? yield* refused("Say which one: stoa decide ID …") : yield* open(given)
+    if (flags.approvals) return yield* approvals()
+    if (Option.isNone(flags.id))
+      return answers > 0 || flags.link ? yield* refused("Say which one: stoa decide ID …") : yield* open(flags)
     if (answers > 1) return yield* refused(oneAnswer)
-    if (Option.isSome(input) && !given.approve)
+    if (Option.isSome(input) && !flags.approve)
       return yield* refused("--input goes with --approve; a form takes --value or --field.")
-    const id = yield* idOf(given.id.value)
-    if (given.link) return yield* link(id, given.for)
+    const id = yield* idOf(flags.id.value)
+    if (flags.link) return yield* link(id, flags.for)
     const { json } = yield* root
-    if (given.show && json) return yield* show(yield* ask((stoa) => stoa.decisions.get(id)), "")
-    if (given.show) return yield* Effect.asVoid(whole(id, out))
+    if (flags.show && json) return yield* show(yield* ask((stoa) => stoa.decisions.get(id)), "")
+    if (flags.show) return yield* Effect.asVoid(whole(id, out))
     if (answers === 0) {
       const decision = yield* whole(id, talk)
       return isTerminal() && decision.state === "open" ? yield* askHere(decision) : yield* refused(oneAnswer)
@@ -193,17 +192,16 @@ export const decide = Command.make(
     const changed = Option.isSome(input) ? { input: yield* objectFlag(input.value, "input") } : {}
     const filled = Option.isSome(value)
       ? { value: (yield* jsonFlag(value.value, "value")) as never }
-      : given.field.length > 0
-        ? { value: yield* fieldsGiven(id, given.field) }
+      : flags.field.length > 0
+        ? { value: yield* fieldsGiven(id, flags.field) }
         : {}
     yield* answered(
       yield* ask((stoa) =>
         stoa.decisions.answer(id, {
-          verdict: given.approve ? "approve" : given.deny ? "deny" : "submit",
+          verdict: flags.approve ? "approve" : flags.deny ? "deny" : "submit",
           ...changed,
           ...filled,
-          ...(Option.isSome(reach) ? { reach: reach.value } : {}),
-          ...(Option.isSome(note) ? { note: note.value } : {}),
+          ...given({ reach, note }),
         }),
       ),
     )

@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, refused } from "../../Failure.ts"
+import { given, textFlag } from "../../flags.ts"
 import { ask, list, root, show, talk } from "../../root.ts"
 
 const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
@@ -47,10 +48,7 @@ const add = Command.make(
       Argument.withDescription("After --: the program and its arguments"),
       Argument.variadic(),
     ),
-    address: Flag.String("address").pipe(
-      Flag.withDescription("Its address, instead of a program; --url here means the same"),
-      Flag.optional,
-    ),
+    address: textFlag("address", "Its address, instead of a program; --url here means the same"),
     header: several("header", "NAME=VALUE, sent with each request; ${secret.NAME} is filled in by the house"),
     env: several("env", "NAME=VALUE for the program; ${secret.NAME} is filled in by the house"),
     allow: several("allow", "A tool that may be used; without it all may"),
@@ -77,13 +75,11 @@ const add = Command.make(
       stoa.mcpServers.add({
         name,
         ...(command === undefined ? {} : { command, ...(args.length > 0 ? { args } : {}) }),
-        ...(Option.isSome(address) ? { url: address.value } : {}),
+        ...given({ url: address }),
         ...(header.length > 0 ? { headers } : {}),
         ...(env.length > 0 ? { env: variables } : {}),
         ...(allow.length > 0 ? { allowedTools: allow } : {}),
-        ...(Option.isSome(transport) ? { transport: transport.value } : {}),
-        ...(Option.isSome(review) ? { review: review.value } : {}),
-        ...(Option.isSome(timeout) ? { timeoutSeconds: timeout.value } : {}),
+        ...given({ transport, review, timeoutSeconds: timeout }),
       }),
     )
     yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)
@@ -176,11 +172,9 @@ const accept = Command.make(
   {
     server,
     tool: Argument.String("tool").pipe(Argument.withDescription("One of its held tools")),
-    digest: Flag.String("digest").pipe(
-      Flag.withDescription(
-        "The digest of what you have looked at; without it the change is shown and nothing is accepted",
-      ),
-      Flag.optional,
+    digest: textFlag(
+      "digest",
+      "The digest of what you have looked at; without it the change is shown and nothing is accepted",
     ),
   },
   Effect.fn(function* ({ digest, server, tool }) {

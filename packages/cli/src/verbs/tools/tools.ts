@@ -1,9 +1,10 @@
 import { type Issue, readTool } from "@stoa/contract"
 import { migrateTools } from "@stoa/importers"
 import type { Stoa } from "@stoa/sdk"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, refused } from "../../Failure.ts"
+import { given, switchFlag, textFlag } from "../../flags.ts"
 import { jsonFile } from "../../input.ts"
 import { all, ask, client, list, out, outJson, root, show, talk } from "../../root.ts"
 
@@ -136,15 +137,9 @@ const load = Command.make(
   "import",
   {
     file,
-    apply: Flag.Boolean("apply").pipe(
-      Flag.withDescription("Add them; without it they are only shown"),
-      Flag.withDefault(false),
-    ),
-    baseUrl: Flag.String("base-url").pipe(
-      Flag.withDescription("Where the API is, if the document does not say"),
-      Flag.optional,
-    ),
-    prefix: Flag.String("prefix").pipe(Flag.withDescription("Put before every name"), Flag.optional),
+    apply: switchFlag("apply", "Add them; without it they are only shown"),
+    baseUrl: textFlag("base-url", "Where the API is, if the document does not say"),
+    prefix: textFlag("prefix", "Put before every name"),
     include: Flag.String("include").pipe(
       Flag.withDescription("Only this operation; can be given several times"),
       Flag.between(0, 1000),
@@ -157,8 +152,7 @@ const load = Command.make(
       stoa.tools.import(
         {
           document,
-          ...(Option.isSome(baseUrl) ? { baseUrl: baseUrl.value } : {}),
-          ...(Option.isSome(prefix) ? { prefix: prefix.value } : {}),
+          ...given({ baseUrl, prefix }),
           ...(include.length > 0 ? { include } : {}),
         },
         { dryRun: apply ? "false" : "true" },

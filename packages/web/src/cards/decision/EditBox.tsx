@@ -9,6 +9,7 @@ import { JsonBox } from "../../parts/form/JsonBox.tsx"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { Icon } from "../../parts/Icon.tsx"
 import { changesIn } from "./decision.logic.ts"
+import { noted, NoteField } from "./NoteField.tsx"
 import { words } from "./words/en.ts"
 
 export interface EditBoxProps {
@@ -35,11 +36,10 @@ export const EditBox = ({ back, busy, decision, faults: told, send }: EditBoxPro
     const wrong = faultsOf(schema, input)
     find(wrong)
     if (wrong.length > 0) return look("form")
-    const said = note.trim() === "" ? {} : { note: note.trim() }
     send({
       verdict: "approve",
       ...(JSON.stringify(input) === JSON.stringify(before) ? {} : { input: input as never }),
-      ...said,
+      ...noted(note),
     })
   }
   return (
@@ -94,18 +94,7 @@ export const EditBox = ({ back, busy, decision, faults: told, send }: EditBoxPro
           </div>
         ))
       )}
-      <div className="field">
-        <label htmlFor={`note-${decision.id}`}>
-          {words.note(decision.asker.name)} <span className="hint">{words.noteHint}</span>
-        </label>
-        <input
-          className="input"
-          id={`note-${decision.id}`}
-          maxLength={2000}
-          value={note}
-          onChange={(event) => write(event.target.value)}
-        />
-      </div>
+      <NoteField decision={decision} note={note} write={write} />
       <div className="acts stay">
         <button type="submit" className="button main-act" disabled={busy}>
           <Icon name="check" small />

@@ -3,6 +3,7 @@ import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision } from "../../feed/types.ts"
 import { Icon } from "../../parts/Icon.tsx"
+import { noted, NoteField } from "./NoteField.tsx"
 import { words } from "./words/en.ts"
 
 export interface BoxProps {
@@ -19,24 +20,10 @@ export const DenyBox = ({ back, busy, decision, send }: BoxProps) => {
       className="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        send({ verdict: "deny", ...(note.trim() === "" ? {} : { note: note.trim() }) })
+        send({ verdict: "deny", ...noted(note) })
       }}
     >
-      <div className="field">
-        <label htmlFor={`deny-${decision.id}`}>
-          {words.note(decision.asker.name)} <span className="hint">{words.noteHint}</span>
-        </label>
-        <input
-          className="input"
-          id={`deny-${decision.id}`}
-          maxLength={2000}
-          value={note}
-          onChange={(event) => write(event.target.value)}
-          // Whoever pressed Deny writes next, or presses Enter.
-          // oxlint-disable-next-line jsx-a11y/no-autofocus
-          autoFocus
-        />
-      </div>
+      <NoteField decision={decision} note={note} write={write} first />
       <div className="acts">
         <button type="submit" className="button no" disabled={busy}>
           <Icon name="x" small />

@@ -4,8 +4,10 @@ import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
+import { InputField, SelectField } from "../../parts/Field.tsx"
 import { FaultPane } from "../../parts/Pane.tsx"
 import { limitsFrom } from "./agents.logic.ts"
+import { PersonaField } from "./PersonaField.tsx"
 import { agentsChanged, useModels } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 
@@ -105,63 +107,44 @@ export const NewAgent = () => {
     <aside className="scroll" aria-label={words.newAgent}>
       <form className="page stack agents-detail" onSubmit={(event) => void onSubmit(event)}>
         <h2>{words.newAgent}</h2>
-        <div className="field">
-          <label htmlFor="agent-name">
-            {words.name} <span className="hint">{words.nameHint}</span>
-          </label>
-          <input
-            className="input"
-            id="agent-name"
-            required
-            maxLength={63}
-            autoComplete="off"
-            value={draft.name}
-            onChange={(event) => change({ name: event.target.value })}
-          />
-        </div>
-        <div className="field">
-          <label htmlFor="agent-who">
-            {words.whoItIs} <span className="hint">{words.whoHint}</span>
-          </label>
-          <textarea
-            className="input"
-            id="agent-who"
-            rows={3}
-            maxLength={32_768}
-            value={draft.persona}
-            onChange={(event) => change({ persona: event.target.value })}
-          />
-        </div>
+        <InputField
+          id="agent-name"
+          label={words.name}
+          hint={words.nameHint}
+          required
+          maxLength={63}
+          value={draft.name}
+          onChange={(event) => change({ name: event.target.value })}
+        />
+        <PersonaField
+          id="agent-who"
+          value={draft.persona}
+          onChange={(event) => change({ persona: event.target.value })}
+        />
         <div className="agents-two">
-          <div className="field">
-            <label htmlFor="agent-model">{words.model}</label>
-            <select
-              className="input"
-              id="agent-model"
-              value={draft.model}
-              onChange={(event) => change({ model: event.target.value })}
-            >
-              <option value="">{words.noModelShort}</option>
-              {models.map(({ name, ready }) => (
-                <option key={name} value={name}>
-                  {ready ? name : `${name} (${words.notReady})`}
-                </option>
-              ))}
-            </select>
-          </div>
-          <div className="field">
-            <label htmlFor="agent-role">{words.role}</label>
-            <select
-              className="input"
-              id="agent-role"
-              value={draft.role}
-              onChange={(event) => change({ role: event.target.value as Draft["role"] })}
-            >
-              {roles.map((role) => (
-                <option key={role}>{role}</option>
-              ))}
-            </select>
-          </div>
+          <SelectField
+            id="agent-model"
+            label={words.model}
+            value={draft.model}
+            onChange={(event) => change({ model: event.target.value })}
+          >
+            <option value="">{words.noModelShort}</option>
+            {models.map(({ name, ready }) => (
+              <option key={name} value={name}>
+                {ready ? name : `${name} (${words.notReady})`}
+              </option>
+            ))}
+          </SelectField>
+          <SelectField
+            id="agent-role"
+            label={words.role}
+            value={draft.role}
+            onChange={(event) => change({ role: event.target.value as Draft["role"] })}
+          >
+            {roles.map((role) => (
+              <option key={role}>{role}</option>
+            ))}
+          </SelectField>
         </div>
         <Choices
           legend={words.toolsets}
@@ -178,35 +161,27 @@ export const NewAgent = () => {
           choose={(one) => change({ spaces: toggled(draft.spaces, one) })}
         />
         <div className="agents-two">
-          <div className="field">
-            <label htmlFor="agent-dollars">
-              {words.budget} <span className="hint">{words.optional}</span>
-            </label>
-            <input
-              className="input"
-              id="agent-dollars"
-              type="number"
-              min={0}
-              step="0.01"
-              value={draft.dollars}
-              onChange={(event) => change({ dollars: event.target.value })}
-            />
-          </div>
-          <div className="field">
-            <label htmlFor="agent-steps">
-              {words.stepsField} <span className="hint">{words.optional}</span>
-            </label>
-            <input
-              className="input"
-              id="agent-steps"
-              type="number"
-              min={1}
-              max={10_000}
-              step={1}
-              value={draft.steps}
-              onChange={(event) => change({ steps: event.target.value })}
-            />
-          </div>
+          <InputField
+            id="agent-dollars"
+            label={words.budget}
+            hint={words.optional}
+            type="number"
+            min={0}
+            step="0.01"
+            value={draft.dollars}
+            onChange={(event) => change({ dollars: event.target.value })}
+          />
+          <InputField
+            id="agent-steps"
+            label={words.stepsField}
+            hint={words.optional}
+            type="number"
+            min={1}
+            max={10_000}
+            step={1}
+            value={draft.steps}
+            onChange={(event) => change({ steps: event.target.value })}
+          />
         </div>
         <p className="note">
           {words.sum(

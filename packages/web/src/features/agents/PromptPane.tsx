@@ -7,6 +7,7 @@ import { Icon } from "../../parts/Icon.tsx"
 import { counted } from "../../parts/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
 import { partsOf } from "./agents.logic.ts"
+import { PersonaField } from "./PersonaField.tsx"
 import { agentsChanged, usePrompt } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 
@@ -34,15 +35,9 @@ const Persona = ({ agent, may }: { readonly agent: Shown; readonly may: boolean 
     work(false)
   }
   return (
-    <div className="field">
-      <label htmlFor="agent-persona">
-        {words.whoItIs} <span className="hint">{words.whoHint}</span>
-      </label>
-      <textarea
-        className="input"
+    <div className="stack">
+      <PersonaField
         id="agent-persona"
-        rows={3}
-        maxLength={32_768}
         value={text}
         readOnly={owned || !may}
         {...(text === kept ? {} : { "data-changed": "" })}

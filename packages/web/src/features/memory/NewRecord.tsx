@@ -2,6 +2,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import { house } from "../../feed/house.ts"
+import { Field, InputField } from "../../parts/Field.tsx"
 import { FaultPane } from "../../parts/Pane.tsx"
 import { memoryChanged } from "./useMemory.ts"
 import { words } from "./words/en.ts"
@@ -31,22 +32,19 @@ export const NewRecord = () => {
   return (
     <form className="page stack memory-record" onSubmit={onSubmit}>
       <h2>{words.newRecord}</h2>
-      <div className="field">
-        <label htmlFor="memory-key">
-          {words.key} <span className="hint">{words.keyHint}</span>
-        </label>
-        <input className="input" id="memory-key" name="key" required maxLength={512} autoComplete="off" />
-      </div>
-      <div className="field">
-        <label htmlFor="memory-kind">
-          {words.kind} <span className="hint">{words.kindHint}</span>
-        </label>
-        <input className="input" id="memory-kind" name="kind" required maxLength={64} defaultValue="note" />
-      </div>
-      <div className="field">
-        <label htmlFor="memory-new">{words.content}</label>
+      <InputField id="memory-key" label={words.key} hint={words.keyHint} name="key" required maxLength={512} />
+      <InputField
+        id="memory-kind"
+        label={words.kind}
+        hint={words.kindHint}
+        name="kind"
+        required
+        maxLength={64}
+        defaultValue="note"
+      />
+      <Field id="memory-new" label={words.content}>
         <textarea className="input memory-edit" id="memory-new" name="content" required />
-      </div>
+      </Field>
       {fault === undefined ? null : <FaultPane error={fault} />}
       <p>
         <button type="submit" className="button main-act">

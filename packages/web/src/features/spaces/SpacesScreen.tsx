@@ -7,6 +7,7 @@ import { usePeople, useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { sidesOf, spaceIcon } from "../../frame/side.logic.ts"
 import { Face } from "../../parts/Face.tsx"
+import { InputField, SelectField } from "../../parts/Field.tsx"
 import { Icon } from "../../parts/Icon.tsx"
 import { EmptyPane, FaultPane } from "../../parts/Pane.tsx"
 import { words as common } from "../../words/en.ts"
@@ -60,41 +61,27 @@ const NewSpace = () => {
         </fieldset>
         {kind === "dm" ? null : (
           <>
-            <div className="field">
-              <label htmlFor="space-name">
-                {words.name} <span className="hint">{words.nameHint}</span>
-              </label>
-              <input className="input" id="space-name" name="name" required maxLength={63} autoComplete="off" />
-            </div>
-            <div className="field">
-              <label htmlFor="space-topic">
-                {words.topic} <span className="hint">{words.optional}</span>
-              </label>
-              <input className="input" id="space-topic" name="topic" maxLength={1000} autoComplete="off" />
-            </div>
+            <InputField id="space-name" label={words.name} hint={words.nameHint} name="name" required maxLength={63} />
+            <InputField id="space-topic" label={words.topic} hint={words.optional} name="topic" maxLength={1000} />
           </>
         )}
-        <div className="field">
-          <label htmlFor="space-members">
-            {words.withWhom} {kind === "dm" ? null : <span className="hint">{words.optional}</span>}
-          </label>
-          <select
-            className="input"
-            id="space-members"
-            name="member"
-            multiple={kind !== "dm"}
-            size={kind === "dm" ? 1 : Math.min(6, Math.max(2, people.length - 1))}
-            required={kind === "dm"}
-          >
-            {people
-              .filter(({ id, retiredAt }) => id !== me.id && retiredAt === null)
-              .map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-          </select>
-        </div>
+        <SelectField
+          id="space-members"
+          label={words.withWhom}
+          hint={kind === "dm" ? undefined : words.optional}
+          name="member"
+          multiple={kind !== "dm"}
+          size={kind === "dm" ? 1 : Math.min(6, Math.max(2, people.length - 1))}
+          required={kind === "dm"}
+        >
+          {people
+            .filter(({ id, retiredAt }) => id !== me.id && retiredAt === null)
+            .map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+        </SelectField>
       </div>
       <footer>
         <button type="submit" className="button main-act">

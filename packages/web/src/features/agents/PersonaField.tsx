@@ -1,0 +1,10 @@
+/** Who an agent is, in its own words: the same field for a new one and for one that is here. */
+import type { ComponentProps } from "react"
+import { TextField } from "../../parts/Field.tsx"
+import { words } from "./words/en.ts"
+
+type Props = Omit<ComponentProps<typeof TextField>, "label" | "hint" | "rows" | "maxLength">
+
+export const PersonaField = (props: Props) => (
+  <TextField label={words.whoItIs} hint={words.whoHint} rows={3} maxLength={32_768} {...props} />
+)
