@@ -6,7 +6,10 @@ import { type Model, type Script, startModel } from "./anthropicModel.ts"
 import { type Guests, stdioOf } from "./checks.ts"
 import { here } from "./surroundings.ts"
 
-const program = join(here, `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`)
+export const claudeProgram = join(
+  here,
+  `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
+)
 
 /** The JSON in what a tool said, whatever the program put around it. */
 export const jsonIn = (text: string): unknown => JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
@@ -41,7 +44,7 @@ export const sit = async (guests: Guests, { folder, prompt, script, transport, w
   const flags = ["--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__stoa", "--verbose"]
   const asked = ["-p", prompt, "--output-format", "stream-json", "--model", "claude-loopback"]
   const env = anthropic(guests, model, folder)
-  const { code, lines, stderr } = await around.run(program, [...asked, ...flags], { env })
+  const { code, lines, stderr } = await around.run(claudeProgram, [...asked, ...flags], { env })
   await model.close()
   assert.equal(code, 0, stderr + lines.join("\n"))
   const messages = lines.map((line) => JSON.parse(line) as { type: string; subtype?: string; result?: string })

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { runAll, startHouse } from "../clients/checks.ts"
 import { libraries } from "../clients/libraries.ts"
+import { pasted } from "../clients/pasted.ts"
 import { programs } from "../clients/programs.ts"
 import { apart, install, startTripwire, Surroundings } from "../clients/surroundings.ts"
 import "./leash.ts"
@@ -15,7 +16,7 @@ const played = async (): Promise<number> => {
   const tripwire = await startTripwire()
   const around = new Surroundings(tripwire.url)
   const guests = await startHouse(around, tripwire)
-  const all = [...libraries, ...programs]
+  const all = [...libraries, ...pasted, ...programs]
   const failed = await runAll(all, guests)
   await guests.house.stop()
   await guests.home.remove()
