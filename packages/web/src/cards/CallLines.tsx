@@ -6,12 +6,14 @@ import { useStore } from "../feed/store.ts"
 import type { Message, MessageCall } from "../feed/types.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { endOf, gistOfInput } from "./call.logic.ts"
+import { ownCardOf } from "./own/own.logic.ts"
 import { kindFor } from "./kinds/kinds.logic.ts"
 import { words } from "./words/en.ts"
 
 const CallDetail = lazy(() => import("./CallDetail.tsx").then(({ CallDetail }) => ({ default: CallDetail })))
 
 const KindCard = lazy(() => import("./kinds/KindCard.tsx").then(({ KindCard }) => ({ default: KindCard })))
+const OwnCard = lazy(() => import("./own/OwnCard.tsx").then(({ OwnCard }) => ({ default: OwnCard })))
 const ClosedLine = lazy(() => import("./decision/ClosedLine.tsx").then(({ ClosedLine }) => ({ default: ClosedLine })))
 
 const unfolded = 5
@@ -23,14 +25,15 @@ const Streaming = ({ id }: { readonly id: string }) => {
 }
 
 const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
-  const { decisions } = useStart()
+  const { cards, decisions } = useStart()
   const [open, set] = useState(false)
   const end = endOf(
     call,
     decisions.some((one) => one.call?.id === call.id),
   )
   const gist = gistOfInput(call.input)
-  const kind = kindFor(call)
+  const own = ownCardOf(call, cards)
+  const kind = own === undefined ? kindFor(call) : undefined
   return (
     <>
       <details className="call" open={open} onToggle={(event) => set(event.currentTarget.open)}>
@@ -50,6 +53,13 @@ const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
           </Suspense>
         ) : null}
       </details>
+      {own === undefined ? null : (
+        <Suspense fallback={<div className="kind-card" />}>
+          <div className="kind-card" data-card={own}>
+            <OwnCard call={call} name={own} />
+          </div>
+        </Suspense>
+      )}
       {kind === undefined ? null : (
         <Suspense fallback={<div className="kind-card" />}>
           <KindCard call={call} kind={kind} />

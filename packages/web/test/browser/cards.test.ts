@@ -1,8 +1,10 @@
 /** Each card of a result, shown by a real call of a tool of this process. */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, it } from "vitest"
 import { stage } from "./stage.ts"
 
-const { admin, said, signIn, token, visitor } = stage()
+const { admin, data, said, signIn, token, url, visitor } = stage()
 
 const dot =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="
@@ -55,4 +57,81 @@ it("weather, product, table, map, chart and image are drawn as cards; what has n
   await page.getByText("<b>not markup</b>").waitFor()
   await page.getByText("Allowed by").waitFor()
   expect(said).toEqual([])
+}, 60_000)
+
+/** Draws the ship, tries to get out by every way it knows, and says how that ended. */
+const shipCard = `stoa.card((call, root) => {
+  const name = document.createElement("h2")
+  name.textContent = call.output[0] + " at berth " + call.output[1] + ", asked for " + call.input.about
+  const tried = document.createElement("ul")
+  root.append(name, tried)
+  const say = (what, ended) => {
+    const line = document.createElement("li")
+    line.textContent = what + ": " + ended
+    tried.append(line)
+  }
+  const read = (what, get) => {
+    try { say(what, get() ? "got it" : "empty") } catch (error) { say(what, error.name) }
+  }
+  read("cookie", () => document.cookie)
+  read("page", () => parent.document.body)
+  read("store", () => localStorage.length + 1)
+  fetch(call.input.house + "/api/v1/me", { credentials: "include" }).then(
+    (answer) => say("api", answer.status),
+    (error) => say("api", error.name),
+  )
+  const image = new Image()
+  image.onload = () => say("image", "loaded")
+  image.onerror = () => say("image", "refused")
+  image.src = call.input.house + "/assets/decision.css"
+  root.style.height = "5000px"
+  for (let at = 0; at < 1000; at++) parent.postMessage({ height: 1 + (at % 40) }, "*")
+  parent.postMessage({ call: "more", script: "<" + "script>alert(1)</script>" }, "*")
+})
+const never = "<!-- </script> is a text like any other"
+`
+
+it("an owner's own card draws a real call in a frame that reaches neither cookie, page, network nor API", async () => {
+  const house = admin()
+  mkdirSync(join(data, "cards"), { recursive: true })
+  writeFileSync(join(data, "cards", "ship.js"), shipCard)
+  await house.tools.add({
+    name: "find_ship",
+    description: "Where a ship lies",
+    inputSchema: { type: "object", properties: { about: { type: "string" }, house: { type: "string" } } },
+    executionType: "gateway",
+    execution: { operation: "evaluate", expression: '["Meltemi", 7]' },
+    display: { customUI: "ship" },
+  } as never)
+  const space = await house.spaces.add({ name: "own-cards", kind: "public" })
+  await house.tools.call("find_ship", { input: { about: "<b>mail</b>", house: url() }, space: space.id, wait: 10 })
+  const { page } = await visitor()
+  const told = said.length
+  await signIn(page, token(), "/s/own-cards")
+  const card = page.locator("iframe[title='find_ship, shown by the card ship']")
+  await card.waitFor()
+  const inside = card.contentFrame()
+  await inside.getByRole("heading", { name: "Meltemi at berth 7, asked for <b>mail</b>" }).waitFor()
+  await inside.getByText("api: TypeError").waitFor()
+  await inside.getByText("image: refused").waitFor()
+  const tried = await inside.getByRole("listitem").allTextContents()
+  expect(tried).toEqual(
+    expect.arrayContaining(["cookie: SecurityError", "page: SecurityError", "store: SecurityError"]),
+  )
+  expect(tried.some((line) => /got it|loaded|: \d/.test(line))).toBe(false)
+  expect((await card.boundingBox())!.height).toBeLessThanOrEqual(600)
+  // The browser tells in the console what the card was refused; the page itself says nothing.
+  expect(
+    said.splice(told).filter((line) => !/Content Security Policy|Connecting to|Loading the image/.test(line)),
+  ).toEqual([])
+
+  // Asked for by hand: with its own strict policy, for whoever is signed in, and no other file of the folder.
+  const answer = await page.context().request.get(`${url()}/cards/ship`)
+  const policy = answer.headers()["content-security-policy"]!
+  expect(policy).toMatch(
+    /^default-src 'none'; script-src 'sha256-\S+' 'sha256-\S+';.*frame-ancestors 'self'; sandbox allow-scripts$/,
+  )
+  for (const odd of ["/cards/none", "/cards/..%2Fadmin.token", "/cards/ship.js"])
+    expect((await page.context().request.get(url() + odd)).status()).toBe(404)
+  expect((await fetch(`${url()}/cards/ship`)).status).toBe(401)
 }, 60_000)

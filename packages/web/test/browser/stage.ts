@@ -62,6 +62,8 @@ export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) =
   return {
     said,
     listen,
+    /** Where the house keeps its data. */
+    data: home.data,
     url: () => house.url,
     token: () => house.token,
     admin: (): Stoa => house.admin,

@@ -41,6 +41,8 @@ export class Start extends Schema.Class<Start>("Start")({
   spaces: Schema.Array(Space),
   /** Those that are open and the caller sees; the first hundred. */
   decisions: Schema.Array(Decision),
+  /** The names of the owner's own cards: each draws what tools with that `customUI` gave. */
+  cards: Schema.Array(Schema.String),
   /** A feed that begins after this one misses nothing of what is here. */
   cursor: Schema.Int,
 }) {}

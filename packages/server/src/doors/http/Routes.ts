@@ -33,6 +33,7 @@ import { builtPage } from "./builtPage.ts"
 import { decisionPage } from "./decisionPage.ts"
 import { layerIdempotency } from "./Idempotency.ts"
 import { layerReading } from "./Reading.ts"
+import { ownCards } from "./ownCards.ts"
 import { pages } from "./pages.ts"
 import { layerSmallBody } from "./SmallBody.ts"
 import { layerSubmitting } from "./Submitting.ts"
@@ -79,7 +80,7 @@ const elsewhere = HttpRouter.add(
     const { method, target } = request as NodeRequest
     // A person who opens an address of the page gets the page, which knows its own ways; programs get a problem.
     const isPerson = method === "GET" && (request.headers["accept"] ?? "").includes("text/html")
-    if (isPerson && !/^\/(?:api|mcp|assets|d|docs)(?:\/|$)/.test(target.path)) return builtPage(request.cookies)
+    if (isPerson && !/^\/(?:api|mcp|assets|cards|d|docs)(?:\/|$)/.test(target.path)) return builtPage(request.cookies)
     return problemResponse(new NoRoute({ method, path: target.path }))
   }),
 )
@@ -88,5 +89,6 @@ export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   pages,
   decisionPage,
+  ownCards,
   elsewhere,
 ).pipe(Layer.provide(handlers), Layer.provide([layerReading, layerIdempotency, layerSubmitting, layerSmallBody]))

@@ -8,10 +8,12 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { Demo } from "../../../../demo/Demo.ts"
 import { Decisions } from "../../../../decisions/Decisions.ts"
 import { Spaces } from "../../../../spaces/Spaces.ts"
+import { Folder } from "../../../../store/Folder.ts"
 import { currentCause } from "../../../../store/journal/Correlation.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Acting } from "../../../Acting.ts"
 import { Upkeep } from "../../../Upkeep.ts"
+import { cardNames } from "../../ownCards.ts"
 import { senderOf, withRefusalHeaders } from "../../Authentication.ts"
 import { noSession, sessionCookie, sessionIn } from "../../sessionCookie.ts"
 
@@ -74,6 +76,7 @@ export const pageHandlers = HttpApiBuilder.group(
     const decisions = yield* Decisions
     const upkeep = yield* Upkeep
     const demo = yield* Demo
+    const { path: folder } = yield* Folder
     return handlers.handle("start", () =>
       Effect.gen(function* () {
         const { context, principal: me } = yield* Caller
@@ -83,7 +86,8 @@ export const pageHandlers = HttpApiBuilder.group(
         const seen = yield* spaces.list(yield* grants.viewer("spaces"), { limit })
         const open = yield* decisions.list(yield* grants.viewer("decisions"), { state: "open", limit })
         const house = { name: "Stoa", version: upkeep.version, address: upkeep.address(), demo: yield* demo.space }
-        return new Start({ me, context, house, spaces: seen.items, decisions: open.items, cursor })
+        const cards = yield* cardNames(folder)
+        return new Start({ me, context, house, spaces: seen.items, decisions: open.items, cards, cursor })
       }),
     )
   }),

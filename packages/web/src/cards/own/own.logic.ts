@@ -1,0 +1,34 @@
+/** What goes to an owner's card, and what is taken from it. Pure. */
+import type { MessageCall } from "../../feed/types.ts"
+
+const mostSent = 200_000
+const highest = 600
+const lowest = 24
+/** More than these from one card are not listened to. */
+export const mostMessages = 200
+
+/** The card of a call, if the owner has one of that name and there is something to draw. */
+export const ownCardOf = (call: MessageCall, cards: ReadonlyArray<string>): string | undefined => {
+  const { customUI, error, output } = call
+  return customUI !== undefined && cards.includes(customUI) && (output !== undefined || error !== undefined)
+    ? customUI
+    : undefined
+}
+
+/** The call without its rights and its place: nothing that is too large, and nothing that cannot be copied. */
+export const sentOf = (call: MessageCall) => {
+  const { error, input, output, state, tool } = call
+  const sent = { tool, input, ...(output === undefined ? {} : { output }), ...(error === undefined ? {} : { error }) }
+  const told = { ...sent, ...(state === undefined ? {} : { state }) }
+  return JSON.stringify(told).length > mostSent ? undefined : told
+}
+
+export type Said = { readonly kind: "ready" } | { readonly kind: "height"; readonly height: number }
+
+/** Two things are understood; the height is asked for, and capped. */
+export const saidBy = (data: unknown): Said | undefined => {
+  if (typeof data !== "object" || data === null) return undefined
+  if ("ready" in data && data.ready === true) return { kind: "ready" }
+  if (!("height" in data) || typeof data.height !== "number" || !Number.isFinite(data.height)) return undefined
+  return { kind: "height", height: Math.min(highest, Math.max(lowest, Math.ceil(data.height))) }
+}

@@ -1,0 +1,3 @@
+export const words = {
+  card: (name: string, tool: string) => `${tool}, shown by the card ${name}`,
+} as const
