@@ -219,9 +219,16 @@ const why = createRoute({
     texts(search, "principal", "action", "resource", "space", "who", "result", "trace"),
   component: lazyRouteComponent(() => import("./features/why/WhyScreen.tsx"), "WhyScreen"),
 })
+const search = createRoute({
+  getParentRoute: () => house,
+  path: "/search",
+  validateSearch: (search: Record<string, unknown>) => some({ q: text(search["q"]) }),
+  component: lazyRouteComponent(() => import("./features/search/SearchScreen.tsx"), "SearchScreen"),
+})
 const people = createRoute({
   getParentRoute: () => house,
   path: "/people",
+  validateSearch: (search: Record<string, unknown>) => some({ who: text(search["who"]) }),
   component: lazyRouteComponent(() => import("./features/people/PeopleScreen.tsx"), "PeopleScreen"),
 })
 
@@ -257,6 +264,7 @@ const tree = root.addChildren([
     connectingOne,
     why,
     people,
+    search,
   ]),
 ])
 

@@ -5,14 +5,16 @@ import { words } from "../words/en.ts"
 import { Side } from "./Side.tsx"
 import { TabsBottom } from "./TabsBottom.tsx"
 import { useKeys } from "./useKeys.ts"
-import { jumping } from "./jumping.ts"
+import { asking, jumping } from "./jumping.ts"
 import { useStore } from "../feed/store.ts"
 
+const Keys = lazy(() => import("./Keys.tsx").then(({ Keys }) => ({ default: Keys })))
 const Jump = lazy(() => import("./Jump.tsx").then(({ Jump }) => ({ default: Jump })))
 
 export const Frame = () => {
   useKeys()
   const jumps = useStore(jumping)
+  const asks = useStore(asking)
   return (
     <div className="app">
       <a className="skip" href="#main">
@@ -26,6 +28,11 @@ export const Frame = () => {
       {jumps ? (
         <Suspense>
           <Jump />
+        </Suspense>
+      ) : null}
+      {asks ? (
+        <Suspense>
+          <Keys />
         </Suspense>
       ) : null}
     </div>

@@ -34,7 +34,14 @@ export const Jump = () => {
     { key: "decisions", icon: "inbox", name: words.decisions, go: () => void router.navigate({ to: "/decisions" }) },
     ...placesFor(me).map(({ icon, name, to }) => ({ key: to, icon, name, go: () => void router.navigate({ to }) })),
   ]
-  const found = all.filter(({ name }) => name.toLowerCase().includes(asked.trim().toLowerCase())).slice(0, most)
+  const named = all.filter(({ name }) => name.toLowerCase().includes(asked.trim().toLowerCase())).slice(0, most)
+  const everywhere: Goal = {
+    key: "everywhere",
+    icon: "search",
+    name: words.searchFor(asked.trim()),
+    go: () => void router.navigate({ to: "/search", search: { q: asked.trim() } }),
+  }
+  const found = asked.trim() === "" ? named : [...named, everywhere]
   const choose = (goal: Goal | undefined) => {
     if (goal === undefined) return
     close()
@@ -86,7 +93,6 @@ export const Jump = () => {
               </li>
             ))}
           </ul>
-          {found.length === 0 ? <p className="empty">{words.noMatch}</p> : null}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

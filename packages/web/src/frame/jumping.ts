@@ -2,3 +2,5 @@ import { makeStore } from "../feed/store.ts"
 
 /** Whether "search or go to" is open. */
 export const jumping = makeStore(false)
+/** Whether the list of keys is. */
+export const asking = makeStore(false)

@@ -1,10 +1,10 @@
-/** Keys that work everywhere: Ctrl K, and g then a letter. Single letters are silent in fields and can be switched off. */
+/** Keys that work everywhere: Ctrl K, ?, and g then a letter. Single letters are silent in fields and can be switched off. */
 import { useRouter } from "@tanstack/react-router"
 import { useEffect } from "react"
 import { now } from "../feed/clock.ts"
 import { useStart } from "../feed/start.ts"
 import { settings } from "../parts/settings.ts"
-import { jumping } from "./jumping.ts"
+import { asking, jumping } from "./jumping.ts"
 import { placesFor } from "./places.ts"
 import { sidesOf } from "./side.logic.ts"
 
@@ -37,6 +37,7 @@ export const useKeys = (): void => {
         return neighbour(event.key === "ArrowUp" ? -1 : 1)
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !settings.get().letters) return
+      if (event.key === "?") return asking.set((open) => !open)
       if (event.key === "g") {
         pressedG = now()
         return

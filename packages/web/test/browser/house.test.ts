@@ -1,11 +1,12 @@
 /** Tools, servers, connect, rights and people: each used once in a real browser, in both widths, without a fault axe finds. */
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
 import { phone, stage } from "./stage.ts"
 
-const { admin, person, said, signIn, token, url, visitor } = stage()
+const { admin, as, data, person, said, signIn, token, url, visitor } = stage()
 
 const everything = join(
   import.meta.dirname,
@@ -111,7 +112,7 @@ it("somebody is added with a token, sees less than an admin, and is retired", as
 
   await page.getByRole("button", { name: "Retire" }).click()
   await page.getByRole("button", { name: "Yes, retire" }).click()
-  await page.getByText("Choose somebody.").waitFor()
+  await page.getByRole("link", { name: /Jonas/ }).waitFor({ state: "detached" })
   // Whoever is retired is led to the door at once, wherever they were.
   await other.page.waitForURL(/\/door\?next=/)
   await other.page.getByLabel("Or paste a token").waitFor()
@@ -126,4 +127,127 @@ it("an admin sees the tools as somebody else gets them, and why others are left 
   await page.getByRole("heading", { name: "Not given" }).waitFor()
   await page.getByText("No rule speaks of it.").first().waitFor()
   expect(await clean(page)).toEqual([])
+}, 60_000)
+
+it("an API's description is pasted, shown as the tools it would give, and added after that", async () => {
+  const { page } = await visitor()
+  await signIn(page, token(), "/servers/add")
+  const paths = {
+    "/ships": {
+      get: { operationId: "listShips", summary: "Lists ships", responses: { 200: { description: "ok" } } },
+      post: { operationId: "upload", requestBody: { content: { "image/png": {} } }, responses: {} },
+    },
+  }
+  const document = { openapi: "3.1.0", info: { title: "Harbour", version: "1" }, paths }
+  await page.getByRole("textbox").first().fill(JSON.stringify(document))
+  await page.getByRole("button", { name: "Look" }).click()
+  await page.getByLabel("Where the API is").fill("https://harbour.example/v1")
+  await page.getByLabel("Put before every name").fill("harbour")
+  await page.getByRole("button", { name: "Look again" }).click()
+  await page.getByRole("heading", { name: "1 tool would be added" }).waitFor()
+  await page.getByText("Lists ships", { exact: true }).waitFor()
+  await page.getByRole("heading", { name: "Left out" }).waitFor()
+  expect(await clean(page)).toEqual([])
+  expect((await admin().tools.list({ limit: 100 })).items.some(({ name }) => /ships/i.test(name))).toBe(false)
+  await page.getByRole("button", { name: "Add the tool" }).click()
+  await page.getByText("1 tool was added.").waitFor()
+  await page.getByRole("link", { name: "See the tools" }).click()
+  await page.getByRole("link", { name: /harbour.*ships/i }).waitFor()
+  expect(said).toEqual([])
+}, 60_000)
+
+it("a changed definition is shown as facts and as a difference, and accepted as it was looked at", async () => {
+  const file = join(data, "..", "tools.json")
+  const fixture = join(import.meta.dirname, "../../../server/test/upstreams/upstreamsFixture.ts")
+  writeFileSync(file, JSON.stringify({ mail: "sends mail", reload: "reads again" }))
+  await admin().mcpServers.add({ name: "post", command: process.execPath, args: [fixture, file] })
+  const { page } = await visitor()
+  await signIn(page, token(), "/servers/post")
+  await page.getByRole("link", { name: "mail", exact: true }).waitFor()
+  writeFileSync(file, JSON.stringify({ mail: "sends mail, and a copy to me", reload: "reads again" }))
+  await admin().tools.call("post/reload", { input: {}, wait: 10 })
+  const held = page.getByRole("region", { name: "mail" })
+  await held.getByText("It describes itself in other words.").waitFor()
+  await held.locator("ins", { hasText: "and a copy to me" }).waitFor()
+  expect(await clean(page)).toEqual([])
+  await held.getByRole("button", { name: "Keep it held" }).click()
+  await held.getByText("Nothing is done while it stays held.").waitFor()
+  await held.getByRole("button", { name: "Accept this version" }).click()
+  await held.waitFor({ state: "detached" })
+  expect((await admin().mcpServers.get("post")).held).toEqual([])
+  expect(said).toEqual([])
+}, 60_000)
+
+it("somebody gets a role, a grant and something lent, and loses them again", async () => {
+  const nina = await person("Nina")
+  const { page } = await visitor()
+  await signIn(page, token(), "/people?who=Nina")
+  const roles = page.getByRole("group", { name: "Roles" })
+  await roles.getByLabel("guest").check()
+  await roles.getByLabel("member").uncheck()
+  await page.getByRole("button", { name: "Save the roles" }).click()
+  await page.getByRole("button", { name: "Save the roles" }).waitFor({ state: "detached" })
+  expect((await admin().principals.get(nina.id)).roles).toEqual(["guest"])
+
+  await page.getByRole("button", { name: "Give a grant" }).click()
+  const grant = page.getByRole("form", { name: "Give a grant" })
+  await grant.getByLabel("What").fill("tools/whoami")
+  await grant.getByLabel("It is").selectOption("ask")
+  await grant.getByRole("button", { name: "Give a grant" }).click()
+  const grants = page.getByRole("region", { name: "Grants" })
+  await grants.getByText("asked of a person: execute").waitFor()
+  expect((await admin().grants.list({ principal: nina.id })).items).toMatchObject([
+    { resource: "tools/whoami", effect: "ask", actions: ["execute"] },
+  ])
+
+  await page.getByRole("button", { name: "Lend Nina something of yours" }).click()
+  const lending = page.getByRole("form", { name: "Lend Nina something of yours" })
+  await lending.getByLabel("What").fill("spaces/harbour")
+  await lending.getByLabel("read").check()
+  await lending.getByLabel("Why").fill("while I am away")
+  await lending.getByLabel("For how long").selectOption("hour")
+  await lending.getByRole("button", { name: "Lend Nina something of yours" }).click()
+  const lent = page.getByRole("region", { name: "Lent" })
+  await lent.getByText("while I am away").waitFor()
+  expect((await as(nina.token).delegations.list()).items).toHaveLength(1)
+  expect(await clean(page)).toEqual([])
+
+  await grants.getByRole("button", { name: "Revoke tools/whoami" }).click()
+  await page.getByText("No grant of its own").waitFor()
+  await lent.getByRole("button", { name: "Revoke spaces/harbour" }).click()
+  await page.getByText("Nothing is lent to it").waitFor()
+  expect(said).toEqual([])
+}, 60_000)
+
+it("a word finds spaces, messages, memory, tools and people in one list, and ? lists the keys", async () => {
+  const house = admin()
+  const space = await house.spaces.add({ name: "meltemi-watch", kind: "public" })
+  await house.spaces.post(space.id, { text: "The Meltemi lies at Kythira" })
+  await house.memory.put({ kind: "note", key: "meltemi", content: "Engine trouble, twice" })
+  await house.tool("find_meltemi", { type: "object" }, () => ({}))
+  await person("Meltemi Agent")
+  const { page } = await visitor()
+  await signIn(page, token(), "/me")
+  await page.keyboard.press("Control+k")
+  await page.getByRole("combobox").fill("meltemi l")
+  await page.getByRole("option", { name: "Search everywhere for “meltemi l”" }).click()
+  await page.getByRole("searchbox").fill("meltemi")
+  await page.keyboard.press("Enter")
+  for (const part of ["Spaces", "Messages", "Memory", "Tools", "People and agents"])
+    await page.getByRole("heading", { name: part, exact: true }).waitFor()
+  expect(await clean(page)).toEqual([])
+  await page.getByRole("searchbox").fill("zzz")
+  await page.keyboard.press("Enter")
+  await page.getByText("Nothing that you can see fits").waitFor()
+  await page.goBack()
+  await page.getByRole("link", { name: /lies at Kythira/ }).click()
+  await page.getByRole("article").getByText("The Meltemi lies at Kythira").waitFor()
+
+  await page.locator("h1").focus()
+  await page.keyboard.press("?")
+  await page.getByRole("dialog", { name: "Keys" }).getByText("approve, edit, deny").waitFor()
+  expect(await clean(page)).toEqual([])
+  await page.keyboard.press("Escape")
+  await page.getByRole("dialog").waitFor({ state: "detached" })
+  expect(said).toEqual([])
 }, 60_000)

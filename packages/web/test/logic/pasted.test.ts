@@ -1,7 +1,6 @@
 /** What somebody pastes is read as a server, whichever client it is from, and its keys become secrets. */
 import { describe, expect, it } from "vitest"
 import { readPasted } from "../../src/features/servers/pasted.logic.ts"
-import { fieldsOf, inputFrom } from "../../src/features/tools/fields.logic.ts"
 
 describe("a pasted server", () => {
   it("is the JSON of any client, with or without what stands around it", () => {
@@ -39,23 +38,4 @@ describe("a pasted server", () => {
   it.each(["", "{", "{}", '{"mcpServers":{}}', '{"mcpServers":{"x":{}}}'])("%j is said to be none", (text) => {
     expect(() => readPasted(text)).toThrow(/nothing|JSON|server|command/)
   })
-})
-
-it("a form's texts become the input that the schema speaks of, and what is empty is left out", () => {
-  const fields = fieldsOf({
-    type: "object",
-    required: ["city"],
-    properties: {
-      city: { type: "string", title: "City" },
-      days: { type: "integer" },
-      loud: { type: "boolean" },
-      unit: { enum: ["C", "F"] },
-      more: { type: "object" },
-      rest: { type: "string" },
-    },
-  })
-  expect(fields.map(({ kind }) => kind)).toEqual(["text", "number", "text", "text", "json", "text"])
-  const values = { city: "Piraeus", days: "3", loud: "true", unit: "C", more: '{"a":1}', rest: "" }
-  expect(inputFrom(fields, values)).toEqual({ city: "Piraeus", days: 3, loud: true, unit: "C", more: { a: 1 } })
-  expect(() => inputFrom(fields, { more: "{" })).toThrow(/JSON/)
 })

@@ -12,6 +12,10 @@ export const PlacesScreen = () => {
     <>
       <Bar title={words.house} />
       <nav className="scroll grow nav places" aria-label={words.house}>
+        <Link to="/search">
+          <Icon name="search" />
+          <span>{words.search}</span>
+        </Link>
         {placesFor(me).map(({ icon, name, to }) => (
           <Link key={to} to={to}>
             <Icon name={icon} />

@@ -1,6 +1,7 @@
 /** Who is here: people, agents and services, with their tokens and what they were given. */
 import "../../parts/Pick.css"
 import { useMutation, useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
@@ -13,15 +14,15 @@ import { words } from "./words/en.ts"
 
 const kinds = ["person", "agent", "service"] as const
 
-const Add = ({ onMade }: { readonly onMade: (id: string) => void }) => {
+const Add = ({ onMade }: { readonly onMade: (name: string) => void }) => {
   const [name, setName] = useState("")
   const [kind, setKind] = useState<(typeof kinds)[number]>("person")
   const made = useMutation({
     mutationFn: () => house.principals.add({ kind, name: name.trim() }),
-    onSuccess: async ({ id }) => {
+    onSuccess: async ({ name }) => {
       setName("")
       await cache.invalidateQueries({ queryKey: keys.people })
-      onMade(id)
+      onMade(name)
     },
   })
   return (
@@ -65,40 +66,42 @@ const Add = ({ onMade }: { readonly onMade: (id: string) => void }) => {
 export const PeopleScreen = () => {
   const { me } = useStart()
   const admin = me.roles.includes("admin")
-  const [chosen, choose] = useState<string>()
+  const { who: chosen } = useSearch({ from: "/house/people" })
+  const navigate = useNavigate()
+  const choose = (who: string | undefined) => void navigate({ to: "/people", search: who === undefined ? {} : { who } })
   const people = useQuery({ queryKey: [...keys.people, "all"], queryFn: () => house.principals.list({ limit: 100 }) })
   const items = people.data?.items ?? []
-  const who = items.find(({ id }) => id === chosen)
+  const who = items.find(({ name }) => name === chosen)
   return (
     <>
-      <Bar title={words.title} up="/house" />
+      <Bar title={words.title} up={chosen === undefined ? "/house" : "/people"} />
       {people.isPending ? <LoadingPane /> : null}
       {people.error === null ? null : <FaultPane error={people.error} again={() => void people.refetch()} />}
       {people.data === undefined ? null : (
         <div className="split list-first grow">
-          <nav className="scroll" aria-label={words.list}>
+          <nav className={chosen === undefined ? "scroll" : "scroll not-phone"} aria-label={words.list}>
             {admin ? <Add onMade={choose} /> : null}
             {items.length === 0 ? <EmptyPane>{words.none}</EmptyPane> : null}
             <ul className="rows">
               {items.map((one) => (
                 <li key={one.id}>
-                  <button
-                    type="button"
+                  <Link
                     className="pick flat"
-                    aria-current={one.id === chosen ? "true" : undefined}
-                    onClick={() => choose(one.id)}
+                    to="/people"
+                    search={{ who: one.name }}
+                    aria-current={one.name === chosen ? "true" : undefined}
                   >
                     <span className="line">
                       <Face name={one.name} kind={one.kind} size="s" />
                       <b className="cut">{one.name}</b>
                     </span>
                     <span className="sub">{one.roles.join(", ")}</span>
-                  </button>
+                  </Link>
                 </li>
               ))}
             </ul>
           </nav>
-          <div className="scroll">
+          <div className={chosen === undefined ? "scroll not-phone" : "scroll"}>
             {who === undefined ? (
               <EmptyPane>{words.pick}</EmptyPane>
             ) : (

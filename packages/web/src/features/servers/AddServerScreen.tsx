@@ -8,7 +8,8 @@ import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { Icon } from "../../parts/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
-import { type Read, readPasted } from "./pasted.logic.ts"
+import { OpenApi } from "./OpenApi.tsx"
+import { isOpenApi, type Read, readPasted } from "./pasted.logic.ts"
 import { words } from "./words/en.ts"
 
 /** Reading is pure; what is a key is kept as a secret before the server is asked with it. */
@@ -64,9 +65,15 @@ const Choice = ({ read, seen }: { readonly read: Read; readonly seen: Seen }) =>
 export const AddServerScreen = () => {
   const [pasted, setPasted] = useState("")
   const [read, setRead] = useState<Read | string>()
+  const [api, setApi] = useState<string>()
   const seen = useMutation({ mutationFn: look })
   const lines = useStore(serverLines)
   const begin = () => {
+    setApi(isOpenApi(pasted) ? pasted : undefined)
+    if (isOpenApi(pasted)) {
+      setRead(undefined)
+      return seen.reset()
+    }
     try {
       const found = readPasted(pasted)
       setRead(found)
@@ -100,12 +107,21 @@ export const AddServerScreen = () => {
                 onChange={(event) => setPasted(event.target.value)}
               />
             </label>
-            <p>
+            <p className="line wrap">
               <button type="submit" className="button main-act" disabled={seen.isPending || pasted.trim() === ""}>
                 {words.look}
               </button>
+              <label className="line small faint">
+                {words.orFile}
+                <input
+                  type="file"
+                  accept=".json,application/json"
+                  onChange={({ target }) => void target.files?.[0]?.text().then(setPasted)}
+                />
+              </label>
             </p>
           </form>
+          {api === undefined ? null : <OpenApi key={api} document={api} />}
           {typeof read === "string" ? (
             <p className="note" data-tone="bad" role="alert">
               <Icon name="circle-alert" small />

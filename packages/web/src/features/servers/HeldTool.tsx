@@ -1,9 +1,11 @@
-/** A tool whose definition has changed: both as text, line by line, and the one act. */
+/** A tool whose definition has changed: plain facts, both definitions line by line, and the one act. */
 import { useMutation } from "@tanstack/react-query"
-import { diffLines } from "diff"
+import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
-import { house } from "../../feed/house.ts"
+import { house, isRefusal } from "../../feed/house.ts"
+import { Diff } from "../../parts/Diff.tsx"
 import { FaultPane } from "../../parts/Pane.tsx"
+import { type Fact, factsOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
 
 export interface HeldToolProps {
@@ -14,12 +16,16 @@ export interface HeldToolProps {
 }
 
 const text = (value: unknown): string => JSON.stringify(value, null, 2)
+const said = (fact: Fact): string => ("field" in fact ? words.facts[fact.kind](fact.field) : words.facts[fact.kind])
 
 export const HeldTool = ({ before, name, now, server }: HeldToolProps) => {
+  const [shut, keep] = useState(false)
   const accepted = useMutation({
     mutationFn: () => house.mcpServers.accept(server, name, { digest: now.digest }),
+    // Where it has changed once more, the newer one is what is shown next.
     onSettled: () => cache.invalidateQueries({ queryKey: ["servers"] }),
   })
+  const facts = factsOf(before, now.definition)
   return (
     <section className="card" aria-label={name}>
       <header className="line">
@@ -28,26 +34,34 @@ export const HeldTool = ({ before, name, now, server }: HeldToolProps) => {
           {words.held}
         </span>
       </header>
-      <p className="small">{words.heldWhy}</p>
-      <div className="diff" role="group" aria-label={words.changes}>
-        {diffLines(text(before), text(now.definition)).flatMap((part, at) =>
-          part.value
-            .replace(/\n$/, "")
-            .split("\n")
-            .map((line, place) => (
-              <div key={`${at} ${place}`} className={part.added ? "ins" : part.removed ? "del" : ""}>
-                {line}
-              </div>
-            )),
+      <div className="in stack">
+        <p className="small">{words.heldWhy}</p>
+        <ul className="stack tight">
+          {facts.map((fact) => (
+            <li key={said(fact)}>{said(fact)}</li>
+          ))}
+        </ul>
+        {shut ? (
+          <p className="faint small">{words.keep}</p>
+        ) : (
+          <Diff before={text(before)} after={text(now.definition)} label={words.changes} />
+        )}
+        {accepted.error === null ? null : isRefusal(accepted.error, 409) ? (
+          <p className="note" data-tone="warn" role="alert">
+            {words.newer}
+          </p>
+        ) : (
+          <FaultPane error={accepted.error} />
         )}
       </div>
-      {accepted.error === null ? null : <FaultPane error={accepted.error} />}
-      <p className="line wrap">
-        <span className="faint small">{words.keep}</span>
+      <footer>
+        <button type="button" className="button" aria-pressed={shut} onClick={() => keep(!shut)}>
+          {words.keepHeld}
+        </button>
         <button type="button" className="button push" disabled={accepted.isPending} onClick={() => accepted.mutate()}>
           {words.accept}
         </button>
-      </p>
+      </footer>
     </section>
   )
 }

@@ -1,13 +1,13 @@
 /** MCP servers: how they are, what they have, what was held, what they say. */
 import "../../parts/Pick.css"
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { serverLines } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"
+import { AskOnce } from "../../parts/AskOnce.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
 import { AgoTime } from "../../parts/Time.tsx"
 import { HeldTool } from "./HeldTool.tsx"
@@ -19,35 +19,15 @@ const useServers = () => useQuery({ queryKey: ["servers"], queryFn: () => house.
 type Server = NonNullable<ReturnType<typeof useServers>["data"]>["items"][number]
 
 const Remove = ({ server }: { readonly server: Server }) => {
-  const [asking, ask] = useState(false)
   const navigate = useNavigate()
-  const removed = useMutation({
-    mutationFn: () => house.mcpServers.remove(server.name),
-    onSuccess: async () => {
-      await cache.invalidateQueries({ queryKey: ["servers"] })
-      await navigate({ to: "/servers" })
-    },
-  })
+  const remove = async () => {
+    await house.mcpServers.remove(server.name)
+    await cache.invalidateQueries({ queryKey: ["servers"] })
+    await navigate({ to: "/servers" })
+  }
   if (server.source === "file") return <p className="faint small">{words.fromFile}</p>
-  if (!asking)
-    return (
-      <button type="button" className="button" onClick={() => ask(true)}>
-        {words.remove}
-      </button>
-    )
   return (
-    <div className="stack">
-      <p className="line wrap" role="group" aria-label={words.removeAsk(server.name)}>
-        <span>{words.removeAsk(server.name)}</span>
-        <button type="button" className="button" disabled={removed.isPending} onClick={() => removed.mutate()}>
-          {words.yes}
-        </button>
-        <button type="button" className="button plain" onClick={() => ask(false)}>
-          {words.no}
-        </button>
-      </p>
-      {removed.error === null ? null : <FaultPane error={removed.error} />}
-    </div>
+    <AskOnce act={words.remove} question={words.removeAsk(server.name)} yes={words.yes} no={words.no} onYes={remove} />
   )
 }
 

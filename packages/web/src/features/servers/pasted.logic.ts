@@ -63,6 +63,17 @@ const serverIn = (given: string, it: Fields, count: number): Read => {
 const wordsIn = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? "")
 
+/** An API's own description, and not a server: its operations become tools. */
+export const isOpenApi = (pasted: string): boolean => {
+  if (!pasted.trimStart().startsWith("{")) return false
+  try {
+    const whole: unknown = JSON.parse(pasted)
+    return isObject(whole) && (typeof whole["openapi"] === "string" || typeof whole["swagger"] === "string")
+  } catch {
+    return false
+  }
+}
+
 export const readPasted = (pasted: string): Read => {
   const text = pasted.trim()
   if (text === "") throw new TypeError("there is nothing in it")

@@ -5,9 +5,12 @@ import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import type { Json } from "../../feed/types.ts"
+import { type Fault, faultsOf, initial, type JsonSchema } from "../../parts/form/form.logic.ts"
+import { isFields } from "../../parts/form/json.logic.ts"
+import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
+import { SelectField } from "../../parts/Field.tsx"
 import { FaultPane } from "../../parts/Pane.tsx"
 import { JsonView } from "../../parts/JsonView.tsx"
-import { fieldsOf, inputFrom, type Values } from "./fields.logic.ts"
 import { words } from "./words/en.ts"
 
 export interface TryItProps {
@@ -24,25 +27,21 @@ interface Called {
   readonly sends?: Json
 }
 
-export const TryIt = ({ schema, tool }: TryItProps) => {
+export const TryIt = ({ schema: given, tool }: TryItProps) => {
   const { spaces } = useStart()
-  const fields = fieldsOf(schema)
-  const [values, setValues] = useState<Values>({})
+  const schema = (isFields(given) ? given : { type: "object" }) as JsonSchema
+  const [value, set] = useState<Json | undefined>(() => initial(schema, schema) ?? {})
   const [space, setSpace] = useState("")
-  const [wrong, setWrong] = useState<string>()
+  const [faults, find] = useState<ReadonlyArray<Fault>>([])
   const called = useMutation({
     mutationFn: ({ dryRun, input }: { readonly dryRun: boolean; readonly input: Record<string, Json> }) =>
       house.tools.call(tool, { input, dryRun, wait: 20, ...(space === "" ? {} : { space }) }) as Promise<Called>,
   })
   const go = (dryRun: boolean) => {
-    try {
-      setWrong(undefined)
-      called.mutate({ dryRun, input: inputFrom(fields, values) })
-    } catch (cause) {
-      setWrong(cause instanceof Error ? cause.message : String(cause))
-    }
+    const wrong = faultsOf(schema, value ?? {})
+    find(wrong)
+    if (wrong.length === 0) called.mutate({ dryRun, input: (value ?? {}) as Record<string, Json> })
   }
-  const put = (name: string, value: string) => setValues({ ...values, [name]: value })
   const { data } = called
   const state = data?.state as keyof typeof words.state | undefined
   return (
@@ -50,58 +49,22 @@ export const TryIt = ({ schema, tool }: TryItProps) => {
       <h3>{words.tryIt}</h3>
       <form
         className="stack"
+        noValidate
         onSubmit={(event) => {
           event.preventDefault()
           go(false)
         }}
       >
-        {fields.map((field) => (
-          <label key={field.name} className="field stack">
-            <span className="label">
-              {field.title}
-              {field.required ? " *" : ""}
-            </span>
-            {field.choices !== undefined ? (
-              <select
-                className="input"
-                value={values[field.name] ?? ""}
-                onChange={(it) => put(field.name, it.target.value)}
-              >
-                <option value="">{words.nothing}</option>
-                {field.choices.map((one) => (
-                  <option key={one}>{one}</option>
-                ))}
-              </select>
-            ) : field.kind === "json" ? (
-              <textarea
-                className="input mono"
-                rows={4}
-                value={values[field.name] ?? ""}
-                onChange={(it) => put(field.name, it.target.value)}
-              />
-            ) : (
-              <input
-                className="input"
-                inputMode={field.kind === "number" ? "decimal" : undefined}
-                value={values[field.name] ?? ""}
-                onChange={(it) => put(field.name, it.target.value)}
-              />
-            )}
-            {field.description === "" ? null : <span className="faint small">{field.description}</span>}
-          </label>
-        ))}
-        <label className="field stack">
-          <span className="label">{words.space}</span>
-          <select className="input" value={space} onChange={(it) => setSpace(it.target.value)}>
-            <option value="">{words.nowhere}</option>
-            {spaces.map((one) => (
-              <option key={one.id}>{one.name}</option>
-            ))}
-          </select>
-        </label>
-        {wrong === undefined ? null : (
+        <SchemaForm schema={schema} value={value} onChange={set} faults={faults} />
+        <SelectField id="try-space" label={words.space} value={space} onChange={({ target }) => setSpace(target.value)}>
+          <option value="">{words.nowhere}</option>
+          {spaces.map((one) => (
+            <option key={one.id}>{one.name}</option>
+          ))}
+        </SelectField>
+        {faults.length === 0 ? null : (
           <p className="note" data-tone="bad" role="alert">
-            {words.wrong(wrong)}
+            {words.wrong(faults.length)}
           </p>
         )}
         <p className="line wrap">

@@ -1,5 +1,6 @@
 export const words = {
   me: "You",
+  search: "Search",
   house: "House",
   theme: "Theme",
   system: "As the system",

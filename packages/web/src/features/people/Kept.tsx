@@ -1,0 +1,62 @@
+/** Something a principal holds, one line each, and the way to take it back: tokens, grants, what was lent. */
+import { useMutation, type UseQueryResult } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { words } from "./words/en.ts"
+
+export interface Held {
+  readonly id: string
+  /** What it is called in the name of its button. */
+  readonly name: string
+  readonly line: ReactNode
+  /** Why it cannot be taken back here, if so. */
+  readonly fixed?: string | undefined
+}
+
+export interface KeptProps {
+  readonly title: string
+  readonly none: string
+  readonly found: Pick<UseQueryResult, "isPending" | "error" | "refetch">
+  readonly held: ReadonlyArray<Held> | undefined
+  readonly revoke: (id: string) => Promise<unknown>
+  readonly children?: ReactNode
+}
+
+/** Rights may ask for a second person: then nothing has changed yet, and that is said. */
+export const isWaiting = (answer: unknown): boolean =>
+  typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
+
+export const Kept = ({ children, found, held, none, revoke, title }: KeptProps) => {
+  const revoked = useMutation({ mutationFn: revoke })
+  return (
+    <section className="stack" aria-label={title}>
+      <h3>{title}</h3>
+      {found.isPending ? <LoadingPane lines={2} /> : null}
+      {found.error === null ? null : <FaultPane error={found.error} again={() => void found.refetch()} />}
+      {held?.length === 0 ? <p className="faint">{none}</p> : null}
+      <ul className="stack">
+        {held?.map(({ fixed, id, line, name }) => (
+          <li key={id} className="line wrap">
+            {line}
+            {fixed === undefined ? (
+              <button
+                type="button"
+                className="button tiny push"
+                aria-label={words.revokeOne(name)}
+                disabled={revoked.isPending}
+                onClick={() => revoked.mutate(id)}
+              >
+                {words.revoke}
+              </button>
+            ) : (
+              <span className="push faint small">{fixed}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {revoked.error === null ? null : <FaultPane error={revoked.error} />}
+      {isWaiting(revoked.data) ? <p role="status">{words.second}</p> : null}
+      {children}
+    </section>
+  )
+}

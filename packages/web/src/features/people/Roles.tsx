@@ -1,0 +1,61 @@
+/** What a principal is: its roles, changed here unless the file owns it. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { cache, keys } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import type { Principal } from "../../feed/types.ts"
+import { FaultPane } from "../../parts/Pane.tsx"
+import { isWaiting } from "./Kept.tsx"
+import { words } from "./words/en.ts"
+
+type Role = Principal["roles"][number]
+/** People and services have the first three, agents the others; an admin's agents may orchestrate. */
+const ofPeople: ReadonlyArray<Role> = ["admin", "member", "guest"]
+const ofAgents: ReadonlyArray<Role> = ["agent-basic", "agent-standard", "agent-privileged", "orchestrator"]
+
+export const Roles = ({ who }: { readonly who: Principal }) => {
+  const [chosen, choose] = useState<ReadonlyArray<Role>>(who.roles)
+  const saved = useMutation({
+    mutationFn: () => house.principals.change(who.id, { roles: chosen }),
+    onSuccess: () => cache.invalidateQueries({ queryKey: keys.people }),
+  })
+  if (who.source === "file") return <p className="faint small">{words.fromFile}</p>
+  const all = who.kind === "agent" ? ofAgents : ofPeople
+  const same = chosen.length === who.roles.length && chosen.every((one) => who.roles.includes(one))
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        saved.mutate()
+      }}
+    >
+      <fieldset className="field">
+        <legend className="name">{words.roles}</legend>
+        <span className="line wrap">
+          {[...all, ...who.roles.filter((one) => !all.includes(one))].map((one) => (
+            <label key={one} className="line">
+              <input
+                type="checkbox"
+                checked={chosen.includes(one)}
+                onChange={({ target }) =>
+                  choose(target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))
+                }
+              />
+              {one}
+            </label>
+          ))}
+        </span>
+      </fieldset>
+      {same ? null : (
+        <p>
+          <button type="submit" className="button main-act tiny" disabled={saved.isPending || chosen.length === 0}>
+            {words.saveRoles}
+          </button>
+        </p>
+      )}
+      {saved.error === null ? null : <FaultPane error={saved.error} />}
+      {isWaiting(saved.data) ? <p role="status">{words.second}</p> : null}
+    </form>
+  )
+}

@@ -1,0 +1,120 @@
+/** What may be done with what, and for how long: the same form for a grant and for what is lent. */
+import { useMutation } from "@tanstack/react-query"
+import { useId, useState, type FormEvent } from "react"
+import { moment, now } from "../../feed/clock.ts"
+import { InputField, SelectField } from "../../parts/Field.tsx"
+import { FaultPane } from "../../parts/Pane.tsx"
+import { isWaiting } from "./Kept.tsx"
+import { words } from "./words/en.ts"
+
+const actions = ["read", "write", "execute", "delete", "admin"] as const
+const effects = ["allow", "ask", "deny"] as const
+export type Action = (typeof actions)[number]
+export type Effect = (typeof effects)[number]
+
+const hour = 3_600_000
+const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
+type Span = keyof typeof spans | "ever"
+
+export interface Ruled {
+  readonly resource: string
+  readonly actions: ReadonlyArray<Action>
+  readonly effect: Effect
+  readonly reason: string
+  readonly expiresAt?: string
+}
+
+export interface RuleFormProps {
+  readonly act: string
+  /** A grant says allow, ask or deny; what is lent says why, and always ends. */
+  readonly lends: boolean
+  readonly send: (rule: Ruled) => Promise<unknown>
+}
+
+const text = (form: FormData, name: string): string => {
+  const value = form.get(name)
+  return typeof value === "string" ? value.trim() : ""
+}
+
+export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
+  const id = useId()
+  const [open, show] = useState(false)
+  const sent = useMutation({ mutationFn: send, onSuccess: () => show(false) })
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const span = text(form, "span") as Span
+    sent.mutate({
+      resource: text(form, "resource"),
+      actions: actions.filter((one) => form.getAll("action").includes(one)),
+      effect: lends ? "allow" : (text(form, "effect") as Effect),
+      reason: text(form, "reason"),
+      ...(span === "ever" ? {} : { expiresAt: moment(now() + spans[span]).toISOString() }),
+    })
+  }
+  if (!open)
+    return (
+      <div className="stack">
+        {isWaiting(sent.data) ? <p role="status">{words.second}</p> : null}
+        <p>
+          <button type="button" className="button" onClick={() => show(true)}>
+            {act}
+          </button>
+        </p>
+      </div>
+    )
+  return (
+    <form className="card" aria-label={act} onSubmit={onSubmit}>
+      <div className="in stack">
+        <InputField
+          id={`${id}-resource`}
+          name="resource"
+          label={words.resource}
+          hint={words.resourceHint}
+          defaultValue="tools/*"
+          required
+          maxLength={200}
+        />
+        <fieldset className="field">
+          <legend className="name">{words.actions}</legend>
+          <span className="line wrap">
+            {actions.map((one) => (
+              <label key={one} className="line">
+                <input type="checkbox" name="action" value={one} defaultChecked={one === "execute"} />
+                {one}
+              </label>
+            ))}
+          </span>
+        </fieldset>
+        {lends ? (
+          <InputField id={`${id}-reason`} name="reason" label={words.reason} required maxLength={1000} />
+        ) : (
+          <SelectField id={`${id}-effect`} name="effect" label={words.effect}>
+            {effects.map((one) => (
+              <option key={one} value={one}>
+                {words.effects[one]}
+              </option>
+            ))}
+          </SelectField>
+        )}
+        <SelectField id={`${id}-span`} name="span" label={words.howLong} defaultValue={lends ? "day" : "ever"}>
+          {(["hour", "day", "week", "month"] as const).map((one) => (
+            <option key={one} value={one}>
+              {words.spans[one]}
+            </option>
+          ))}
+          {lends ? null : <option value="ever">{words.spans.ever}</option>}
+        </SelectField>
+        {sent.error === null ? null : <FaultPane error={sent.error} />}
+      </div>
+      <footer>
+        <button type="submit" className="button main-act" disabled={sent.isPending}>
+          {act}
+        </button>
+        <button type="button" className="button plain" onClick={() => show(false)}>
+          {words.cancel}
+        </button>
+      </footer>
+    </form>
+  )
+}

@@ -1,0 +1,20 @@
+/** What fits a word among things that are known by name. Pure. */
+export interface Named {
+  readonly name: string
+  readonly more?: string
+}
+
+const plain = (text: string): string => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase()
+
+/** Every word of the question is somewhere in it; names that begin with the first come first, in the order they had. */
+export const fitting = <A extends Named>(items: ReadonlyArray<A>, q: string, most: number): ReadonlyArray<A> => {
+  const words = plain(q).split(/\s+/).filter(Boolean)
+  const [first] = words
+  if (first === undefined) return []
+  const found = items.filter(({ more = "", name }) => {
+    const text = plain(`${name} ${more}`)
+    return words.every((word) => text.includes(word))
+  })
+  const begins = (one: A) => plain(one.name).startsWith(first)
+  return [...found.filter(begins), ...found.filter((one) => !begins(one))].slice(0, most)
+}

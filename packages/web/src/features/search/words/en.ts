@@ -1,0 +1,13 @@
+export const words = {
+  title: "Search",
+  ask: "Search messages, memory, tools and people",
+  begin: "What was said, remembered, can be called, or is here: by a word of it.",
+  nothing: (q: string) => `Nothing that you can see fits “${q}”.`,
+  messages: "Messages",
+  memory: "Memory",
+  tools: "Tools",
+  people: "People and agents",
+  spaces: "Spaces",
+  inSpace: (name: string) => `in ${name}`,
+  from: (name: string) => `of ${name}`,
+} as const

@@ -1,0 +1,125 @@
+/** For everybody: axe on every screen, 400 % zoom, keys alone, and a thumb on a phone. */
+import { AxeBuilder } from "@axe-core/playwright"
+import type { Page } from "playwright-core"
+import { beforeAll, expect, it } from "vitest"
+import { screens, sizes } from "./screens.ts"
+import { seed } from "./seed.ts"
+import { stage } from "./stage.ts"
+
+const house = stage()
+const { admin, said, signIn, url, visitor } = house
+let people: Awaited<ReturnType<typeof seed>>
+
+beforeAll(async () => {
+  people = await seed(house)
+}, 60_000)
+
+const open = async (page: Page, path: string) => {
+  await page.goto(url() + path)
+  await page.locator("h1").first().waitFor()
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" })
+}
+
+/** Every theme with every width where there is time; otherwise each of both once. */
+const long = process.env["STOA_TEST_LONG"] === "1"
+const forms = [
+  { colorScheme: "light", size: "desktop" },
+  { colorScheme: "dark", size: "phone" },
+  ...(long
+    ? [{ colorScheme: "dark", size: "desktop" } as const, { colorScheme: "light", size: "phone" } as const]
+    : []),
+] as const
+
+it("axe finds nothing on any screen, by day and night, wide and on a phone; nothing is wider than 320 pixels", async () => {
+  const found = await Promise.all(
+    forms.map(async ({ colorScheme, size }) => {
+      const faults: Array<string> = []
+      const { context, page } = await visitor(sizes[size], { colorScheme })
+      await signIn(page, people.maya.token)
+      for (const [name, path] of screens) {
+        await page.setViewportSize(sizes[size])
+        await open(page, path)
+        const { violations } = await new AxeBuilder({ page }).analyze()
+        for (const { id, nodes } of violations)
+          faults.push(
+            `${name} ${size} ${colorScheme}: ${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
+          )
+        // 1280 pixels at 400 %.
+        await page.setViewportSize({ width: 320, height: 640 })
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+        if (wide > 320) faults.push(`${name} ${size}: ${wide} pixels wide at 320`)
+      }
+      await context.close()
+      return faults
+    }),
+  )
+  expect(found.flat()).toEqual([])
+  expect(said).toEqual([])
+}, 180_000)
+
+/** Until what has the focus is it; a person with a keyboard has no other way. */
+const tabTo = async (page: Page, wanted: string, most = 60) => {
+  for (let at = 0; at < most; at++) {
+    await page.keyboard.press("Tab")
+    if (await page.evaluate((selector) => document.activeElement?.matches(selector) === true, wanted)) return
+  }
+  throw new Error(`${wanted} is not reached by Tab`)
+}
+
+it("keys alone: from the skip link to a space, a message, the next space, the inbox and an answer", async () => {
+  const { call, maya, scout } = people
+  await call(scout.client, "send_mail", { to: ["a@b.example"], subject: "By keys", text: "x" }, 0)
+  const { page } = await visitor()
+  await signIn(page, maya.token, "/s/general")
+  await page.getByRole("article").first().waitFor()
+  await page.keyboard.press("Tab")
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("To the content")
+  await page.keyboard.press("Enter")
+  await tabTo(page, "textarea")
+  await page.keyboard.type("by keys alone")
+  await page.keyboard.press("Enter")
+  await page.getByRole("article").getByText("by keys alone").waitFor()
+  await page.keyboard.press("Alt+ArrowDown")
+  await page.waitForURL(/\/s\/harbour/)
+  await page.keyboard.press("Escape")
+  await page.locator("h1").filter({ hasText: "harbour" }).waitFor()
+  await page.keyboard.press("g")
+  await page.keyboard.press("d")
+  await page.waitForURL(/\/decisions/)
+  await page.locator(".main-act:not([aria-disabled])").first().waitFor()
+  const before = (await admin().decisions.list({ state: "open" })).items.length
+  await tabTo(page, ".decision .main-act")
+  await page.keyboard.press("Enter")
+  await expect.poll(async () => (await admin().decisions.list({ state: "open" })).items.length).toBe(before - 1)
+  expect(said).toEqual([])
+}, 60_000)
+
+it("a thumb on a phone: the inbox, one decision, no by touch with a note; nothing to press is too small", async () => {
+  const { call, maya, scout } = people
+  await call(scout.client, "send_mail", { to: ["a@b.example"], subject: "By touch", text: "x" }, 0)
+  const { page } = await visitor(sizes.phone, { hasTouch: true, isMobile: true })
+  await signIn(page, maya.token, "/spaces")
+  await page
+    .getByRole("navigation", { name: "Main" })
+    .getByRole("link", { name: /Decisions/ })
+    .tap()
+  await page
+    .getByRole("link", { name: /send_mail/ })
+    .last()
+    .tap()
+  const card = page.locator("section.decision")
+  await card.getByText("By touch").first().waitFor()
+  await card.locator(".main-act:not([aria-disabled])").waitFor()
+  const boxes = await Promise.all((await card.getByRole("button").all()).map((button) => button.boundingBox()))
+  expect(boxes.flatMap((box) => (box !== null && Math.min(box.height, box.width) < 24 ? [box] : []))).toEqual([])
+  const deny = card.getByRole("button", { name: "Deny" })
+  // What decides stays at the edge where the thumb is.
+  expect((await deny.boundingBox())!.height).toBeGreaterThanOrEqual(44)
+  await deny.tap()
+  await card.getByRole("textbox").fill("not by phone")
+  await card.getByRole("button", { name: "Deny" }).tap()
+  await expect
+    .poll(async () => (await admin().decisions.list({ state: "answered", limit: 100 })).items.map(({ note }) => note))
+    .toContain("not by phone")
+  expect(said).toEqual([])
+}, 60_000)
