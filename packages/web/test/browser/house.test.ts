@@ -228,6 +228,7 @@ it("a word finds spaces, messages, memory, tools and people in one list, and ? l
   await person("Meltemi Agent")
   const { page } = await visitor()
   await signIn(page, token(), "/me")
+  await page.getByRole("heading", { name: "You" }).waitFor()
   await page.keyboard.press("Control+k")
   await page.getByRole("combobox").fill("meltemi l")
   await page.getByRole("option", { name: "Search everywhere for “meltemi l”" }).click()

@@ -36,7 +36,12 @@ export interface PaneCase {
 /** The panes that load by themselves. */
 export const panes: ReadonlyArray<PaneCase> = [
   { path: "/s/harbour", asks: /\/spaces\/[^/]+\/messages/, full: "Late fees for the three" },
-  { path: "/decisions?tab=answered", asks: /\/decisions\?/, empty: "Nothing has been answered yet.", full: "Keys" },
+  {
+    path: "/decisions?tab=answered",
+    asks: /\/decisions\?/,
+    empty: "Nothing has been answered yet.",
+    full: "send_mail",
+  },
   { path: "/decisions?tab=always", asks: /\/approvals/, empty: "Nobody may do anything", full: "Take back" },
   { path: "/runs", asks: /\/runs\?/, empty: "No runs yet.", full: "No runs yet." },
   { path: "/memory", asks: /\/memory(?:\?|$)/, empty: "Nothing is remembered here yet.", full: "Berth 7 is deep" },

@@ -34,7 +34,8 @@ it("empty: one sentence that says what comes here", async () => {
 const visit = async (page: Page, { asks, full, path }: (typeof panes)[number]) => {
   let letGo = () => {}
   const held = new Promise<void>((go) => (letGo = go))
-  const isAsked = (address: URL) => asks.test(address.pathname.replace("/api/v1", "") + address.search)
+  const isAsked = (address: URL) =>
+    address.pathname.startsWith("/api/v1/") && asks.test(address.pathname + address.search)
   await page.route(isAsked, async (route) => {
     await held
     await route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify(problem) })
