@@ -2,6 +2,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { settings } from "../../parts/settings.ts"
+import { later } from "../../feed/clock.ts"
 import { Icon } from "../../parts/Icon.tsx"
 import { heightOf, type Row } from "./timeline.logic.ts"
 import type { RowContext } from "./Article.tsx"
@@ -45,26 +46,6 @@ export const Timeline = (props: TimelineProps) => {
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
 
-  const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
-  useLayoutEffect(() => {
-    if (target >= 0) {
-      follows.current = false
-      list.scrollToIndex(target, { align: "center" })
-    } else if (at === undefined) list.scrollToEnd()
-    // Once a space, and once a place that was asked for: afterwards the reader scrolls.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [at, target >= 0, context.space.id])
-
-  useEffect(() => {
-    if (first < near) more("older")
-    if (last > rows.length - near) more("newer")
-  }, [first, last, rows.length, more])
-
-  const height = list.getTotalSize()
-  useLayoutEffect(() => {
-    if (follows.current && at === undefined) list.scrollToEnd()
-  }, [height, at, list])
-
   const onScroll = () => {
     const seen = box.current
     if (seen === null) return
@@ -80,6 +61,29 @@ export const Timeline = (props: TimelineProps) => {
       onEnd(now)
     }
   }
+  const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
+  useLayoutEffect(() => {
+    if (target >= 0) {
+      follows.current = false
+      list.scrollToIndex(target, { align: "center" })
+      // The first of all lies where the list begins: nothing scrolls, and so nothing would say that the end is far.
+      return later(50, onScroll)
+    } else if (at === undefined) list.scrollToEnd()
+    return undefined
+    // Once a space, and once a place that was asked for: afterwards the reader scrolls.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [at, target >= 0, context.space.id])
+
+  useEffect(() => {
+    if (first < near) more("older")
+    if (last > rows.length - near) more("newer")
+  }, [first, last, rows.length, more])
+
+  const height = list.getTotalSize()
+  useLayoutEffect(() => {
+    if (follows.current && at === undefined) list.scrollToEnd()
+  }, [height, at, list])
+
   const move = (step: number) => {
     const seen = [...(box.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])]
     const here = seen.findIndex((one) => one.contains(document.activeElement))
