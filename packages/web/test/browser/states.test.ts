@@ -19,7 +19,7 @@ const problem = {
 
 it("empty: one sentence that says what comes here", async () => {
   const { context, page } = await visitor()
-  await signIn(page, token())
+  await signIn(page, token(), "/spaces")
   await page.getByText("No spaces yet").waitFor()
   for (const { empty, path } of panes) {
     if (empty === undefined) continue
