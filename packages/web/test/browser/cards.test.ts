@@ -102,7 +102,7 @@ it("an owner's own card draws a real call in a frame that reaches neither cookie
     executionType: "gateway",
     execution: { operation: "evaluate", expression: '["Meltemi", 7]' },
     display: { customUI: "ship" },
-  } as never)
+  })
   const space = await house.spaces.add({ name: "own-cards", kind: "public" })
   await house.tools.call("find_ship", { input: { about: "<b>mail</b>", house: url() }, space: space.id, wait: 10 })
   const { page } = await visitor()
