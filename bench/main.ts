@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory runs journey fair team]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory runs journey fair team page]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -14,6 +14,7 @@ import { journey } from "./journey.ts"
 import { mcp } from "./mcp.ts"
 import { memory } from "./memory.ts"
 import { load, machine } from "./measure.ts"
+import { page } from "./page.ts"
 import { runs } from "./runs.ts"
 import { spaces } from "./spaces.ts"
 import { start } from "./start.ts"
@@ -37,6 +38,7 @@ const figures = {
   journey: { title: "How far a call travels", run: journey },
   fair: { title: "Fairness", run: fair },
   team: { title: "Teams of programs", run: team },
+  page: { title: "The page", run: page },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>

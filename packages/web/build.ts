@@ -102,6 +102,11 @@ process.env["NODE_ENV"] = "production"
 // The house that asked for it is gone.
 const leave = () => process.exit(1)
 process.once("disconnect", leave)
-await buildPage()
+// A build to be timed or looked at: always made, and served by nobody.
+const [flag, into] = process.argv.slice(2)
+if (flag === "--into" && into !== undefined) {
+  await made(into)
+  compress(into)
+} else await buildPage()
 process.off("disconnect", leave)
 if (process.connected) process.disconnect()

@@ -19,7 +19,15 @@ const carriedBy = (root: string): Readonly<Record<string, Readonly<Record<string
   const builds = "packages/web/dist"
   const current = join(root, builds, "current")
   const app = existsSync(current) ? { "pages/app": join(builds, readFileSync(current, "utf8").trim()) } : {}
-  return { server: { pages: "packages/web/public", "pages/errors": "docs/errors", ...app } }
+  return {
+    server: {
+      pages: "packages/web/public",
+      "pages/errors": "docs/errors",
+      "pages/user": "docs/user",
+      "pages/operations": "docs/operations",
+      ...app,
+    },
+  }
 }
 
 const stage = (root: string, name: string, to: string) => {

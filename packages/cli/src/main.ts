@@ -15,6 +15,7 @@ import { connect } from "./verbs/house/connect.ts"
 import { decide } from "./verbs/tools/decide.ts"
 import { demo } from "./verbs/house/demo.ts"
 import { events } from "./verbs/house/events.ts"
+import { figures } from "./verbs/house/figures.ts"
 import { grants } from "./verbs/access/grants.ts"
 import { hosts } from "./verbs/tools/hosts.ts"
 import { backup, doctor, login, reload, restore } from "./verbs/house/house.ts"
@@ -67,6 +68,7 @@ const stoa = root.pipe(
     demo,
     events,
     doctor,
+    figures,
     backup,
     restore,
     api,

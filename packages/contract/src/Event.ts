@@ -100,6 +100,8 @@ export const kinds = {
   "house.accepted": kind("admins", 365, { check: Acceptable }),
   // It was made, changed or taken away, or somebody has taken a first step.
   "demo.changed": kind("admins", 365, { state: DemoState, step: Schema.NullOr(FirstStep) }),
+  // Somebody was given a copy of everything.
+  "house.backed-up": kind("admins", 365, { withKey: Schema.Boolean }),
   "principal.added": kind("concerned", 365, { principal: PrincipalId, kind: PrincipalKind, name: Schema.String }),
   "principal.changed": kind("concerned", 365, {
     principal: PrincipalId,

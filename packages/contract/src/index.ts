@@ -38,6 +38,7 @@ export { Emoji, FoundMessage, largestText, Message, type MessageCall, type NewMe
 export { Member, type MemberRole, type NewSpace, Space, type SpaceChange, SpaceKind, Trigger } from "./spaces/Space.ts"
 export { ChatSession, ChatSessionChange, NewChatSession } from "./spaces/ChatSession.ts"
 export { EngramType } from "./memory/Engram.ts"
+export { type AgentCost, Figures, type HouseFacts, mostDays, mostPoints, type Need, NeedKind } from "./Figures.ts"
 export { File } from "./spaces/File.ts"
 export {
   Action,

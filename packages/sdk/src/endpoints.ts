@@ -51,6 +51,7 @@ export const endpoints: Endpoints = {
   house: {
     reload: "POST /api/v1/reload",
     doctor: "GET /api/v1/doctor",
+    figures: "GET /api/v1/figures query",
     accept: "POST /api/v1/doctor/accept body",
     backup: "POST /api/v1/backup query stream",
     file: "GET /api/v1/files/:id",

@@ -211,7 +211,8 @@ const agentLimits = Effect.gen(function* () {
     : warn("agents", `${said.join(" ")} Lower the limit, or give it another toolset`)
 })
 
-const rooms = Effect.all([audit, clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules])
+const quick = Effect.all([clock, readers, timers, runs, agentLimits, embedding, secrets, allowLists, rules])
+const rooms = Effect.all([audit, quick])
 
 /** What an operator vouches for is in the journal, and so in the audit. */
 export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Acceptable) {
@@ -231,5 +232,11 @@ export const acceptFinding = Effect.fn("Doctor.accept")(function* (check: Accept
 export const doctorReport = Effect.gen(function* () {
   const outside = yield* Effect.all([store, schema, integrity, folder, disk])
   const current = outside.every(({ check, state }) => check !== "schema" || state === "ok")
-  return new Report({ findings: [...outside, ...(current ? (yield* rooms).flat() : [])] })
+  return new Report({ findings: [...outside, ...(current ? (yield* rooms).flat(2) : [])] })
 }).pipe(Effect.withSpan("Doctor.report"))
+
+/** What costs next to nothing to look at: not every page of the database, and not the whole audit trail. */
+export const quickReport = Effect.gen(function* () {
+  const outside = yield* Effect.all([store, schema, folder, disk])
+  return new Report({ findings: [...outside, ...(yield* quick).flat()] })
+}).pipe(Effect.withSpan("Doctor.quick"))

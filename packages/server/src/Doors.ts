@@ -14,9 +14,12 @@ import { NodeServer } from "./doors/node/NodeServer.ts"
 import { Upkeep } from "./doors/Upkeep.ts"
 import { Address } from "./calls/waiting/Address.ts"
 import { Configuration } from "./Configuration.ts"
+import { makeFigures } from "./Figures.ts"
 import { Settings } from "./Settings.ts"
 import { Backup } from "./store/backup/Backup.ts"
 import { Disk } from "./store/database/Disk.ts"
+import { causedBy } from "./store/journal/Correlation.ts"
+import { Journal } from "./store/journal/Journal.ts"
 
 export const version = "0.1.0"
 
@@ -37,6 +40,8 @@ const upkeep = (keys: Keys) =>
       const disk = yield* Disk
       const server = yield* NodeServer
       const context = yield* Effect.context<Effect.Services<typeof doctorReport>>()
+      const figures = yield* makeFigures(version)
+      const journal = yield* Journal
       const { publicUrl } = yield* Settings
       const address = yield* Address
       yield* address.tell(
@@ -53,7 +58,13 @@ const upkeep = (keys: Keys) =>
         doctor: Effect.provideContext(doctorReport, context),
         accept: (check) => Effect.provideContext(acceptFinding(check), context),
         // A copy that breaks off midway breaks the connection: the client must not take it for whole.
-        backup: ({ withKey }) => Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})),
+        backup: ({ cause, withKey }) =>
+          Stream.orDie(backup.stream(withKey ? { secretKey: keys.secret } : {})).pipe(
+            Stream.onFirst(() =>
+              causedBy(cause, journal.transact(journal.append({ kind: "house.backed-up", body: { withKey } }))),
+            ),
+          ),
+        figures: (query, listening) => Effect.provideContext(figures(query, listening), context),
       })
     }),
   )

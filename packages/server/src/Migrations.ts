@@ -55,6 +55,8 @@ import eventVersion from "./store/migrations/0042_event_version.ts"
 import searchVectors from "./store/migrations/0080_search_vectors.ts"
 import newest from "./memory/migrations/0082_newest.ts"
 import embedding from "./memory/migrations/0081_embedding.ts"
+import runTimes from "./runs/migrations/0115_run_times.ts"
+import decisionTimes from "./decisions/migrations/0116_decision_times.ts"
 import searchOrder from "./store/migrations/0057_search_order.ts"
 
 export const migrations: Migrations = {
@@ -111,5 +113,7 @@ export const migrations: Migrations = {
   "0104_pinned_at": pinnedAt,
   "0110_demo": demo,
   "0111_model_sources": modelSources,
+  "0115_run_times": runTimes,
+  "0116_decision_times": decisionTimes,
   "0125_session_runs": sessionRuns,
 }

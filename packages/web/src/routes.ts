@@ -232,6 +232,19 @@ const people = createRoute({
   component: lazyRouteComponent(() => import("./features/people/PeopleScreen.tsx"), "PeopleScreen"),
 })
 
+const overview = createRoute({
+  getParentRoute: () => house,
+  path: "/overview",
+  validateSearch: (search: Record<string, unknown>) => some({ span: text(search["span"]) }),
+  component: lazyRouteComponent(() => import("./features/overview/OverviewScreen.tsx"), "OverviewScreen"),
+})
+
+const help = createRoute({
+  getParentRoute: () => house,
+  path: "/help/$page",
+  component: lazyRouteComponent(() => import("./features/help/HelpScreen.tsx"), "HelpScreen"),
+})
+
 const places = createRoute({
   getParentRoute: () => house,
   path: "/house",
@@ -265,6 +278,8 @@ const tree = root.addChildren([
     why,
     people,
     search,
+    overview,
+    help,
   ]),
 ])
 

@@ -86,6 +86,8 @@ const summaries: Record<string, string> = {
   "audit.export": "The whole audit trail as JSON Lines, with where its chain begins and whether it is whole",
   "audit.list": "Who did what, newest first",
   "house.reload": "Apply the configuration file, all of it or nothing",
+  "house.figures":
+    "How it has been: calls, runs, decisions and cost over time, what needs somebody, and the house itself",
   "house.doctor": "Check the house",
   "house.accept": "Accept a finding of doctor",
   "house.backup": "A consistent copy of everything, as a SQLite file",

@@ -141,6 +141,8 @@ export class Agent extends Schema.Class<Agent>("Agent")({
   parent: Schema.NullOr(PrincipalId),
   /** What of it takes no effect, and why: such as a limit that is looser than its toolset's. */
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** What a run of it may really do: its own limits, and those of its toolset where they are tighter. */
+  inForce: Schema.optionalKey(AgentLimits),
 }) {
   /** In the order in which they are tried. */
   get models(): ReadonlyArray<string> {

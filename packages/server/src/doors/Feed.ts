@@ -73,6 +73,8 @@ export class Feed extends Context.Service<
     /** Writes the feed to a response whose head has been sent, until either side closes it. */
     readonly subscribe: (response: ServerResponse, subscription: Subscription) => Effect.Effect<void>
     readonly subscribers: () => number
+    /** Who listens, each once however many streams it has. */
+    readonly listening: () => { readonly people: number; readonly agents: number; readonly services: number }
     /** How many streams a principal has open. */
     readonly streamsOf: (principal: string) => number
   }
@@ -291,6 +293,13 @@ export class Feed extends Context.Service<
 
       return Feed.of({
         subscribers: () => open.size,
+        listening: () => {
+          const kinds = [
+            ...new Map([...open].map(({ caller, principal }) => [principal, caller.principal.kind])).values(),
+          ]
+          const of = (kind: string) => kinds.filter((one) => one === kind).length
+          return { people: of("person"), agents: of("agent"), services: of("service") }
+        },
         streamsOf: (principal) => [...open].filter((one) => one.principal === principal).length,
         subscribe: Effect.fn("Feed.subscribe")(function* (response, subscription) {
           const { caller } = subscription

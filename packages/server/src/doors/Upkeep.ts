@@ -1,6 +1,7 @@
 /** What an operator may ask of the running house. `House.ts` fills it in, because only it knows every room. */
-import type { Acceptable, ConfigFaulty, Report } from "@stoa/contract"
-import { Context, type Effect, type Stream } from "effect"
+import type { Acceptable, BadInput, Caller, ConfigFaulty, Figures, Report } from "@stoa/contract"
+import type { Cause } from "../store/journal/Correlation.ts"
+import { Context, type DateTime, type Effect, type Stream } from "effect"
 
 export class Upkeep extends Context.Service<
   Upkeep,
@@ -23,7 +24,12 @@ export class Upkeep extends Context.Service<
     readonly doctor: Effect.Effect<Report>
     /** An operator has looked into a finding, and vouches for it. */
     readonly accept: (check: Acceptable) => Effect.Effect<void>
-    /** A consistent copy of everything, made while the house runs. */
-    readonly backup: (options: { readonly withKey: boolean }) => Stream.Stream<Uint8Array>
+    /** A consistent copy of everything, made while the house runs. That somebody got it is recorded. */
+    readonly backup: (options: { readonly withKey: boolean; readonly cause: Cause }) => Stream.Stream<Uint8Array>
+    /** How the house has been, as far as the caller may see it. */
+    readonly figures: (
+      query: { readonly from?: DateTime.Utc; readonly step?: number },
+      listening: () => { readonly people: number; readonly agents: number; readonly services: number },
+    ) => Effect.Effect<Figures, BadInput, Caller>
   }
 >()("server/doors/Upkeep") {}

@@ -154,6 +154,7 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "audit.export": nothing,
   "house.reload": nothing,
   "house.doctor": nothing,
+  "house.figures": nothing,
   "house.backup": nothing,
   "house.file": async () => ({ params: { id: `fil_${"0".repeat(64)}` } }),
   "house.accept": async () => ({ body: { check: "audit" } }),

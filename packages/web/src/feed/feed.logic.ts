@@ -84,6 +84,7 @@ const cells: { readonly [K in EventKind]: Cell<K> } = {
   "house.reloaded": () => [{ do: "restart" }],
   "house.accepted": () => [stale("doctor")],
   "demo.changed": ({ body }) => [stale("demo"), ...(body.step === null ? [{ do: "restart" } as const] : [])],
+  "house.backed-up": () => [stale("figures")],
   "principal.added": people,
   "principal.changed": (event, me) => [...people(), ...ofMine(event, me)],
   "principal.retired": (event, me) => [...people(), ...ofMine(event, me)],

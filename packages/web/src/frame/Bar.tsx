@@ -1,8 +1,9 @@
-import { useRouter } from "@tanstack/react-router"
+import { Link, useLocation, useRouter } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
 import { useStart } from "../feed/start.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { words } from "../words/en.ts"
+import { guideOf } from "./guide.logic.ts"
 import { isMine } from "./side.logic.ts"
 
 export interface BarProps {
@@ -20,6 +21,7 @@ let came = false
 export const Bar = ({ children, icon, sub, title, up }: BarProps) => {
   const head = useRef<HTMLHeadingElement>(null)
   const router = useRouter()
+  const guide = guideOf(useLocation().pathname)
   const { decisions, me } = useStart()
   const mine = decisions.filter((one) => isMine(one, me.id)).length
   useEffect(() => {
@@ -46,7 +48,20 @@ export const Bar = ({ children, icon, sub, title, up }: BarProps) => {
         {title}
       </h1>
       {sub === undefined || sub === null ? null : <span className="faint small cut wide-only">{sub}</span>}
-      <span className="push line">{children}</span>
+      <span className="push line">
+        {children}
+        {guide === undefined ? null : (
+          <Link
+            className="button plain icon wide-only"
+            to="/help/$page"
+            params={{ page: guide }}
+            aria-label={words.help}
+            title={words.help}
+          >
+            <Icon name="circle-help" />
+          </Link>
+        )}
+      </span>
     </header>
   )
 }

@@ -19,6 +19,7 @@ const all: ReadonlyArray<Place> = [
   { to: "/servers", icon: "server", name: words.servers, key: "s", admins: true },
   { to: "/connect", icon: "plug", name: words.connect, key: "c", admins: true },
   { to: "/why", icon: "shield-check", name: words.rights, key: "w", admins: true },
+  { to: "/overview", icon: "gauge", name: words.overview, key: "o" },
   { to: "/people", icon: "users", name: words.people, key: "p" },
   { to: "/me", icon: "key-round", name: words.you, key: "y" },
 ]

@@ -65,7 +65,7 @@ const one = (token: Token, way: Way): ReactNode => {
 }
 
 const table = (token: Tokens.Table, way: Way): ReactNode => (
-  <div className="scroll-x" tabIndex={0} role="region" aria-label="Table">
+  <div className="scroll-x" tabIndex={0} role="group" aria-label="Table">
     <table>
       <thead>
         <tr>

@@ -41,6 +41,8 @@ export const words = {
   connect: "Connect",
   rights: "Rights and audit",
   people: "People",
+  overview: "Overview",
+  help: "Help with this screen",
   goTo: "Go to",
   keys: "Keys",
   keysOff: "Keys of a single letter can be switched off under You.",

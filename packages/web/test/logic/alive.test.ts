@@ -4,8 +4,11 @@ import type { MemoryRecord, Run } from "../../src/feed/types.ts"
 import {
   doingOf,
   fitting,
+  inTrees,
   isPaused,
+  limitsDraft,
   limitsFrom,
+  limitsOfDraft,
   pairName,
   partsOf,
   shareOf,
@@ -29,6 +32,22 @@ describe("an agent in the list", () => {
     expect(shareOf(5, 2)).toEqual({ share: 1, near: true })
     expect(shareOf(5, undefined)).toEqual({ share: 0, near: false })
     expect(shareOf(0, 0)).toEqual({ share: 1, near: true })
+  })
+
+  it("keeps of its limits what the form does not show, and loses what was emptied", () => {
+    const before = { steps: 5, waits: 3, perDay: { cost: 1, tokens: 9 } }
+    expect(limitsOfDraft(before, limitsDraft(before))).toEqual(before)
+    expect(limitsOfDraft(before, { ...limitsDraft(before), dollars: "", steps: "", width: "2" })).toEqual({
+      waits: 3,
+      width: 2,
+      perDay: { tokens: 9 },
+    })
+  })
+
+  it("stands in its tree below whom it works for", () => {
+    const one = (id: string, parent: string | null, ...children: ReadonlyArray<string>) => ({ id, parent, children })
+    const all = [one("c", "a"), one("alone", null), one("a", null, "b", "c"), one("b", "a", "d"), one("d", "b")]
+    expect(inTrees(all).map(({ id }) => id)).toEqual(["a", "b", "d", "c"])
   })
 
   it("is made from a form without what was left empty", () => {

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ConfigFaulty, Missing } from "../../Errors.ts"
+import { BadInput, ConfigFaulty, Missing } from "../../Errors.ts"
+import { Figures, FiguresQuery } from "../../Figures.ts"
 import { Acceptable, Report } from "../../Report.ts"
 import { FileId } from "../../Ids.ts"
 import { problem } from "../../Problem.ts"
@@ -39,6 +40,7 @@ export class HouseApi extends HttpApiGroup.make("house")
   .add(
     HttpApiEndpoint.post("reload", "/reload", { success: Reloaded, error: problem(ConfigFaulty) }),
     HttpApiEndpoint.get("doctor", "/doctor", { success: Report }),
+    HttpApiEndpoint.get("figures", "/figures", { query: FiguresQuery, success: Figures, error: problem(BadInput) }),
     HttpApiEndpoint.post("accept", "/doctor/accept", {
       payload: Schema.Struct({ check: Acceptable }),
       success: Report,

@@ -74,6 +74,8 @@ export class Audit extends Context.Service<
     ) => Effect.Effect<Page<AuditEntry>>
     /** Walks the whole chain and looks at both seals; says where it breaks, if it does. */
     readonly verify: Effect.Effect<Verified>
+    /** How many rows it has. */
+    readonly entries: Effect.Effect<number>
     /** The whole trail as JSON Lines, oldest first; the first and the last line say what it hangs on (docs/operations/audit.md). */
     readonly export: Stream.Stream<Uint8Array>
     /** The rows that say that the trail was sealed anew, since an operator last accepted that. */
@@ -129,7 +131,15 @@ export class Audit extends Context.Service<
         return { first: at("success"), failed: at("failure") }
       }).pipe(Effect.orDie)
 
-      return Audit.of({ list, verify, export: exportTrail(sql, verify), resealed: since, retain })
+      const entries = Effect.orDie(
+        Effect.map(
+          sql<{ seq: number | null; anchor: number }>`SELECT max(seq) AS seq,
+            (SELECT seq FROM audit_anchor) AS anchor FROM audit`,
+          ([row]) => (row!.seq === null ? 0 : row!.seq - row!.anchor),
+        ),
+      )
+
+      return Audit.of({ list, verify, entries, export: exportTrail(sql, verify), resealed: since, retain })
     }),
   )
 

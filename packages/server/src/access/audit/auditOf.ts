@@ -71,6 +71,8 @@ export const auditOf = (event: Event): Audited | undefined => {
       return done("start", "house")
     case "house.accepted":
       return done(accepting.action, `findings/${event.body.check}`)
+    case "house.backed-up":
+      return done(event.body.withKey ? "back up with the key" : "back up", "house")
     case "house.reloaded":
       return done("reload", `configuration/${event.body.file}`)
     case "demo.changed":

@@ -1,4 +1,4 @@
-/** Pages for people: the front page, the API documentation, and the error pages. None needs a token. */
+/** Pages for people: the front page, the API documentation, the error pages, and the guides. None needs a token. */
 // edge: pages are files of the checkout, read once.
 import { existsSync, readFileSync } from "node:fs"
 import { configurationSchema, NoRoute } from "@stoa/contract"
@@ -61,6 +61,25 @@ const errors = HttpRouter.add(
   }),
 )
 
+const guides = ["user/", "operations/"].map(
+  (part) => new URL(part, packed ? carried : new URL("../../../../../docs/", import.meta.url)),
+)
+
+/** The guides of users and operators, as they are written: what a screen's question mark leads to. */
+const guide = HttpRouter.add(
+  "GET",
+  "/docs/guide/:page",
+  Effect.gen(function* () {
+    const name = (yield* HttpRouter.params)["page"] ?? ""
+    const folder = /^[a-z-]{1,50}$/.test(name)
+      ? guides.find((one) => existsSync(new URL(`${name}.md`, one)))
+      : undefined
+    return folder === undefined
+      ? problemResponse(new NoRoute({ method: "GET", path: `/docs/guide/${name}` }))
+      : HttpServerResponse.text(file(folder, `${name}.md`), { contentType: "text/markdown; charset=utf-8" })
+  }),
+)
+
 /** Named by `$schema` in a configuration file, an editor then knows it. */
 const schema = HttpRouter.add(
   "GET",
@@ -68,4 +87,4 @@ const schema = HttpRouter.add(
   Effect.sync(() => HttpServerResponse.jsonUnsafe(configurationSchema(), { contentType: "application/schema+json" })),
 )
 
-export const pages = Layer.mergeAll(front, docs, assets, errors, schema)
+export const pages = Layer.mergeAll(front, docs, assets, errors, guide, schema)

@@ -4,60 +4,19 @@ import { useState } from "react"
 import { useLiveRuns, useNames, useStart } from "../../feed/start.ts"
 import { Face } from "../../parts/Face.tsx"
 import { Icon } from "../../parts/Icon.tsx"
-import { counted, money } from "../../parts/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
 import { AgoTime } from "../../parts/Time.tsx"
+import { LimitsPane } from "./LimitsPane.tsx"
 import { PauseBox, PauseSwitch } from "./PauseSwitch.tsx"
 import { MemoryPane, RunsPane, ToolsPane } from "./panes.tsx"
 import { PromptPane } from "./PromptPane.tsx"
 import { TalkPane } from "./TalkPane.tsx"
-import { useAgent, useSpent } from "./useAgents.ts"
+import { useAgent } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 
 type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 
-const tabs = ["prompt", "talk", "tools", "memory", "runs"] as const
-
-const Limits = ({ agent }: { readonly agent: Agent }) => {
-  const { cost, depth, minutes, perDay, steps, tokens, width } = agent.limits
-  const spent = useSpent().get(agent.id) ?? 0
-  const models = agent.model === null ? [] : typeof agent.model === "string" ? [agent.model] : agent.model
-  const run = [
-    steps === undefined ? "" : words.steps(steps),
-    cost === undefined ? "" : money(cost),
-    tokens === undefined ? "" : words.tokens(counted(tokens)),
-    minutes === undefined ? "" : words.minutes(minutes),
-  ].filter((part) => part !== "")
-  const day = [
-    perDay?.cost === undefined ? words.noBudget : words.spent(money(spent), money(perDay.cost)),
-    perDay?.tokens === undefined ? "" : words.tokens(counted(perDay.tokens)),
-  ].filter((part) => part !== "")
-  return (
-    <section className="stack">
-      <h3>{words.tabs["limits"]}</h3>
-      <dl className="kv">
-        <dt>{words.model}</dt>
-        <dd>{models.length === 0 ? words.noModelShort : words.models(models)}</dd>
-        <dt>{words.aRun}</dt>
-        <dd>{run.length === 0 ? words.unlimited : run.join(", ")}</dd>
-        <dt>{words.aDay}</dt>
-        <dd>{day.join(", ")}</dd>
-        {depth === undefined ? null : (
-          <>
-            <dt>{words.withAgents}</dt>
-            <dd>{words.hops(depth)}</dd>
-          </>
-        )}
-        {width === undefined ? null : (
-          <>
-            <dt>{words.atOnce}</dt>
-            <dd>{words.runsAtOnce(width)}</dd>
-          </>
-        )}
-      </dl>
-    </section>
-  )
-}
+const tabs = ["prompt", "talk", "tools", "memory", "runs", "limits"] as const
 
 /** What it does now, and the way there. */
 const Now = ({ agent }: { readonly agent: Agent }) => {
@@ -125,11 +84,11 @@ export const AgentDetail = ({ name }: { readonly name: string }) => {
             </div>
             <div className="stack agents-pane" role="tabpanel" id="agent-pane" aria-labelledby={`agent-tab-${tab}`}>
               {tab === "prompt" ? <PromptPane agent={agent} may={admin} /> : null}
-              {tab === "prompt" ? <Limits agent={agent} /> : null}
               {tab === "talk" ? <TalkPane agent={agent} /> : null}
               {tab === "tools" ? <ToolsPane name={agent.name} /> : null}
               {tab === "memory" ? <MemoryPane agent={agent} /> : null}
               {tab === "runs" ? <RunsPane agent={agent} /> : null}
+              {tab === "limits" ? <LimitsPane agent={agent} may={admin && agent.source !== "file"} /> : null}
             </div>
           </>
         )}

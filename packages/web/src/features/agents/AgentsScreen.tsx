@@ -12,6 +12,7 @@ import { EmptyPane } from "../../parts/Pane.tsx"
 import { ClockTime } from "../../parts/Time.tsx"
 import { AgentDetail } from "./AgentDetail.tsx"
 import { doingOf, fitting, gistOfPersona, isPaused, looks, shareOf } from "./agents.logic.ts"
+import { TeamTree } from "./TeamTree.tsx"
 import { NewAgent } from "./NewAgent.tsx"
 import { GoOn } from "./PauseSwitch.tsx"
 import { usePauses, useProfiles, useSpent } from "./useAgents.ts"
@@ -148,6 +149,7 @@ export const AgentsScreen = () => {
           )}
           <div className="agents-under stack">
             <Paused agents={all} />
+            <TeamTree />
             <p className="small faint">{words.what}</p>
           </div>
         </div>

@@ -62,6 +62,60 @@ export const limitsFrom = (dollars: string, steps: string) => ({
   ...(steps === "" ? {} : { steps: Number(steps) }),
 })
 
+interface Limits {
+  readonly steps?: number
+  readonly cost?: number
+  readonly minutes?: number
+  readonly depth?: number
+  readonly width?: number
+  readonly perDay?: { readonly cost?: number; readonly tokens?: number }
+}
+
+const textOf = (value: number | undefined): string => (value === undefined ? "" : String(value))
+
+/** Limits as a form has them: empty where nobody has said. */
+export const limitsDraft = ({ cost, depth, minutes, perDay, steps, width }: Limits) => ({
+  dollars: textOf(perDay?.cost),
+  runDollars: textOf(cost),
+  steps: textOf(steps),
+  minutes: textOf(minutes),
+  depth: textOf(depth),
+  width: textOf(width),
+})
+
+/** What the form says, and of what it does not show what there was. */
+export const limitsOfDraft = <L extends Limits>(before: L, draft: ReturnType<typeof limitsDraft>) => {
+  const { cost: _c, depth: _d, minutes: _m, perDay, steps: _s, width: _w, ...rest } = before
+  const named = {
+    steps: draft.steps,
+    cost: draft.runDollars,
+    minutes: draft.minutes,
+    depth: draft.depth,
+    width: draft.width,
+  }
+  const given = Object.entries(named).flatMap(([key, text]) => (text === "" ? [] : [[key, Number(text)] as const]))
+  const { cost: _, ...day } = perDay ?? {}
+  const whole = draft.dollars === "" ? day : { ...day, cost: Number(draft.dollars) }
+  return { ...rest, ...Object.fromEntries(given), ...(Object.keys(whole).length === 0 ? {} : { perDay: whole }) }
+}
+
+interface InTree {
+  readonly parent: string | null
+  readonly children: ReadonlyArray<string>
+}
+
+/** Those who work for somebody or have somebody work for them, each tree from its top down. */
+export const inTrees = <A extends InTree & { readonly id: string }>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const known = new Map(all.map((one) => [one.id, one]))
+  const below = (one: A): ReadonlyArray<A> => [
+    one,
+    ...one.children.flatMap((id) => (known.has(id) ? below(known.get(id)!) : [])),
+  ]
+  return all
+    .filter(({ children, parent }) => children.length > 0 && (parent === null || !known.has(parent)))
+    .flatMap(below)
+}
+
 export const pairName = (a: string, b: string): string =>
   [a, b]
     .map((name) => name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-"))

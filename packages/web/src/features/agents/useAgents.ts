@@ -98,5 +98,9 @@ export const openPair = async (
   return made
 }
 
+/** Parents before those who work for them. */
+export const useTree = () =>
+  useQuery({ queryKey: [...keys.people, "tree"], queryFn: async () => (await house.agents.tree()).items, retry: false })
+
 export const agentsChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: keys.people })
 export const pausesChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["pauses"] })

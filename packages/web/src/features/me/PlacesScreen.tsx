@@ -22,6 +22,10 @@ export const PlacesScreen = () => {
             <span>{name}</span>
           </Link>
         ))}
+        <Link to="/help/$page" params={{ page: "first-steps" }}>
+          <Icon name="circle-help" />
+          <span>{words.help}</span>
+        </Link>
       </nav>
     </>
   )

@@ -71,7 +71,7 @@ export const RunActs = ({ run, step }: { readonly run: Run; readonly step: numbe
           {words.retry}
         </button>
       ) : null}
-      {acts.includes("retry") && step > 1 && step <= run.step ? (
+      {acts.includes("retry") && step > 1 && step <= run.step + 1 ? (
         <span className="wide-only">
           <button type="button" className="button" disabled={busy} onClick={() => void retry(step)}>
             <Icon name="rotate-ccw" small />

@@ -1,6 +1,7 @@
 export const words = {
   me: "You",
   search: "Search",
+  help: "Help",
   house: "House",
   theme: "Theme",
   system: "As the system",

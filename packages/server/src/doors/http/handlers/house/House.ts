@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { makeOwnFiles } from "../../../../calls/OwnFiles.ts"
+import { currentCause } from "../../../../store/journal/Correlation.ts"
 import { Files } from "../../../../store/Files.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Endings } from "../../../Endings.ts"
@@ -23,9 +24,11 @@ export const houseHandlers = HttpApiBuilder.group(
     const ownsFile = yield* makeOwnFiles
     const upkeep = yield* Upkeep
     const endings = yield* Endings
+    const feed = yield* Feed
     return handlers.handleAll({
       reload: () => Effect.andThen(require("admin", "house/configuration"), upkeep.reload),
       doctor: () => Effect.andThen(require("read", "house/doctor"), upkeep.doctor),
+      figures: ({ query }) => upkeep.figures(query, feed.listening),
       accept: ({ payload }) =>
         require("admin", "house/doctor").pipe(
           Effect.andThen(upkeep.accept(payload.check)),
@@ -37,7 +40,8 @@ export const houseHandlers = HttpApiBuilder.group(
           endings.ended(yield* Caller),
           Effect.die(new Error("the token of a backup has ended")),
         )
-        return Stream.interruptWhen(upkeep.backup({ withKey: query.withKey === "true" }), over)
+        const cause = yield* currentCause
+        return Stream.interruptWhen(upkeep.backup({ withKey: query.withKey === "true", cause }), over)
       }),
       file: Effect.fnUntraced(function* ({ params }) {
         const caller = yield* Caller

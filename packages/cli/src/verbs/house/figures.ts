@@ -1,0 +1,52 @@
+/** How the house has been: what Overview shows, for a terminal. */
+// edge: asks for a span that ends now.
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ask, out, outJson, root } from "../../root.ts"
+
+const span = { "6h": [6, 900], "1d": [24, 3600], "7d": [168, 21_600] } as const
+
+const sum = (all: ReadonlyArray<number>): number => all.reduce((so, one) => so + one, 0)
+const dollars = (cost: number): string => `$${cost.toFixed(2)}`
+
+export const figures = Command.make(
+  "figures",
+  {
+    span: Flag.Literals("span", ["6h", "1d", "7d"]).pipe(
+      Flag.withDescription("How far back: six hours, a day, or seven days"),
+      Flag.withDefault("6h" as const),
+    ),
+  },
+  Effect.fn(function* ({ span: wanted }) {
+    const [hours, step] = span[wanted]
+    const from = new Date(Date.now() - hours * 3_600_000).toISOString()
+    const it = yield* ask((stoa) => stoa.house.figures({ from, step }))
+    const { json } = yield* root
+    if (json) return yield* outJson(it)
+    const { calls, cost, decisions, house, needs, runs } = it
+    const lines = [
+      ["calls", `${sum(calls.done)} done, ${sum(calls.failed)} failed, ${sum(calls.refused)} refused`],
+      ["runs", `${runs.running} work, ${runs.waiting} wait, ${runs.queued} queued; ${sum(runs.failed)} failed`],
+      ["slots", `${runs.slots.free} of ${runs.slots.all} free`],
+      ["decisions", `${decisions.open} open, ${sum(decisions.answered)} answered`],
+      ["cost today", `${dollars(cost.today)}, ${dollars(cost.forecast)} by midnight UTC`],
+      ...cost.agents.map(({ limit, name, today }) => [
+        `  ${name}`,
+        limit === null ? dollars(today) : `${dollars(today)} of ${dollars(limit)}`,
+      ]),
+      ...(house === null
+        ? []
+        : [
+            ["house", `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind} events behind`],
+          ]),
+    ]
+    for (const [name = "", said = ""] of lines) yield* out(`${name.padEnd(18)}  ${said}`)
+    for (const { detail, kind, subject, tool } of needs)
+      yield* out(
+        `${"needs somebody".padEnd(18)}  ${kind} ${tool === undefined ? subject : `${subject}/${tool}`}: ${detail}`,
+      )
+  }),
+).pipe(
+  Command.withDescription("How the house has been, what it costs, and what needs somebody"),
+  Command.withExamples([{ command: "stoa figures --span 1d", description: "The last 24 hours" }]),
+)

@@ -1,0 +1,143 @@
+/** The figures of Overview: every room says its own, here they are put together. Read by the HTTP door, through `Upkeep`. */
+// edge: the memory of the process.
+import { BadInput, Figures, type HouseFacts, mostDays, mostPoints, type Need } from "@stoa/contract"
+import { DateTime, Effect } from "effect"
+import { Agents } from "./access/identity/Agents.ts"
+import { Audit } from "./access/audit/Audit.ts"
+import { Pauses } from "./access/limits/Pauses.ts"
+import { Grants } from "./access/rights/Grants.ts"
+import { makeCallFigures } from "./calls/CallFigures.ts"
+import { makeDecisionFigures } from "./decisions/DecisionFigures.ts"
+import { quickReport } from "./Doctor.ts"
+import { makeRunFigures } from "./runs/RunFigures.ts"
+import { Spaces } from "./spaces/Spaces.ts"
+import { lastBackup } from "./store/backup/LastBackup.ts"
+import { databaseSize } from "./store/database/Size.ts"
+import { Store } from "./store/database/Store.ts"
+import { Journal } from "./store/journal/Journal.ts"
+import { Readers } from "./store/journal/Readers.ts"
+import { pointsOf, type Span } from "./store/Series.ts"
+import { serverNeeds } from "./upstreams/ServerNeeds.ts"
+import { Upstreams } from "./upstreams/Upstreams.ts"
+
+const day = 86_400_000
+/** Without a backup for longer than this somebody should make one. */
+const backupDays = 7
+
+const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
+
+const spanOf = Effect.fnUntraced(function* (query: { readonly from?: DateTime.Utc; readonly step?: number }) {
+  // wall clock: moments that are stored.
+  const to = DateTime.toEpochMillis(yield* DateTime.now)
+  const from = query.from === undefined ? to - 6 * 3_600_000 : DateTime.toEpochMillis(query.from)
+  const span: Span = { from, to, step: (query.step ?? 300) * 1000 }
+  if (from >= to) return yield* bad("from", "a moment in the past")
+  if (to - from > mostDays * day) return yield* bad("from", `at most ${mostDays} days ago`)
+  if (pointsOf(span) > mostPoints)
+    return yield* bad("step", `${pointsOf(span)} points, and ${mostPoints} at most: take larger steps`)
+  return span
+})
+
+const needOfBackup = Effect.fnUntraced(function* (now: number) {
+  const { dialect } = yield* Store
+  const { backupAt, knownSince } = yield* lastBackup
+  // A Postgres is backed up by those who run it.
+  const since = backupAt ?? knownSince
+  const days = since === null ? 0 : Math.floor((now - Date.parse(since)) / day)
+  const needs: ReadonlyArray<Need> =
+    dialect === "postgres" || days < backupDays
+      ? []
+      : [{ kind: "noBackup", subject: "house", detail: `No backup was taken for ${days} days.`, urgent: false }]
+  return { backupAt, needs }
+})
+
+export interface Listening {
+  readonly people: number
+  readonly agents: number
+  readonly services: number
+}
+
+export const makeFigures = Effect.fnUntraced(function* (version: string) {
+  const startedAt = yield* DateTime.now
+  const callFigures = yield* makeCallFigures
+  const decisionFigures = yield* makeDecisionFigures
+  const runFigures = yield* makeRunFigures
+  const agents = yield* Agents
+  const audit = yield* Audit
+  const grants = yield* Grants
+  const journal = yield* Journal
+  const pauses = yield* Pauses
+  const readers = yield* Readers
+  const spaces = yield* Spaces
+  const store = yield* Store
+  const upstreams = yield* Upstreams
+
+  /** What only those see who look after the house. */
+  const ofHouse = Effect.fnUntraced(function* (now: number, listening: Listening) {
+    const paused = yield* pauses.now
+    const isPaused = (server: string) => paused.has("everything") || paused.has(`servers/${server.toLowerCase()}`)
+    const servers = yield* upstreams.list
+    const { findings } = yield* quickReport
+    const { backupAt, needs } = yield* needOfBackup(now)
+    const end = yield* journal.end
+    const furthest = (yield* readers.list).reduce((least, { cursor }) => Math.min(least, cursor), end)
+    const house: HouseFacts = {
+      version,
+      store: store.dialect,
+      bytes: yield* databaseSize,
+      startedAt,
+      memory: process.memoryUsage.rss(),
+      behind: end - furthest,
+      listening,
+      auditEntries: yield* audit.entries,
+      backupAt: backupAt === null ? null : DateTime.makeUnsafe(backupAt),
+      checks: { all: findings.length, ok: findings.filter(({ state }) => state === "ok").length },
+    }
+    const found = findings
+      // Those have a need of their own.
+      .filter(({ check, state }) => state !== "ok" && check !== "runs")
+      .map(({ check: subject, detail, state }): Need => ({
+        kind: "finding",
+        subject,
+        detail,
+        urgent: state === "fail",
+      }))
+    return { house, needs: [...serverNeeds(servers.items, isPaused), ...found, ...needs] }
+  })
+
+  return Effect.fn("Figures")(function* (
+    query: { readonly from?: DateTime.Utc; readonly step?: number },
+    listening: () => Listening,
+  ) {
+    const span = yield* spanOf(query)
+    const runsOf = yield* grants.viewer("runs")
+    const callsOf = yield* grants.viewer("calls")
+    const me = callsOf.principal
+    const own = callsOf.all
+      ? ("all" as const)
+      : {
+          principals: new Set<string>([
+            me.id,
+            ...(yield* agents.living).filter(({ owner }) => owner === me.id).map(({ id }) => id),
+          ]),
+          spaces: new Set<string>(yield* spaces.ownOf(yield* grants.viewer("spaces"))),
+        }
+    const { since, ...calls } = yield* callFigures(own, span)
+    const { cost, needs, runs } = yield* runFigures(runsOf, span)
+    const decisions = yield* decisionFigures(yield* grants.viewer("decisions"), span)
+    const inside = (yield* grants.viewer("house")).all ? yield* ofHouse(span.to, listening()) : undefined
+    const all = [...(inside?.needs ?? []), ...needs]
+    return new Figures({
+      from: DateTime.makeUnsafe(span.from),
+      to: DateTime.makeUnsafe(span.to),
+      step: span.step / 1000,
+      calls: { ...calls, since: since === null ? null : DateTime.makeUnsafe(since) },
+      runs,
+      decisions,
+      cost,
+      // What stands still comes first.
+      needs: all.toSorted((a, b) => Number(b.urgent) - Number(a.urgent)),
+      house: inside?.house ?? null,
+    })
+  })
+})

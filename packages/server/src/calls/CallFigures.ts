@@ -1,0 +1,88 @@
+/**
+ * How many calls were made when, how they ended and how long they took. Read newest first and in pieces, so that nobody else
+ * waits for it, and no more of them than `mostRead`: a busy house has older ones left out, and says so.
+ */
+import type { CallState } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { momentOf, pointAt, pointsOf, quantile, type Span, zeros } from "../store/Series.ts"
+import { type CallRow, tookMs } from "./road/record/rows.ts"
+
+const mostRead = 100_000
+const atOnce = 2000
+
+type Walked = Pick<
+  CallRow,
+  "id" | "principal" | "space" | "visibility" | "state" | "onKind" | "createdAt" | "settledAt"
+>
+
+/** Whose calls count: everybody's, or those of some principals and those shown in some spaces. */
+export type Counted = "all" | { readonly principals: ReadonlySet<string>; readonly spaces: ReadonlySet<string> }
+
+const outcome = {
+  done: "done",
+  failed: "failed",
+  refused: "refused",
+  canceled: "ended",
+  expired: "ended",
+  received: "open",
+  waiting: "open",
+  running: "open",
+} as const satisfies Record<CallState, string>
+
+const counts = (counted: Counted, { principal, space, visibility }: Walked): boolean =>
+  counted === "all" ||
+  counted.principals.has(principal) ||
+  (space !== null && visibility !== "hidden" && counted.spaces.has(space))
+
+export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
+  const page = (before: string | undefined) =>
+    Effect.orDie(sql<Walked>`SELECT id, principal, space, visibility, state, on_kind, created_at, settled_at FROM calls
+      ${before === undefined ? sql`` : sql`WHERE id < ${before}`} ORDER BY id DESC LIMIT ${atOnce}`)
+
+  return Effect.fn("CallFigures")(function* (counted: Counted, span: Span, most = mostRead) {
+    const from = momentOf(span.from)
+    const aMinuteAgo = momentOf(span.to - 60_000)
+    const series = {
+      done: zeros(span),
+      failed: zeros(span),
+      refused: zeros(span),
+      ended: zeros(span),
+      open: zeros(span),
+    }
+    const took: Array<Array<number>> = Array.from({ length: pointsOf(span) }, () => [])
+    let lastMinute = 0
+    let read = 0
+    let before: string | undefined
+    let since: string | null = null
+    while (true) {
+      const rows: ReadonlyArray<Walked> = yield* page(before)
+      for (const row of rows) {
+        if (!counts(counted, row)) continue
+        if (row.createdAt > aMinuteAgo) lastMinute++
+        const point = pointAt(span, row.createdAt)
+        if (point === undefined) continue
+        series[outcome[row.state]][point]!++
+        const worked = (row.state === "done" || row.state === "failed") && row.onKind === null && row.settledAt !== null
+        if (worked) took[point]!.push(tookMs(row.createdAt, row.settledAt))
+      }
+      read += rows.length
+      const last = rows.at(-1)
+      // Ids are given in order: behind a whole piece of older ones there are no younger ones.
+      if (last === undefined || rows.length < atOnce || rows.every(({ createdAt }) => createdAt < from)) break
+      if (read >= most) {
+        since = last.createdAt
+        break
+      }
+      before = last.id
+      yield* Effect.yieldNow
+    }
+    return {
+      ...series,
+      p50: took.map((all) => quantile(all, 0.5)),
+      p95: took.map((all) => quantile(all, 0.95)),
+      lastMinute,
+      since,
+    }
+  })
+})

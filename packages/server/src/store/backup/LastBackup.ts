@@ -1,0 +1,11 @@
+/** When a backup was last taken through the house, and since when the house remembers. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export const lastBackup = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ backupAt: string | null; knownSince: string | null }>`SELECT
+    (SELECT max(at) FROM journal WHERE kind = 'house.backed-up') AS backup_at,
+    (SELECT min(at) FROM journal WHERE kind = 'house.started') AS known_since`
+  return rows[0]!
+}).pipe(Effect.orDie)

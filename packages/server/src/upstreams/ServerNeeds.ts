@@ -1,0 +1,16 @@
+/** Which MCP servers of the house, and which of their tools, wait for somebody. Pure. */
+import type { MCPServerState, Need } from "@stoa/contract"
+
+export const serverNeeds = (servers: ReadonlyArray<MCPServerState>, isPaused: (server: string) => boolean) =>
+  servers.flatMap(({ error, held, name, status }): ReadonlyArray<Need> => [
+    ...held.map((tool) => ({
+      kind: "heldTool" as const,
+      subject: name,
+      tool,
+      detail: "What it says of itself has changed: it is not callable until somebody accepts it.",
+      urgent: true,
+    })),
+    ...(status === "connected" || isPaused(name)
+      ? []
+      : [{ kind: "serverAway" as const, subject: name, detail: error ?? "It is not connected.", urgent: true }]),
+  ])

@@ -1,0 +1,154 @@
+/** Is it well, what does it cost, what needs somebody. */
+import "./Overview.css"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { moment } from "../../feed/clock.ts"
+import { useStart } from "../../feed/start.ts"
+import { Bar } from "../../frame/Bar.tsx"
+import { counted } from "../../parts/money.logic.ts"
+import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { clockOf, span as length } from "../../parts/time.logic.ts"
+import { CostCard, HouseCard } from "./Cards.tsx"
+import { Chart } from "./Charts.tsx"
+import { Needs } from "./Needs.tsx"
+import { added, momentOf, peakOf, reachOf, roof, type SpanName, spanNamed, spans, sum } from "./overview.logic.ts"
+import { PauseButton, PausedNote, PauseForm } from "./PauseEverything.tsx"
+import { Tiles } from "./Tiles.tsx"
+import { type Figures, useFigures, usePaused } from "./useFigures.ts"
+import { words } from "./words/en.ts"
+
+const Spans = ({ span }: { readonly span: SpanName }) => {
+  const navigate = useNavigate()
+  return (
+    <span className="joined" role="group" aria-label={words.span}>
+      {(Object.keys(spans) as ReadonlyArray<SpanName>).map((name) => (
+        <button
+          key={name}
+          type="button"
+          className="button tiny"
+          aria-pressed={name === span}
+          onClick={() => void navigate({ to: "/overview", search: name === "6h" ? {} : { span: name } })}
+        >
+          {words.spans[name]}
+        </button>
+      ))}
+    </span>
+  )
+}
+
+interface ChartsOf {
+  readonly figures: Figures
+  readonly span: SpanName
+}
+
+const peakAt = ({ from, step }: Figures, points: ReadonlyArray<number | null>): string | null => {
+  const peak = peakOf(points)
+  return peak === null ? null : clockOf(moment(momentOf(from, step, peak.place)).toISOString())
+}
+
+const CallsChart = ({ figures, span }: ChartsOf) => {
+  const { calls, from, step, to } = figures
+  const bad = added(calls.failed, calls.refused)
+  const other = added(calls.ended, calls.open)
+  const all = added(calls.done, bad, other)
+  return (
+    <Chart
+      title={words.calls}
+      tall
+      sentence={words.callsSentence(sum(all), span, sum(bad), peakAt(figures, all))}
+      kind="bars"
+      series={[
+        { name: words.done, tint: "t-model", points: calls.done },
+        { name: words.bad, tint: "overview-bad", points: bad },
+        { name: words.other, tint: "t-wait", points: other },
+      ]}
+      {...{ from, step, to }}
+      most={roof(Math.max(...all, 1))}
+      unit={(value) => counted(value)}
+      note={calls.since === null ? null : <p className="small faint">{words.notAll(clockOf(calls.since))}</p>}
+    />
+  )
+}
+
+const said = (points: ReadonlyArray<number | null>): string | null => {
+  const reach = reachOf(points)
+  return reach === null ? null : words.between(length(reach[0]), length(reach[1]))
+}
+
+const LatencyChart = ({ figures }: ChartsOf) => {
+  const { calls, from, step, to } = figures
+  return (
+    <Chart
+      title={words.latency}
+      sentence={words.latencySentence(said(calls.p50), said(calls.p95), peakAt(figures, calls.p95))}
+      kind="lines"
+      series={[
+        { name: words.half, tint: "t-memory", points: calls.p50 },
+        { name: words.most, tint: "t-wait", points: calls.p95 },
+      ]}
+      {...{ from, step, to }}
+      most={roof(Math.max(reachOf(calls.p95)?.[1] ?? 0, 1))}
+      unit={length}
+    />
+  )
+}
+
+const RunsChart = ({ figures, span }: ChartsOf) => {
+  const { from, runs, step, to } = figures
+  const all = added(runs.completed, runs.failed, runs.canceled)
+  return (
+    <Chart
+      title={words.runsEnded}
+      sentence={words.runsSentence(sum(runs.completed), sum(runs.failed), span)}
+      kind="bars"
+      series={[
+        { name: words.completed, tint: "t-memory", points: runs.completed },
+        { name: words.failed, tint: "overview-bad", points: runs.failed },
+        { name: words.canceled, tint: "t-wait", points: runs.canceled },
+      ]}
+      {...{ from, step, to }}
+      most={roof(Math.max(...all, 2))}
+      unit={(value) => counted(value)}
+    />
+  )
+}
+
+export const OverviewScreen = () => {
+  const span = spanNamed(useSearch({ from: "/house/overview" }).span)
+  const { me } = useStart()
+  const { data: figures, error, isPending, refetch } = useFigures(span)
+  const [asks, ask] = useState(false)
+  const paused = usePaused()
+  const mayPause = me.roles.includes("admin") && paused === undefined
+  return (
+    <>
+      <Bar title={words.title} up="/house">
+        <Spans span={span} />
+        {mayPause && !asks ? <PauseButton ask={() => ask(true)} /> : null}
+      </Bar>
+      <div className="scroll grow">
+        <div className="page stack wide-gap">
+          {asks && mayPause ? <PauseForm close={() => ask(false)} /> : null}
+          {paused === undefined ? null : <PausedNote reason={paused.reason} />}
+          {isPending ? <LoadingPane lines={8} /> : null}
+          {error === null ? null : <FaultPane error={error} again={() => void refetch()} />}
+          {figures === undefined ? null : (
+            <>
+              <Tiles figures={figures} span={span} />
+              <div className="two wide-first">
+                <CallsChart figures={figures} span={span} />
+                <Needs needs={figures.needs} />
+              </div>
+              <div className="two wide-first">
+                <LatencyChart figures={figures} span={span} />
+                <CostCard cost={figures.cost} />
+              </div>
+              <RunsChart figures={figures} span={span} />
+              {figures.house === null ? null : <HouseCard house={figures.house} />}
+            </>
+          )}
+        </div>
+      </div>
+    </>
+  )
+}

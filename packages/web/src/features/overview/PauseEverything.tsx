@@ -1,0 +1,77 @@
+/** The kill switch of the house. It asks for a reason, and everybody reads it. */
+import { useState } from "react"
+import { house } from "../../feed/house.ts"
+import { Icon } from "../../parts/Icon.tsx"
+import { FaultPane } from "../../parts/Pane.tsx"
+import { pausesChanged } from "./useFigures.ts"
+import { words } from "./words/en.ts"
+
+export const PauseButton = ({ ask }: { readonly ask: () => void }) => (
+  <button type="button" className="button no" aria-label={words.pauseAll} title={words.pauseAll} onClick={ask}>
+    <Icon name="octagon-x" small />
+    <span className="wide-only">{words.pauseAll}</span>
+  </button>
+)
+
+export const PauseForm = ({ close }: { readonly close: () => void }) => {
+  const [reason, say] = useState("")
+  const [fault, fail] = useState<unknown>()
+  const set = async () => {
+    await house.pauses.set({ subject: "everything", reason: reason.trim() })
+    await pausesChanged()
+    close()
+  }
+  return (
+    <form
+      className="note stack"
+      data-tone="bad"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void set().catch(fail)
+      }}
+    >
+      <p>{words.pauseSure}</p>
+      <input
+        className="input"
+        aria-label={words.why}
+        placeholder={words.why}
+        required
+        maxLength={1000}
+        value={reason}
+        ref={(field) => {
+          if (reason === "") field?.focus()
+        }}
+        onChange={(event) => say(event.target.value)}
+      />
+      <p className="line">
+        <button type="submit" className="button tiny no" disabled={reason.trim() === ""}>
+          {words.pause}
+        </button>
+        <button type="button" className="button tiny plain" onClick={close}>
+          {words.cancel}
+        </button>
+      </p>
+      {fault === undefined ? null : <FaultPane error={fault} />}
+    </form>
+  )
+}
+
+export const PausedNote = ({ reason }: { readonly reason: string }) => {
+  const [fault, fail] = useState<unknown>()
+  const lift = async () => {
+    await house.pauses.lift("everything")
+    await pausesChanged()
+  }
+  return (
+    <div className="note line wrap" data-tone="bad" role="status">
+      <Icon name="octagon-x" small />
+      <span>
+        <span className="strong">{words.paused}</span> {reason}
+      </span>
+      <button type="button" className="button tiny push" onClick={() => void lift().catch(fail)}>
+        {words.goOn}
+      </button>
+      {fault === undefined ? null : <FaultPane error={fault} />}
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+/** What is read for Overview: again every so often, because most of it is no event of its own. */
+import { useQuery } from "@tanstack/react-query"
+import { cache } from "../../feed/cache.ts"
+import { moment, now } from "../../feed/clock.ts"
+import { house } from "../../feed/house.ts"
+import { type SpanName, spans } from "./overview.logic.ts"
+
+const often = 10_000
+
+export const useFigures = (span: SpanName) =>
+  useQuery({
+    queryKey: ["figures", span],
+    queryFn: () => {
+      const { millis, step } = spans[span]
+      return house.house.figures({ from: moment(now() - millis).toISOString(), step })
+    },
+    staleTime: often,
+    refetchInterval: often,
+    placeholderData: (before) => before,
+  })
+
+export type Figures = NonNullable<ReturnType<typeof useFigures>["data"]>
+
+/** Somebody who may not see pauses sees none. */
+export const usePaused = () =>
+  useQuery({
+    queryKey: ["pauses"],
+    queryFn: async () => (await house.pauses.list()).items,
+    retry: false,
+    select: (all) => all.find(({ subject }) => subject === "everything"),
+  }).data
+
+export const figuresChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["figures"] })
+export const pausesChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["pauses"] })
+
+/** A copy of everything, kept by the browser as a file. */
+export const saveBackup = async (): Promise<void> => {
+  const bytes = await new Response(await house.house.backup({})).blob()
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(bytes)
+  link.download = `stoa-${moment(now()).toISOString().slice(0, 10)}.db`
+  link.click()
+  URL.revokeObjectURL(link.href)
+  await figuresChanged()
+}

@@ -1,0 +1,22 @@
+/** Which guide says how a screen is used. Pure. */
+const guides: ReadonlyArray<readonly [begins: string, guide: string]> = [
+  ["/s/", "spaces"],
+  ["/spaces", "spaces"],
+  ["/decisions", "decisions"],
+  ["/runs", "agents"],
+  ["/agents", "agents"],
+  ["/memory", "memory"],
+  ["/tools", "toolsets"],
+  ["/servers", "servers"],
+  ["/connect", "mcp"],
+  ["/why", "rights"],
+  ["/people", "rights"],
+  ["/overview", "running"],
+  ["/me", "first-steps"],
+  ["/house", "first-steps"],
+]
+
+export const guideOf = (path: string): string | undefined =>
+  guides.find(([begins]) => path === begins || path.startsWith(begins.endsWith("/") ? begins : `${begins}/`))?.[1]
+
+export const allGuides: ReadonlyArray<string> = [...new Set(guides.map(([, guide]) => guide))]
