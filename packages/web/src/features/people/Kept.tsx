@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
 import { words } from "./words/en.ts"
 
-export interface Held {
+interface Held {
   readonly id: string
   /** What it is called in the name of its button. */
   readonly name: string

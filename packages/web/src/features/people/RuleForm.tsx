@@ -9,8 +9,8 @@ import { words } from "./words/en.ts"
 
 const actions = ["read", "write", "execute", "delete", "admin"] as const
 const effects = ["allow", "ask", "deny"] as const
-export type Action = (typeof actions)[number]
-export type Effect = (typeof effects)[number]
+type Action = (typeof actions)[number]
+type Effect = (typeof effects)[number]
 
 const hour = 3_600_000
 const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
