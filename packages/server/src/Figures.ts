@@ -16,7 +16,7 @@ import { databaseSize } from "./store/database/Size.ts"
 import { Store } from "./store/database/Store.ts"
 import { Journal } from "./store/journal/Journal.ts"
 import { Readers } from "./store/journal/Readers.ts"
-import { pointsOf, type Span } from "./store/Series.ts"
+import { pointsOf, type Span } from "./store/Span.ts"
 import { serverNeeds } from "./upstreams/ServerNeeds.ts"
 import { Upstreams } from "./upstreams/Upstreams.ts"
 

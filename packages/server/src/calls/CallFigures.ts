@@ -5,7 +5,7 @@
 import type { CallState } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { momentOf, pointAt, pointsOf, quantile, type Span, zeros } from "../store/Series.ts"
+import { momentOf, pointAt, pointsOf, quantile, type Span, zeros } from "../store/Span.ts"
 import { type CallRow, tookMs } from "./road/record/rows.ts"
 
 const mostRead = 100_000

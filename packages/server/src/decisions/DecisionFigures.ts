@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
-import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Series.ts"
+import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
 

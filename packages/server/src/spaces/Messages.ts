@@ -25,7 +25,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
-import type { MessageQuery, PostOptions } from "./PostOptions.ts"
+import type { MessageQuery, MessageSearch, PostOptions } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
@@ -69,13 +69,7 @@ export class Messages extends Context.Service<
     readonly react: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused | BadInput, Transaction>
     readonly unreact: (id: MessageId, by: Viewer, emoji: string) => Effect.Effect<void, Refused, Transaction>
     readonly pin: (id: MessageId, by: Viewer, pinned: boolean) => Effect.Effect<void, Refused, Transaction>
-    readonly search: (query: {
-      readonly words: string
-      readonly viewer: Viewer
-      readonly space?: Space
-      readonly limit?: number
-      readonly cursor?: string
-    }) => Effect.Effect<Page<FoundMessage>, Forbidden | BadInput>
+    readonly search: (query: MessageSearch) => Effect.Effect<Page<FoundMessage>, Forbidden | BadInput>
     /** What a search of everything the viewer may see covers, and what of its answer is there. */
     readonly scopes: (viewer: Viewer) => Effect.Effect<ReadonlyArray<string>>
     readonly among: (

@@ -1,5 +1,6 @@
-import type { MailKind, MessageCall, PrincipalId, Provenance, RunId } from "@stoa/contract"
+import type { MailKind, MessageCall, PrincipalId, Provenance, RunId, Space } from "@stoa/contract"
 import type { Schema } from "effect"
+import type { Viewer } from "../access/rights/Viewer.ts"
 
 /** What a post may carry besides its words: rooms above fill it in. */
 export interface PostOptions {
@@ -17,4 +18,13 @@ export interface MessageQuery {
   readonly limit?: number
   readonly before?: number
   readonly after?: number
+}
+
+/** A question to all messages somebody may see, or to those of one space. */
+export interface MessageSearch {
+  readonly words: string
+  readonly viewer: Viewer
+  readonly space?: Space
+  readonly limit?: number
+  readonly cursor?: string
 }

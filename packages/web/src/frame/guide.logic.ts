@@ -18,5 +18,3 @@ const guides: ReadonlyArray<readonly [begins: string, guide: string]> = [
 
 export const guideOf = (path: string): string | undefined =>
   guides.find(([begins]) => path === begins || path.startsWith(begins.endsWith("/") ? begins : `${begins}/`))?.[1]
-
-export const allGuides: ReadonlyArray<string> = [...new Set(guides.map(([, guide]) => guide))]

@@ -29,7 +29,7 @@ export const Spark = ({ points, tint }: SparkProps) => {
   )
 }
 
-export interface Series {
+interface Series {
   readonly name: string
   readonly tint: string
   readonly points: ReadonlyArray<number | null>
