@@ -111,9 +111,10 @@ const verb = (plural: string, kind: "agent" | "person") => {
         )
       const one = yield* found(name)
       const changed = rights ? yield* change((stoa) => stoa.principals.change(one.id, changes)) : one
-      const made = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : changed
+      const agent = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : undefined
+      const made = agent ?? changed
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
-      if ("notes" in made) for (const note of made.notes ?? []) yield* talk(note)
+      for (const note of agent?.notes ?? []) yield* talk(note)
     }),
   ).pipe(
     Command.withDescription("Change roles, toolsets or the name; new values replace the old ones"),
