@@ -11,7 +11,7 @@ import { join, relative } from "node:path"
 // program that is about to end may write once more.
 const keep = `trap '' INT HUP TERM
 read said || for p in /proc/[0-9]*; do grep -qsxz "TMPDIR=$1" $p/environ && kill -9 \${p#/proc/}; done
-for n in 1 2 3 4 5; do rm -rf "$1" && [ "$n" -gt 1 ] && exit; sleep 0.2; done`
+for n in 1 2 3 4 5; do rm -rf "$1" 2>/dev/null && [ "$n" -gt 1 ] && exit; sleep 0.2; done`
 
 /** Where folders lie that outlive a run. */
 export const outerTmpdir = (): string => process.env["OUTER_TMPDIR"] ?? tmpdir()

@@ -19,7 +19,7 @@ writeFileSync(
       { when: { text: "sail", tool: "ask_first", outcome: "done" }, call: [post("We sail.")] },
       { when: { text: "twice", step: 1 }, call: [post("Once.")] },
       { when: { text: "twice", step: 2 }, fail: "it fell over" },
-      { when: { text: "spend", step: 1 }, call: [post("Spent.")], usage: { in: 400_000, out: 100 } },
+      { when: { text: "spend", step: 1 }, call: [post("Spent.")], usage: { in: 300_000, out: 100 } },
       {
         when: { text: "wait", step: 1 },
         call: [{ tool: "send_message", input: { text: "@Ole agreed?", wait: true } }],
@@ -271,7 +271,7 @@ it("G-40 agents, runs, waits, slots, queue, costs and errors are seen; a run is 
   await page.getByRole("button", { name: "Release the wait" }).waitFor({ state: "detached" })
   expect((await admin().waits.list()).items.filter(({ agent }) => agent === waiting.agent)).toEqual([])
 
-  await thinker("spender", "mint", [ole.id], { perDay: { cost: 1 } })
+  await thinker("spender", "mint", [ole.id], { perDay: { cost: 0.5 } })
   await admin().spaces.post("mint", { text: "spend, @spender" })
   await runOf("spender", "failed")
   await page.goto(new URL("/runs?agent=spender", page.url()).href)
@@ -281,7 +281,7 @@ it("G-40 agents, runs, waits, slots, queue, costs and errors are seen; a run is 
   await page.getByText("It has spent its day").waitFor()
   // Slots and queue, what it costs, and what failed.
   await page.getByText("4 of 4 slots free, 0 queued").waitFor()
-  await page.getByRole("row", { name: /spender.*1\.20/ }).waitFor()
+  await page.getByRole("row", { name: /spender.*0\.90/ }).waitFor()
   await page.getByRole("img", { name: /completed and [1-9]\d* failed in the last six hours/ }).waitFor()
   await page.goto(new URL("/agents", page.url()).href)
   for (const name of ["purser", "asker", "spender"])

@@ -138,13 +138,6 @@ export class Journal extends Context.Service<
       // What this process commits is told by kind; what others commit is told by notice, and may be anything.
       const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
       yield* notices.listen("journal", () => (foreign ? ringAll() : bell.ring()))
-      yield* Effect.gen(function* () {
-        const heard = someone.rung
-        if (!patient) yield* someone.waitPast(heard)
-        yield* Effect.sleep(notices.patience)
-        patient = false
-        ringAll()
-      }).pipe(Effect.forever, Effect.forkScoped)
       const tail = foreign ? undefined : new Tail<EventRow>()
       const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
         tail?.add(events, cursors)
@@ -323,6 +316,19 @@ export class Journal extends Context.Service<
       )
       // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
       const end = Effect.suspend(() => (tail?.end === undefined ? stored : Effect.succeed(tail.end)))
+
+      // A lost notice costs as long as silence is trusted. One look for all who wait, and nobody is rung for nothing.
+      let known = -1
+      yield* Effect.gen(function* () {
+        const heard = someone.rung
+        if (!patient) yield* someone.waitPast(heard)
+        yield* Effect.sleep(notices.patience)
+        const now = foreign ? yield* Effect.catchCause(end, () => Effect.succeed(-1)) : -1
+        if (now !== -1 && now === known) return
+        known = now
+        patient = false
+        ringAll()
+      }).pipe(Effect.forever, Effect.forkScoped)
 
       const remove = Effect.fnUntraced(function* (kind: string, before: string) {
         const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
