@@ -55,10 +55,10 @@ export const startPostgres = async (
   const data = mkdtempSync(join(tmpdir(), "stoa-pg-"))
   if (as) chownSync(data, as.uid, as.gid)
   const port = await freePort()
-  const options = Object.entries({ ...settings, listen_addresses: "127.0.0.1" }).flatMap(([k, v]) => [
-    "-c",
-    `${k}=${v}`,
-  ])
+  // Several houses of several suites have pools of their own on it.
+  const options = Object.entries({ max_connections: "400", ...settings, listen_addresses: "127.0.0.1" }).flatMap(
+    ([k, v]) => ["-c", `${k}=${v}`],
+  )
   const keeper = spawn("/bin/sh", ["-c", keep, "pg", "-p", String(port), "-k", data, ...options], {
     ...as,
     cwd: data,
