@@ -1,4 +1,13 @@
 /** kill -9 of a whole house, twenty times, while agents work: each step once, each tool once, nothing lost or stuck. */
-import { killingAlone } from "./runsKilled.ts"
+import { describe, it } from "@effect/vitest"
+import { homes } from "../killedHouse.ts"
+import { killedAlone } from "./runsKilled.ts"
 
-killingAlone(20)
+for (const [name, home] of homes)
+  describe.concurrent(`runs and kill -9 on ${name}`, () => {
+    it.live(
+      "G-23 S0-66 twenty random kills: every run ends, each step and each call is written once, no tool acts twice",
+      () => killedAlone(home, 20),
+      600_000,
+    )
+  })

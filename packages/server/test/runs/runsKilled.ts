@@ -2,38 +2,30 @@
 import { randomInt } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { homes, kill, look, start } from "../killedHouse.ts"
+import { type homes, kill, look, start } from "../killedHouse.ts"
 import { allEnded, checkHistory, furnish, notebook, rules, tellAll } from "./runsHistory.ts"
 import { config } from "./runsKit.ts"
 
 const names = ["bot0", "bot1", "bot2", "bot3"]
 
-export const killingAlone = (kills: number) => {
-  for (const [name, home] of homes)
-    describe.concurrent(`runs and kill -9 on ${name}`, () => {
-      it.live(
-        `G-23 S0-66 ${kills} random kills: every run ends, each step and each call is written once, no tool acts twice`,
-        () =>
-          Effect.gen(function* () {
-            const at = yield* home
-            const { seen, url } = yield* notebook
-            writeFileSync(join(at.args[0]!, "rules.json"), JSON.stringify({ rules }))
-            let house = yield* start(at, config)
-            yield* furnish(house.url, url, names)
-            const accepted: Array<string> = []
-            for (let killed = 0; killed < kills; killed++) {
-              accepted.push(...(yield* tellAll(house.url, names, `work ${killed}`)))
-              yield* Effect.sleep(randomInt(0, 60))
-              yield* kill(at, house.child)
-              house = yield* start(at, config)
-            }
-            yield* allEnded(house.url)
-            yield* kill(at, house.child)
-            yield* look(at, checkHistory(accepted, seen))
-          }),
-        30_000 * kills,
-      )
-    })
-}
+type Home = (typeof homes)[number][1]
+
+export const killedAlone = (home: Home, kills: number) =>
+  Effect.gen(function* () {
+    const at = yield* home
+    const { seen, url } = yield* notebook
+    writeFileSync(join(at.args[0]!, "rules.json"), JSON.stringify({ rules }))
+    let house = yield* start(at, config)
+    yield* furnish(house.url, url, names)
+    const accepted: Array<string> = []
+    for (let killed = 0; killed < kills; killed++) {
+      accepted.push(...(yield* tellAll(house.url, names, `work ${killed}`)))
+      yield* Effect.sleep(randomInt(0, 60))
+      yield* kill(at, house.child)
+      house = yield* start(at, config)
+    }
+    yield* allEnded(house.url)
+    yield* kill(at, house.child)
+    yield* look(at, checkHistory(accepted, seen))
+  })
