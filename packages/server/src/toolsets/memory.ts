@@ -80,11 +80,12 @@ export const officeMemory = Effect.gen(function* () {
   ]
 })
 
-const shown = (record: MemoryRecord) => {
+const shown = (record: MemoryRecord, ownerName: string) => {
   const { content, id, key, kind, match, owner, pinned, tags: own, updatedAt, version } = record
   return {
     id,
     owner,
+    ownerName,
     kind,
     key,
     content,
@@ -120,6 +121,16 @@ export const stoaMemory = Effect.gen(function* () {
       limit: 1,
     })
     return key === undefined ? undefined : items[0]
+  })
+  /** Whose it is, as people say it; somebody who is no longer there keeps the id. */
+  const namesOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    const names = new Map<string, string>()
+    for (const id of new Set(ids))
+      names.set(
+        id,
+        yield* Effect.match(principals.get(id), { onFailure: () => id, onSuccess: (one): string => one.name }),
+      )
+    return (id: string): string => names.get(id) ?? id
   })
   const nothing = (input: Named): { readonly message: string } => ({
     message: `There is no memory ${JSON.stringify(input.id ?? input.key ?? "")} of yours. recall lists what there is.`,
@@ -202,7 +213,8 @@ export const stoaMemory = Effect.gen(function* () {
       }) {
         const { limit = 10, query, ...rest } = input
         const page = yield* memories.list(yield* me, { ...rest, limit, ...(query === undefined ? {} : { q: query }) })
-        return { items: page.items.map(shown), next: page.next }
+        const nameOf = yield* namesOf(page.items.map(({ owner }) => owner))
+        return { items: page.items.map((record) => shown(record, nameOf(record.owner))), next: page.next }
       }),
     }),
     tool({
@@ -227,6 +239,7 @@ export const stoaMemory = Effect.gen(function* () {
         const record = yield* named(input)
         if (record === undefined) return yield* Effect.fail(nothing(input))
         const { items, next } = yield* memories.history(yield* me, record.id, { limit: input.limit ?? 20 })
+        const nameOf = yield* namesOf(items.map(({ origin }) => origin.principal))
         return {
           id: record.id,
           key: record.key,
@@ -235,6 +248,7 @@ export const stoaMemory = Effect.gen(function* () {
             content,
             tags: own,
             by: origin.principal,
+            byName: nameOf(origin.principal),
             at: DateTime.formatIso(at),
           })),
           more: next !== null,

@@ -143,18 +143,21 @@ for (const store of ["sqlite", "postgres"] as const)
         })
         yield* ann.done("remember", { content: "We deploy on Mondays", key: "deploy" })
         const { items } = (yield* bob.done("recall", { query: "when do we deploy?" })) as never as {
-          items: ReadonlyArray<{ content: string; id: string; version: number }>
+          items: ReadonlyArray<{ content: string; id: string; version: number; ownerName: string }>
         }
         assert.deepStrictEqual(
-          items.map(({ content, id, version }) => [content, id, version]),
-          [["We deploy on Mondays", first["id"], 2]],
+          items.map(({ content, id, ownerName, version }) => [content, id, version, ownerName]),
+          [["We deploy on Mondays", first["id"], 2, "ann3"]],
         )
         const { versions } = (yield* ann.done("memory_history", { key: "deploy" })) as never as {
-          versions: ReadonlyArray<{ content: string }>
+          versions: ReadonlyArray<{ content: string; byName: string }>
         }
         assert.deepStrictEqual(
-          versions.map(({ content }) => content),
-          ["We deploy on Mondays", "We deploy on Fridays"],
+          versions.map(({ byName, content }) => [content, byName]),
+          [
+            ["We deploy on Mondays", "ann3"],
+            ["We deploy on Fridays", "ann3"],
+          ],
         )
         assert.deepInclude(yield* bob.call("forget", { id: first["id"] }), { state: "failed" })
         yield* ann.done("forget", { key: "deploy" })
