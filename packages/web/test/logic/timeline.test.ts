@@ -107,6 +107,29 @@ describe("a timeline", () => {
     const rows = drawn(messages, { decisions: [decision("d1", "c0"), decision("d2", null)], pending: [pending] })
     expect(rows.map(({ key, kind }) => `${kind} ${key}`).slice(1)).toEqual(["decision m0", "decision d2", "pending k"])
   })
+
+  it("shows a decision without a message where it was asked: what is said later stands below it", () => {
+    const one = { who: 1, call: false, gone: false, replyTo: null }
+    const messages = madeOf([
+      { ...one, minutes: 0 },
+      { ...one, minutes: 10 },
+    ])
+    const decision = (id: string, minutes: number) =>
+      ({
+        id,
+        call: { id: `of-${id}` },
+        askedBy: "p2",
+        createdAt: new Date(Date.parse(messages[0]!.createdAt) + minutes * 60_000).toISOString(),
+      }) as unknown as Decision
+    const rows = drawn(messages, { decisions: [decision("later", 7), decision("first", 3), decision("last", 12)] })
+    expect(rows.filter(({ kind }) => kind !== "day").map(({ key }) => key)).toEqual([
+      "m0",
+      "first",
+      "later",
+      "m1",
+      "last",
+    ])
+  })
 })
 
 describe("a mention", () => {

@@ -61,7 +61,11 @@ export const rowsOf = ({ decisions, me, messages, newFrom, pending }: RowsOf): R
     if (root !== undefined && deletedAt === null) replies.set(root, (replies.get(root) ?? 0) + 1)
   }
   const byCall = new Map(decisions.flatMap((one) => (one.call === null ? [] : [[one.call.id, one] as const])))
-  const drawn = new Set<string>()
+  const shown = new Set(messages.flatMap(({ call, id }) => (call === null || roots.has(id) ? [] : [call.id])))
+  /** Those of calls that show no message of their own: each stands where it was asked, and what is said later below it. */
+  const alone = decisions
+    .filter(({ call }) => call === null || !shown.has(call.id))
+    .toSorted((one, other) => time(one.createdAt) - time(other.createdAt))
   const rows: Array<Row> = []
   let day: number | undefined
   let author: string | undefined
@@ -85,33 +89,30 @@ export const rowsOf = ({ decisions, me, messages, newFrom, pending }: RowsOf): R
       rows.push({ kind: "new", key: "new" })
     }
   }
+  const drawAlone = (before: number) => {
+    while (alone[0] !== undefined && time(alone[0].createdAt) < before) {
+      const decision = alone.shift()!
+      begin(decision.createdAt, undefined)
+      const head = headOf(decision.askedBy, decision.createdAt)
+      rows.push({ kind: "decision", key: decision.id, decision, message: undefined, head })
+    }
+  }
   for (const message of messages) {
     if (roots.has(message.id) || (message.deletedAt !== null && message.call === null && !replies.has(message.id)))
       continue
+    drawAlone(time(message.createdAt))
     begin(message.createdAt, message.seq)
     const head = headOf(message.author.id, message.createdAt)
     const decision = message.call === null ? undefined : byCall.get(message.call.id)
     const before = rows.at(-1)
-    if (decision !== undefined) {
-      drawn.add(decision.id)
-      rows.push({ kind: "decision", key: message.id, decision, message, head })
-    } else if (message.call === null)
+    if (decision !== undefined) rows.push({ kind: "decision", key: message.id, decision, message, head })
+    else if (message.call === null)
       rows.push({ kind: "message", key: message.id, message, head, replies: replies.get(message.id) ?? 0 })
     else if (!head && before?.kind === "calls")
       rows[rows.length - 1] = { ...before, messages: [...before.messages, message] }
     else rows.push({ kind: "calls", key: message.id, messages: [message], head })
   }
-  for (const decision of decisions) {
-    if (drawn.has(decision.id)) continue
-    begin(decision.createdAt, undefined)
-    rows.push({
-      kind: "decision",
-      key: decision.id,
-      decision,
-      message: undefined,
-      head: headOf(decision.askedBy, decision.createdAt),
-    })
-  }
+  drawAlone(Infinity)
   for (const one of pending.filter(({ replyTo }) => replyTo === null)) {
     begin(one.at, undefined)
     rows.push({ kind: "pending", key: one.key, pending: one, head: headOf(me, one.at) })
