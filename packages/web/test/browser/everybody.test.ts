@@ -1,7 +1,7 @@
 /** For everybody: axe on every screen, 400 % zoom, keys alone, and a thumb on a phone. */
-import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { beforeAll, expect, it } from "vitest"
+import { axeFindings } from "./axe.ts"
 import { screens, sizes } from "./screens.ts"
 import { seed } from "./seed.ts"
 import { stage } from "./stage.ts"
@@ -38,11 +38,7 @@ it("axe finds nothing on any screen, by day and night, wide and on a phone", asy
       await signIn(page, people.maya.token)
       for (const [name, path] of screens) {
         await open(page, path)
-        const { violations } = await new AxeBuilder({ page }).analyze()
-        for (const { id, nodes } of violations)
-          faults.push(
-            `${name} ${size} ${colorScheme}: ${id} ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
-          )
+        for (const fault of await axeFindings(page)) faults.push(`${name} ${size} ${colorScheme}: ${fault}`)
       }
       await context.close()
       return faults

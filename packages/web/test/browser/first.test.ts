@@ -1,15 +1,12 @@
 /** First sight: a new house with its demo, from the first start to the last step, wide and on a phone. */
-import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
+import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
 
 const { admin, said, signIn, token, visitor } = stage({ demo: true })
 
-const clean = async (page: Page) => {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([])
-}
+const clean = async (page: Page) => expect(await axeFindings(page)).toEqual([])
 
 it("the guide heads the demo's space, and ticks itself to the last step", { timeout: 120_000 }, async () => {
   const { page } = await visitor()

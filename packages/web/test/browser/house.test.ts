@@ -1,9 +1,8 @@
 /** Tools, servers, connect, rights and people: each used once in a real browser, in both widths, without a fault axe finds. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { AxeBuilder } from "@axe-core/playwright"
-import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
+import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
 
 const { admin, as, data, person, said, signIn, token, url, visitor } = stage()
@@ -14,16 +13,11 @@ const everything = join(
 )
 const pasted = JSON.stringify({ mcpServers: { everything: { command: process.execPath, args: [everything] } } })
 
-const clean = async (page: Page) => {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`)
-}
-
 it("a server is pasted, looked at and added; its tool is tried, and the trail says who did it", async () => {
   const { page } = await visitor()
   await signIn(page, token(), "/servers")
   await page.getByText("No server is connected.").waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   await page.getByRole("link", { name: "Add a server" }).first().click()
   await page.getByRole("textbox").fill("{")
   await page.getByRole("button", { name: "Look" }).click()
@@ -34,11 +28,11 @@ it("a server is pasted, looked at and added; its tool is tried, and the trail sa
   await page.getByRole("textbox").fill(pasted)
   await page.getByRole("button", { name: "Look" }).click()
   await page.getByText("It answers:").waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   await page.getByRole("button", { name: "Add everything" }).click()
   await page.getByRole("heading", { name: "everything" }).waitFor()
   await page.getByText("connected:").first().waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
 
   await page.getByRole("link", { name: "echo", exact: true }).click()
   await page.getByLabel("message").fill("hello there")
@@ -50,14 +44,14 @@ it("a server is pasted, looked at and added; its tool is tried, and the trail sa
     .getByText(/hello there/)
     .last()
     .waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
 
   await page.getByRole("link", { name: "Why?" }).click()
   await page.getByText("Yes.", { exact: true }).waitFor()
   await page.getByText("The role admin allows everything on *.").waitFor()
   await page.getByText("The trail is whole").waitFor()
   await page.getByRole("cell", { name: "tool.execute tools/everything/echo" }).first().waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   expect(said).toEqual([])
 }, 90_000)
 
@@ -88,7 +82,7 @@ it("a program is connected by one line, and the page says when it has come", asy
   })
   await page.getByText("mate is here.").waitFor()
   await page.getByText(/Claude Code 2\.4, MCP 2025-06-18, sees \d+ tools/).waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   expect(said).toEqual([])
 }, 60_000)
 
@@ -100,7 +94,7 @@ it("somebody is added with a token, sees less than an admin, and is retired", as
   await page.getByRole("button", { name: "Make a token" }).click()
   const made = await page.getByRole("status").locator("code").textContent()
   expect(made).toMatch(/^stoa_/)
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
 
   const other = await visitor()
   await signIn(other.page, made!, "/tools")
@@ -108,7 +102,7 @@ it("somebody is added with a token, sees less than an admin, and is retired", as
   expect(await other.page.getByText("See as").count()).toBe(0)
   await other.page.goto(`${url()}/servers`)
   await other.page.getByRole("alert").waitFor()
-  expect(await clean(other.page)).toEqual([])
+  expect(await axeFindings(other.page)).toEqual([])
 
   await page.getByRole("button", { name: "Retire" }).click()
   await page.getByRole("button", { name: "Yes, retire" }).click()
@@ -126,7 +120,7 @@ it("an admin sees the tools as somebody else gets them, and why others are left 
   await signIn(page, token(), "/tools?as=Eve")
   await page.getByRole("heading", { name: "Not given" }).waitFor()
   await page.getByText("No rule speaks of it.").first().waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
 }, 60_000)
 
 it("an API's description is pasted, shown as the tools it would give, and added after that", async () => {
@@ -147,7 +141,7 @@ it("an API's description is pasted, shown as the tools it would give, and added 
   await page.getByRole("heading", { name: "1 tool would be added" }).waitFor()
   await page.getByText("Lists ships", { exact: true }).waitFor()
   await page.getByRole("heading", { name: "Left out" }).waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   expect((await admin().tools.list({ limit: 100 })).items.some(({ name }) => /ships/i.test(name))).toBe(false)
   await page.getByRole("button", { name: "Add the tool" }).click()
   await page.getByText("1 tool was added.").waitFor()
@@ -169,7 +163,7 @@ it("a changed definition is shown as facts and as a difference, and accepted as 
   const held = page.getByRole("region", { name: "mail" })
   await held.getByText("It describes itself in other words.").waitFor()
   await held.locator("ins", { hasText: "and a copy to me" }).waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   await held.getByRole("button", { name: "Keep it held" }).click()
   await held.getByText("Nothing is done while it stays held.").waitFor()
   await held.getByRole("button", { name: "Accept this version" }).click()
@@ -210,7 +204,7 @@ it("somebody gets a role, a grant and something lent, and loses them again", asy
   const lent = page.getByRole("region", { name: "Lent" })
   await lent.getByText("while I am away").waitFor()
   expect((await as(nina.token).delegations.list()).items).toHaveLength(1)
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
 
   await grants.getByRole("button", { name: "Revoke tools/whoami" }).click()
   await page.getByText("No grant of its own").waitFor()
@@ -236,7 +230,7 @@ it("a word finds spaces, messages, memory, tools and people in one list, and ? l
   await page.keyboard.press("Enter")
   for (const part of ["Spaces", "Messages", "Memory", "Tools", "People and agents"])
     await page.getByRole("heading", { name: part, exact: true }).waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   await page.getByRole("searchbox").fill("zzz")
   await page.keyboard.press("Enter")
   await page.getByText("Nothing that you can see fits").waitFor()
@@ -247,7 +241,7 @@ it("a word finds spaces, messages, memory, tools and people in one list, and ? l
   await page.locator("h1").focus()
   await page.keyboard.press("?")
   await page.getByRole("dialog", { name: "Keys" }).getByText("approve, edit, deny").waitFor()
-  expect(await clean(page)).toEqual([])
+  expect(await axeFindings(page)).toEqual([])
   await page.keyboard.press("Escape")
   await page.getByRole("dialog").waitFor({ state: "detached" })
   expect(said).toEqual([])

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 import { afterAll, expect, it } from "vitest"
+import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "stoa-overview-"))
@@ -49,10 +49,7 @@ const shot = async (page: Page, name: string) => {
   if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true })
 }
 
-const clean = async (page: Page) => {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 160))])).toEqual([])
-}
+const clean = async (page: Page) => expect(await axeFindings(page)).toEqual([])
 
 const thinker = async (
   name: string,
