@@ -16,6 +16,18 @@ export const lookAt = (name: string, bell: Bell, look: Effect.Effect<void>): Eff
     Effect.asVoid,
   )
 
+/** The journal as somebody sees it. */
+export interface View {
+  /** What happened after a cursor: everything, or the kinds that are asked for. */
+  readonly read: (options: {
+    readonly after: number
+    readonly limit: number
+    readonly kinds?: ReadonlyArray<EventKind>
+  }) => Effect.Effect<ReadonlyArray<Event>>
+  /** The cursor of the newest event. */
+  readonly end: Effect.Effect<number>
+}
+
 export interface Follower {
   /** What the log calls it, should it fail. */
   readonly name: string
@@ -40,14 +52,7 @@ const page = 500
 const passOver = 50
 
 export const follow = Effect.fnUntraced(function* (
-  journal: {
-    readonly read: (options: {
-      readonly after: number
-      readonly limit: number
-      readonly kinds?: ReadonlyArray<EventKind>
-    }) => Effect.Effect<ReadonlyArray<Event>>
-    readonly end: Effect.Effect<number>
-  },
+  journal: { readonly known: View; readonly end: View["end"] },
   bell: Bell,
   { hear, kinds, name, wanted }: Follower,
 ) {
@@ -60,8 +65,12 @@ export const follow = Effect.fnUntraced(function* (
       const since = begun.rung
       if (!wanted()) yield* begun.waitPast(since)
       // Asked before reading: what is appended in between is not passed over.
-      const end = empty < passOver ? undefined : yield* journal.end
-      const events = yield* journal.read({ after: cursor, limit: page, ...(kinds === undefined ? {} : { kinds }) })
+      const end = empty < passOver ? undefined : yield* journal.known.end
+      const events = yield* journal.known.read({
+        after: cursor,
+        limit: page,
+        ...(kinds === undefined ? {} : { kinds }),
+      })
       const last = events.at(-1)
       empty = last === undefined && end === undefined ? empty + 1 : 0
       if (last === undefined) {

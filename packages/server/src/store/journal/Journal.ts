@@ -19,9 +19,9 @@ import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import { Bell } from "./Bell.ts"
 import { withinADay } from "../Moment.ts"
-import { currentCause } from "./Correlation.ts"
+import { currentCause, newId } from "./Correlation.ts"
 import { encoders, eventFrom, type EventRow } from "./eventRows.ts"
-import { type Follower, follow, type Following } from "./Following.ts"
+import { type Follower, follow, type Following, lookAt, type View } from "./Following.ts"
 import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
@@ -65,12 +65,16 @@ const eventsOf = (
 
 const columns = ["kind", "version", "at", "space", "actor", "provenance", "correlationId", "body"] as const
 
-/** One connection, one row after the other: their numbers have no gap. */
+const lastOf = (rows: ReadonlyArray<unknown>): number => (rows[0] as { readonly cursor: number }).cursor
+
+/** One writer at a time, one row after the other: their numbers have no gap. */
 const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor: number }> =>
   Array.from({ length: count }, (_, at) => ({ cursor: last - count + 1 + at }))
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
+/** What others wrote is read so many at a time. */
+const caughtUpAtOnce = 500
 /** Retention removes so many at a time, so that it never holds the writer for long. */
 const removedAtOnce = 1000
 
@@ -90,15 +94,16 @@ export class Journal extends Context.Service<
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
-    readonly read: (options: {
-      readonly after: number
-      readonly limit: number
-      readonly kinds?: ReadonlyArray<EventKind>
-    }) => Effect.Effect<ReadonlyArray<Event>>
+    readonly read: View["read"]
+    /**
+     * The same as far as this process has been told: it costs no statement near the end, and may be behind what other houses
+     * wrote a moment ago. For loops that a bell wakes.
+     */
+    readonly known: View
     /** Hears of what happens from now on, in order, for as long as the scope lives. Nothing is stored: a named reader is another thing. */
     readonly follow: (follower: Follower) => Effect.Effect<Following, never, Scope.Scope>
     /** The cursor of the newest event. */
-    readonly end: Effect.Effect<number>
+    readonly end: View["end"]
     /** What stands at or before this cursor may be gone. */
     readonly floor: Effect.Effect<number>
     /** Removes what is past its days, but nothing that a named reader has not yet read. Returns how many. */
@@ -135,15 +140,26 @@ export class Journal extends Context.Service<
         bell.ring()
         for (const one of new Set([...bells.values()].flatMap((some) => [...some]))) one.ring()
       }
-      // What this process commits is told by kind; what others commit is told by notice, and may be anything.
+      // On Postgres others write too: their commits are told by notice, and read from the table once for all who follow.
       const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-      yield* notices.listen("journal", () => (foreign ? ringAll() : bell.ring()))
-      const tail = foreign ? undefined : new Tail<EventRow>()
-      const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
-        tail?.add(events, cursors)
+      const tail = new Tail<EventRow>()
+      const ringFor = (events: ReadonlyArray<EventRow>): void => {
         const rung = new Set<Bell>()
         for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
         for (const one of rung) one.ring()
+      }
+      /** The tail is not where the journal is. */
+      const behind = new Bell()
+      const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
+        if (tail.add(events, cursors)) {
+          ringFor(events)
+          if (foreign) bell.ring()
+        } else if (foreign) behind.ring()
+        else {
+          // The table has all, and this begins anew.
+          tail.clear()
+          ringFor(events)
+        }
       }
 
       const levelOf = (context: Context.Context<never>): unknown =>
@@ -195,25 +211,29 @@ export class Journal extends Context.Service<
       })
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
-      const insert = makeInsert<EventRow>(sql, "journal", columns, foreign ? "" : "RETURNING cursor", ["version"])
+      const insert = makeInsert<EventRow>(sql, "journal", columns, "RETURNING cursor", ["version"])
+      /** What a notice says: who has written, and how far. Nobody reads again what they wrote themselves. */
+      const me = newId("jnl")
+      const noticeOf = (cursor: number): string => `${me} ${cursor}`
       /** Lock, events and notice in one statement; no event comes about before the lock is held. */
       const atOnce = (rows: ReadonlyArray<Rows>): string =>
         `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})),
           ${rows.map((some, at) => `made${at} AS (${some.selectFrom(at + 1)}),`).join("\n")}
           told AS (${insert.selectFrom(rows.length + 1, "held, ")} RETURNING cursor)
-          SELECT pg_notify('${noticeChannel("journal")}', '') FROM (SELECT count(*) FROM told) AS all_of_it`
+          SELECT last AS cursor, pg_notify('${noticeChannel("journal")}', '${me} ' || last)
+            FROM (SELECT max(cursor) AS last FROM told) AS all_of_it`
       const alone = atOnce([])
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<EventRow>) {
         const text = foreign ? insert.textOf(events) : ""
         if (foreign && isWhole(text)) {
-          yield* sql.unsafe(alone, [text])
-          return yield* sql.afterCommit(Effect.sync(() => tell(events, [])))
+          const last = lastOf(yield* sql.unsafe(alone, [text]))
+          return yield* sql.afterCommit(Effect.sync(() => tell(events, cursorsTo(last, events.length))))
         }
-        if (foreign) yield* Effect.andThen(notices.send("journal"), lock)
+        if (foreign) yield* lock
         const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
         yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
         // In the tail before the bell rings.
-        if (!foreign) yield* notices.send("journal")
+        yield* notices.send("journal", foreign ? noticeOf(cursors.at(-1)!.cursor) : "")
       })
 
       const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
@@ -255,13 +275,14 @@ export class Journal extends Context.Service<
           if (!(foreign || batches?.takes(count) === true) || !all.every(({ text }) => isWhole(text())))
             return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
           if (batches === undefined)
-            return Effect.asVoid(
+            return Effect.map(
               Effect.orDie(
                 sql.unsafe(
                   atOnce(rows),
                   all.map(({ text }) => text()),
                 ),
               ),
+              (given) => tell(written, cursorsTo(lastOf(given), written.length)),
             )
           const statements = all.map(({ statement }) => statement())
           return Effect.map(Effect.orDie(batches.write(statements, count)), (last) => tellOf(written, last.at(-1)!))
@@ -290,52 +311,79 @@ export class Journal extends Context.Service<
           )
         })
 
-      const read = Effect.fnUntraced(function* ({
-        after,
-        kinds: wanted,
-        limit,
-      }: Parameters<Journal["Service"]["read"]>[0]) {
-        const known = tail?.after(after)
-        if (known !== undefined) return eventsOf(known, wanted, limit)
+      const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
         const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
-        const rows = yield* sql<
-          EventRow & { readonly cursor: number }
-        >`SELECT cursor, kind, version, at, space, actor, provenance,
-          correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
-        return rows.map(eventFrom)
+        return yield* sql<EventRow & { readonly cursor: number }>`SELECT cursor, kind, version, at, space, actor,
+          provenance, correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
       }, Effect.orDie)
+      const readStored: View["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
+      const readKnown: View["read"] = (options) =>
+        Effect.suspend(() => {
+          const some = tail.after(options.after)
+          return some === undefined ? readStored(options) : Effect.succeed(eventsOf(some, options.kinds, options.limit))
+        })
 
       const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>
         Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
       const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
       // A journal that retention has emptied still ends where it ended.
-      const stored = Effect.zipWith(
-        one(sql<{ cursor: number }>`SELECT max(cursor) AS cursor FROM journal`),
-        floor,
-        Math.max,
-      )
+      const endStored = one(sql<{ cursor: number | null }>`SELECT max(cursor) AS cursor
+        FROM (SELECT max(cursor) AS cursor FROM journal UNION ALL SELECT cursor FROM journal_floor) AS ends`)
       // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
-      const end = Effect.suspend(() => (tail?.end === undefined ? stored : Effect.succeed(tail.end)))
+      const endKnown = Effect.suspend(() => (tail.end === undefined ? endStored : Effect.succeed(tail.end)))
+      const known = { read: readKnown, end: endKnown }
+      // On SQLite nobody else writes: what is known is what there is.
+      const { end, read } = foreign ? { read: readStored, end: endStored } : known
 
-      // A lost notice costs as long as silence is trusted. One look for all who wait, and nobody is rung for nothing.
-      let known = -1
-      yield* Effect.gen(function* () {
+      /** One look for all: what others have committed since. */
+      const catchUp = Effect.gen(function* () {
+        if (tail.end === undefined) {
+          const at = yield* endStored
+          if (tail.end === undefined) tail.begin(at)
+          ringAll()
+        }
+        for (;;) {
+          const rows = yield* stored({ after: tail.end ?? 0, limit: caughtUpAtOnce })
+          const fresh = tail.fill(rows)
+          if (fresh.length > 0) {
+            ringFor(fresh)
+            bell.ring()
+          }
+          if (rows.length < caughtUpAtOnce) return
+        }
+      })
+      if (foreign) yield* lookAt("Reading what other houses wrote", behind, catchUp)
+      yield* notices.listen("journal", (payload) => {
+        if (!foreign) return bell.ring()
+        const [writer, cursor] = payload.split(" ")
+        // Listening has begun anew, or something is to be looked at that is no event.
+        if (cursor === undefined) {
+          behind.ring()
+          ringAll()
+        } else if (writer !== me && Number(cursor) > (tail.end ?? 0)) behind.ring()
+      })
+
+      // A lost notice costs as long as silence is trusted: then one looks for all, or all are rung.
+      const look = Effect.gen(function* () {
         const heard = someone.rung
         if (!patient) yield* someone.waitPast(heard)
         yield* Effect.sleep(notices.patience)
-        const now = foreign ? yield* Effect.catchCause(end, () => Effect.succeed(-1)) : -1
-        if (now !== -1 && now === known) return
-        known = now
         patient = false
         ringAll()
-      }).pipe(Effect.forever, Effect.forkScoped)
+      })
+      const lookForAll = Effect.andThen(Effect.sleep(notices.patience), Effect.ignoreCause(catchUp))
+      yield* Effect.forkScoped(Effect.forever(foreign ? lookForAll : look))
 
+      const readAnew = Effect.sync(() => {
+        tail.clear()
+        behind.ring()
+      })
       const remove = Effect.fnUntraced(function* (kind: string, before: string) {
         const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
         const most = slowest ?? (yield* end)
         const gone = yield* sql<{ cursor: number }>`DELETE FROM journal WHERE cursor IN (SELECT cursor FROM journal
           WHERE kind = ${kind} AND at < ${before} AND cursor <= ${most} ORDER BY cursor LIMIT ${removedAtOnce}) RETURNING cursor`
-        if (gone.length > 0) tail?.clear()
+        if (gone.length > 0) yield* readAnew
         const highest = gone.reduce((most, row) => Math.max(most, row.cursor), 0)
         if (gone.length > 0) yield* sql`UPDATE journal_floor SET cursor = ${highest} WHERE cursor < ${highest}`
         return gone.length
@@ -356,9 +404,8 @@ export class Journal extends Context.Service<
       }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 
       const followIt: Journal["Service"]["follow"] = (follower) =>
-        follow({ read, end }, follower.kinds === undefined ? bell : bellOf(follower.kinds), follower)
+        follow({ known, end }, follower.kinds === undefined ? bell : bellOf(follower.kinds), follower)
 
-      const readAnew = Effect.sync(() => tail?.clear())
       return Journal.of({
         append,
         appendAll,
@@ -366,6 +413,7 @@ export class Journal extends Context.Service<
         updateTogether,
         transact,
         read,
+        known,
         follow: followIt,
         end,
         floor,

@@ -236,8 +236,10 @@ export class Readers extends Context.Service<
           if (cursor === undefined) yield* hold
           const from = cursor!
           // Asked before reading: what is appended in between is not passed over.
-          const end = kinds === undefined ? from : yield* journal.end
-          const events = yield* journal.read({ after: from, limit, ...(kinds === undefined ? {} : { kinds }) })
+          // Whoever waits for a receipt may have written in another house, which this one was not told of yet.
+          const view = (waiters.get(name)?.size ?? 0) > 0 ? journal : journal.known
+          const end = kinds === undefined ? from : yield* view.end
+          const events = yield* view.read({ after: from, limit, ...(kinds === undefined ? {} : { kinds }) })
           const last = events.at(-1)?.cursor
           if (last === undefined) {
             yield* passOver(end)

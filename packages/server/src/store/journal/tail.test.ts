@@ -12,7 +12,7 @@ it("what follows is kept; what comes out of order is left to the table", () => {
   const tail = new Tail<string>()
   assert.isUndefined(tail.end)
   assert.isUndefined(tail.after(0))
-  tail.add(...rowsAt(5, 2))
+  assert.isTrue(tail.add(...rowsAt(5, 2)))
   assert.isUndefined(tail.after(3))
   assert.deepStrictEqual(
     tail.after(4)!.map((one) => one.row),
@@ -20,17 +20,46 @@ it("what follows is kept; what comes out of order is left to the table", () => {
   )
   assert.deepStrictEqual(tail.after(6), [])
   // 7 has not been told yet: whoever reads on from 6 must not be given 8 alone.
-  tail.add(...rowsAt(8, 1))
+  assert.isFalse(tail.add(...rowsAt(8, 1)))
+  assert.strictEqual(tail.end, 6)
+  tail.clear()
   assert.isUndefined(tail.end)
-  tail.add(...rowsAt(7, 1))
+  assert.isFalse(tail.add(...rowsAt(7, 1)))
   assert.isUndefined(tail.end)
-  tail.add(...rowsAt(9, 1))
+  assert.isTrue(tail.add(...rowsAt(9, 1)))
   assert.strictEqual(tail.end, 9)
   assert.isUndefined(tail.after(7))
   assert.deepStrictEqual(
     tail.after(8)!.map((one) => one.cursor),
     [9],
   )
+})
+
+it("what the table has after the end is filled in once, over the gaps of what was rolled back", () => {
+  const tail = new Tail<{ readonly cursor: number }>()
+  tail.begin(4)
+  assert.deepStrictEqual(tail.after(4), [])
+  assert.isUndefined(tail.after(3))
+  const rows = [5, 7, 8].map((cursor) => ({ cursor }))
+  assert.isTrue(tail.add([{ cursor: 5 }], [{ cursor: 5 }]))
+  // Read before the 5 was told.
+  assert.deepStrictEqual(
+    tail.fill(rows).map(({ cursor }) => cursor),
+    [7, 8],
+  )
+  assert.strictEqual(tail.end, 8)
+  assert.deepStrictEqual(
+    tail.after(5)!.map(({ cursor }) => cursor),
+    [7, 8],
+  )
+  assert.deepStrictEqual(
+    tail.after(6)!.map(({ cursor }) => cursor),
+    [7, 8],
+  )
+  assert.deepStrictEqual(tail.fill(rows), [])
+  // Told late: it is there already.
+  assert.isFalse(tail.add([{ cursor: 7 }], [{ cursor: 7 }]))
+  assert.lengthOf(tail.after(4)!, 3)
 })
 
 it("whatever the order in which commits are told, nothing is skipped", () => {
