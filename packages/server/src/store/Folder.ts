@@ -30,6 +30,8 @@ const open = (path: string): void => {
 }
 
 const busy = 5
+/** A lock that nothing reaches any more would be collected as garbage, and free the folder while its owner lives. */
+const held = new Set<DatabaseSync>()
 /** An open transaction on a small database is an exclusive lock that every platform releases when the process dies. */
 const lock = (path: string): DatabaseSync => {
   const db = new DatabaseSync(join(path, "lock"), { timeout: 0 })
@@ -43,6 +45,7 @@ const lock = (path: string): DatabaseSync => {
     )
   }
   fs.writeFileSync(join(path, "pid"), `${process.pid}\n`, { mode: 0o600 })
+  held.add(db)
   return db
 }
 
@@ -82,6 +85,7 @@ export class Folder extends Context.Service<
           (db) =>
             Effect.sync(() => {
               fs.rmSync(join(path, "pid"), { force: true })
+              held.delete(db)
               db.close()
             }),
         )
