@@ -1,6 +1,10 @@
 // Once a run: a folder for everything temporary, and a Postgres for every test that wants one, by `inject("databaseUrl")`.
-// It costs 0.7 s. At the end nothing may be left of either: what tests have left behind fails the run.
+// The page is built once, or every house of a new checkout would begin to. At the end nothing may be left of folder and
+// Postgres: what tests have left behind fails the run.
+import { execFile } from "node:child_process"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
 import { makeTemplate } from "../packages/server/test/template.ts"
 import { startPostgres } from "./postgres.ts"
@@ -24,9 +28,13 @@ export default async function (project: TestProject) {
     throw new Error(`Tests need the Node that npm carried, this is ${process.version}: use npm test or npx vitest.`)
   installPrograms()
   const run = makeRunFolder()
+  const page = promisify(execFile)(process.execPath, [join(import.meta.dirname, "../packages/web/build.ts")]).catch(
+    (error: unknown) => console.error("The page could not be built:", error),
+  )
   const pg = await startPostgres()
   project.provide("databaseUrl", pg.url)
   project.provide("databaseTemplate", await makeTemplate(pg.url))
+  await page
   return async () => {
     await pg.stop()
     let left = run.leftovers()

@@ -3,6 +3,7 @@
  * drive so many at once, or to hold some that wait for a message.
  */
 import { DBOS } from "@dbos-inc/dbos-sdk"
+import { driven } from "./driven.mjs"
 
 const [databaseUrl] = process.argv.slice(2)
 DBOS.setConfig({ name: "peer", systemDatabaseUrl: databaseUrl, systemDatabasePoolSize: 20, logLevel: "error" })
@@ -17,29 +18,7 @@ const work = DBOS.registerWorkflow(
 )
 await DBOS.launch()
 
-/** Callers who each start the next as soon as their last has ended. */
-const drive = async ({ callers, millis, steps }) => {
-  let ended = 0
-  const started = performance.now()
-  const one = async () => {
-    while (performance.now() < started + millis) {
-      const handle = await DBOS.startWorkflow(work)(steps)
-      await handle.getResult()
-      ended++
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, one))
-  return { perSecond: ended / ((performance.now() - started) / 1000) }
-}
-
-process.on("message", (question) => {
-  drive(question).then(
-    (answer) => process.send(answer),
-    (error) => {
-      console.error(error)
-      process.exit(1)
-    },
-  )
+driven(async (steps) => {
+  const handle = await DBOS.startWorkflow(work)(steps)
+  await handle.getResult()
 })
-process.once("disconnect", () => process.exit(0))
-process.send({ port: 0 })

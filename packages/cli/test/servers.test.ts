@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { pause } from "../../../test/pause.ts"
 import { type Ended, Home, type House } from "./houseProcess.ts"
 
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
@@ -74,7 +75,7 @@ it("a tool that changed while the house was away is shown and accepted, just as 
   await house.stop()
   writeFileSync(file, JSON.stringify({ mail: "sends mail to me" }))
   house = await home.start()
-  while ((await house.admin.mcpServers.get("post")).held.length === 0);
+  while ((await house.admin.mcpServers.get("post")).held.length === 0) await pause()
   const [{ held }] = json(await stoa("servers", "tools", "post", "--json")) as [{ held: { digest: string } }]
   expect(await stoa("servers", "tools", "post")).toMatchObject({
     code: 0,
@@ -100,7 +101,7 @@ it("a tool that changed while the house was away is shown and accepted, just as 
   writeFileSync(file, JSON.stringify({ mail: "sends mail to me and to her" }))
   house = await home.start()
   const heldNow = async () => (await house.admin.mcpServers.tools("post")).items[0]!.held!.digest
-  while ((await heldNow()) === held.digest);
+  while ((await heldNow()) === held.digest) await pause()
   expect(await stoa("servers", "accept", "post", "mail", "--digest", held.digest)).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/changed again/),

@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
+import { pause } from "../../../test/pause.ts"
 import { Store } from "../src/store/database/Store.ts"
 import { config } from "./calls/callsKit.ts"
 import { spawned } from "./store/crashProcess.ts"
@@ -26,7 +27,7 @@ const disconnected = (url: string): Effect.Effect<void> =>
     await client.connect()
     const others = () =>
       client.query("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-    while ((await others()).rowCount !== 0);
+    while ((await others()).rowCount !== 0) await pause()
     await client.end()
   })
 

@@ -6,6 +6,7 @@ import { type Context, Effect, Layer, Redacted, References, type Scope } from "e
 import type { SqlClient } from "effect/sql"
 import pg from "pg"
 import { inject } from "vitest"
+import { pause } from "../../../test/pause.ts"
 import { migrations } from "../src/Migrations.ts"
 import { Files } from "../src/store/Files.ts"
 import { Holder, SharedDatabase } from "../src/store/Holder.ts"
@@ -94,6 +95,8 @@ export const openings = (name: string, place: Effect.Effect<Stored, never, Scope
 /** For tests of failures that are logged. */
 export const quiet = Layer.succeed(References.MinimumLogLevel, "None")
 
-/** Asks until it is so; each asking gives the event loop a turn. */
+/** Asks until it is so. */
 export const until = <E, R>(asked: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(Effect.andThen(Effect.yieldNow, asked), (so) => (so ? Effect.void : until(asked)))
+  Effect.flatMap(Effect.andThen(Effect.yieldNow, asked), (so) =>
+    so ? Effect.void : Effect.andThen(Effect.promise(pause), until(asked)),
+  )

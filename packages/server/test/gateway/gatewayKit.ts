@@ -5,6 +5,7 @@ import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } fr
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { Context, Effect, Layer } from "effect"
+import { pause } from "../../../../test/pause.ts"
 import { withFixtures } from "../conformance/toolset.ts"
 import { ask, Guest, house } from "../house.ts"
 
@@ -105,8 +106,7 @@ export const scene = Effect.fnUntraced(function* (era: "old" | "new") {
   return { ...(yield* joined(server.url)), server }
 })
 
-const turn = Effect.promise(() => new Promise((done) => void setImmediate(done)))
-/** Waits until something is so, looking again whenever everything else has had its turn. */
+/** Waits until something is so. */
 export const until = <E = never, R = never>(
   so: () => boolean | Effect.Effect<boolean, E, R>,
 ): Effect.Effect<void, E, R> =>
@@ -114,7 +114,7 @@ export const until = <E = never, R = never>(
     for (;;) {
       const now = so()
       if (typeof now === "boolean" ? now : yield* now) return
-      yield* turn
+      yield* Effect.promise(pause)
     }
   })
 

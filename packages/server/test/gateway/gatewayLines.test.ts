@@ -177,7 +177,6 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
         ask(() => it.callTool({ name: `${bad.name}__test_simple_text`, arguments: {} })),
       )
       yield* until(() => bad.server.heard.some(({ body }) => body.method === "tools/call"))
-      const begun = performance.now()
       const { tools } = yield* ask(() => it.listTools())
       assert.include(
         tools.map((tool) => tool.name),
@@ -186,7 +185,7 @@ layer(Test, { excludeTestServices: true, timeout: 60_000 })("lines through the g
       yield* ask(() => it.listResources())
       yield* ask(() => it.listPrompts())
       yield* ask(() => it.callTool({ name: `${good.name}__test_simple_text`, arguments: {} }))
-      assert.isBelow(performance.now() - begun, 2000)
+      // All of that while the other one still hangs.
       assert.isUndefined(stuck.pollUnsafe())
       yield* Fiber.interrupt(stuck)
       yield* ask(() => admin.mcpServers.remove(bad.name))

@@ -5,6 +5,7 @@ import { connect } from "@stoa/sdk"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { embeddingConfig } from "../../../../test/embedder.ts"
+import { pause } from "../../../../test/pause.ts"
 import { questions, recallBySort, records } from "../../src/memory/testing/questions.ts"
 import { ask, Guest, roomy } from "../house.ts"
 import { houseWithModel, Model, until } from "./modelHouse.ts"
@@ -124,7 +125,7 @@ for (const store of ["sqlite", "postgres"] as const)
           yield* until(bob, "ready")
           assert.strictEqual(yield* vectorsOf(deleted.id), 1)
           yield* ask(() => bob.memory.change(ends.id, { expiresAt: "2020-01-01T00:00:00.000Z" }))
-          while ((yield* vectorsOf(ends.id)) > 0) yield* ask(() => new Promise((next) => setImmediate(next)))
+          while ((yield* vectorsOf(ends.id)) > 0) yield* ask(pause)
           yield* ask(() => bob.memory.erase({ confirm: "Bob" }))
           for (const { id } of [changed, deleted, kept]) assert.strictEqual(yield* vectorsOf(id), 0)
         }),

@@ -2,6 +2,7 @@
 import type { Stoa } from "@stoa/sdk"
 import { Context, Effect, Layer } from "effect"
 import { embeddingConfig, type LoopbackEmbedder, startEmbedder } from "../../../../test/embedder.ts"
+import { pause } from "../../../../test/pause.ts"
 import { ask, house, roomy } from "../house.ts"
 
 export class Model extends Context.Service<Model, LoopbackEmbedder>()("test/Model") {}
@@ -23,6 +24,6 @@ export const until = Effect.fnUntraced(function* (stoa: Stoa, state: "working" |
   while (true) {
     const progress = yield* ask(() => stoa.memory.embedding())
     if (progress.state === state) return progress
-    yield* ask(() => new Promise((next) => setImmediate(next)))
+    yield* ask(pause)
   }
 })

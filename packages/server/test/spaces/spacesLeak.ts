@@ -307,7 +307,7 @@ const play = Effect.fnUntraced(function* (game: Game) {
   const square = places.find((place) => place.kind === "public")!
   yield* ask(() => players[square.owner]!.who.client.spaces.post(square.id, { text: theEnd }))
   yield* Effect.forEach(players, (player) => Deferred.await(player.finished), { concurrency: "unbounded" }).pipe(
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.sync(() => fault("the end did not come")) }),
+    Effect.timeoutOrElse({ duration: "2 minutes", orElse: () => Effect.sync(() => fault("the end did not come")) }),
   )
   for (const player of players)
     for (const place of places)

@@ -1,14 +1,11 @@
 /** kill -9 of a whole house while programs of a team work: a cut turn is said to be cut, waits survive, nothing is left behind. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { homes, kill, look, send, start, token } from "../killedHouse.ts"
-import { roomy } from "../house.ts"
-
-const standIn = fileURLToPath(new URL("./standIn.mjs", import.meta.url))
+import { leadAndWorker } from "./teamKit.ts"
 
 interface Seen {
   readonly agent: string
@@ -26,14 +23,7 @@ for (const [name, home] of homes)
         Effect.gen(function* () {
           const at = yield* home
           const rules = join(at.args[0]!, "program.json")
-          const thinker = { kind: "program", program: "command", command: [process.execPath, standIn, rules] }
-          const config = {
-            ...roomy,
-            agents: [
-              { name: "lead", toolsets: ["team"], thinker },
-              { name: "worker", toolsets: ["team"], thinker, parent: "lead" },
-            ],
-          }
+          const config = leadAndWorker(rules)
           const play = (...all: ReadonlyArray<object>) =>
             Effect.sync(() => writeFileSync(rules, JSON.stringify({ rules: all })))
           const seen = (): ReadonlyArray<Seen> =>

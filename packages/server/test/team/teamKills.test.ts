@@ -1,15 +1,13 @@
 /** kill -9 after each event that a team's work writes: the tree stands, no mail is lost, no wait is left, no turn is repeated in silence. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { roomy } from "../house.ts"
 import { homes, kill, look, send, start, token } from "../killedHouse.ts"
+import { isLong } from "../../../../test/long.ts"
+import { leadAndWorker } from "./teamKit.ts"
 
-const standIn = fileURLToPath(new URL("./standIn.mjs", import.meta.url))
-const isLong = process.env["STOA_TEST_LONG"] !== undefined
 /** How many events one round writes at most; in between it is killed after every one of them, or after some. */
 const events = 24
 const stride = isLong ? 1 : 11
@@ -44,14 +42,7 @@ for (const [name, home] of isLong ? homes : homes.slice(0, 1))
         Effect.gen(function* () {
           const at = yield* home
           const rules = join(at.args[0]!, "program.json")
-          const thinker = { kind: "program", program: "command", command: [process.execPath, standIn, rules] }
-          const config = {
-            ...roomy,
-            agents: [
-              { name: "lead", toolsets: ["team"], thinker },
-              { name: "worker", toolsets: ["team"], thinker, parent: "lead" },
-            ],
-          }
+          const config = leadAndWorker(rules)
           const asks = { tool: "send_message", input: { recipient: "worker", text: "How is it?" } }
           writeFileSync(
             rules,

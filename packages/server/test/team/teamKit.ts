@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { ask, Guest, house, type HouseOptions, roomy } from "../house.ts"
+import { dm } from "../runs/runsKit.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { fresh, someone, type Someone } from "../spaces/spacesGuests.ts"
 
@@ -79,11 +80,24 @@ export const answersOf = (agent: { readonly name: string }, tool: string) =>
       ),
   )
 
-const thinkerOf = Effect.map(rulesFile, (file) => ({
+const standInBy = (file: string) => ({
   kind: "program" as const,
   program: "command" as const,
   command: [process.execPath, standIn, file],
-}))
+})
+const thinkerOf = Effect.map(rulesFile, standInBy)
+
+/** The configuration of a lead with one worker, for a house in a process of its own: both do what the file says. */
+export const leadAndWorker = (rules: string) => {
+  const thinker = standInBy(rules)
+  return {
+    ...roomy,
+    agents: [
+      { name: "lead", toolsets: ["team"], thinker },
+      { name: "worker", toolsets: ["team"], thinker, parent: "lead" },
+    ],
+  }
+}
 
 /** An agent whose program is the stand-in. */
 export const programmed = Effect.fnUntraced(function* (
@@ -107,6 +121,18 @@ export const programmed = Effect.fnUntraced(function* (
     }),
   )
   return bot
+})
+
+/** A person, a lead whom they can tell something, and its workers. */
+export const crew = Effect.fnUntraced(function* (workers: number) {
+  const ada = yield* someone()
+  const lead = yield* programmed({ name: fresh("lead"), toolsets: ["team"] })
+  const team = yield* Effect.forEach(Array.from({ length: workers }), () =>
+    programmed({ name: fresh("worker"), toolsets: ["team"], parent: lead.name }),
+  )
+  const space = yield* dm(ada, lead)
+  const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
+  return { ada, lead, team, say }
 })
 
 export type Json = Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { ask, Guest } from "../house.ts"
 import { config, dm, ended, inState, runsOf, setRules, thinker, until } from "../runs/runsKit.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
-import { answersOf, logOf, outside, programmed, setProgram, teamHouse, turnsOf, use } from "./teamKit.ts"
+import { answersOf, crew, logOf, outside, programmed, setProgram, teamHouse, turnsOf, use } from "./teamKit.ts"
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -26,17 +26,6 @@ const hanging = Effect.fnUntraced(function* (agent: { readonly name: string }) {
     if (log.some(({ hangs }) => hangs)) return log
     yield* Effect.sleep(20)
   }
-})
-
-const crew = Effect.fnUntraced(function* (workers: number) {
-  const ada = yield* someone()
-  const lead = yield* programmed({ name: fresh("lead"), toolsets: ["team"] })
-  const team = yield* Effect.forEach(Array.from({ length: workers }), () =>
-    programmed({ name: fresh("worker"), toolsets: ["team"], parent: lead.name }),
-  )
-  const space = yield* dm(ada, lead)
-  const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
-  return { ada, lead, team, say }
 })
 
 layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { excludeTestServices: true, timeout: 90_000 })(

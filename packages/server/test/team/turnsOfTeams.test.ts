@@ -2,20 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest } from "../house.ts"
-import { dm, ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
-import { fresh, someone } from "../spaces/spacesGuests.ts"
-import { answersOf, logOf, programmed, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
-
-const crew = Effect.fnUntraced(function* (workers: number) {
-  const ada = yield* someone()
-  const lead = yield* programmed({ name: fresh("lead"), toolsets: ["team"] })
-  const team = yield* Effect.forEach(Array.from({ length: workers }), () =>
-    programmed({ name: fresh("worker"), toolsets: ["team"], parent: lead.name }),
-  )
-  const space = yield* dm(ada, lead)
-  const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
-  return { ada, lead, team, say }
-})
+import { ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
+import { answersOf, crew, logOf, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
 for (const store of stores)
   layer(teamHouse({ store, env: { STOA_SLOTS: "2" } }), { excludeTestServices: true, timeout: 90_000 })(

@@ -1,6 +1,7 @@
 /** For everybody: axe on every screen, 400 % zoom, keys alone, and a thumb on a phone. */
 import type { Page } from "playwright-core"
 import { beforeAll, expect, it } from "vitest"
+import { isLong } from "../../../../test/long.ts"
 import { axeFindings } from "./axe.ts"
 import { screens, sizes } from "./screens.ts"
 import { seed } from "./seed.ts"
@@ -21,11 +22,10 @@ const open = async (page: Page, path: string) => {
 }
 
 /** Every theme with every width where there is time; otherwise each of both once. */
-const long = process.env["STOA_TEST_LONG"] === "1"
 const forms = [
   { colorScheme: "light", size: "desktop" },
   { colorScheme: "dark", size: "phone" },
-  ...(long
+  ...(isLong
     ? [{ colorScheme: "dark", size: "desktop" } as const, { colorScheme: "light", size: "phone" } as const]
     : []),
 ] as const

@@ -1,5 +1,6 @@
 /** What the page lives through: the house killed and started again, seven tabs, ten thousand messages, a hundred a second. */
 import { beforeAll, expect, it } from "vitest"
+import { times } from "../../../../test/long.ts"
 import { seed } from "./seed.ts"
 import { stage } from "./stage.ts"
 
@@ -82,7 +83,7 @@ it("thousands of messages: the end, the middle and the beginning are right, with
   const { maya } = people
   const writer = as(maya.token)
   const space = await writer.spaces.add({ name: "archive", kind: "public" })
-  const count = process.env["STOA_TEST_LONG"] === "1" ? 10_000 : 2000
+  const count = times(2000, 10_000)
   for (let from = 1; from <= count; from += 100)
     await Promise.all(Array.from({ length: 100 }, () => writer.spaces.post(space.id, { text: "a line of the past" })))
   const last = await writer.spaces.post(space.id, { text: "the newest of all" })

@@ -1,8 +1,5 @@
 /** One house and one browser for the tests of a file: a real process on a free port, and pages that must stay quiet. */
-import { execFile } from "node:child_process"
 import { rmSync } from "node:fs"
-import { join } from "node:path"
-import { promisify } from "node:util"
 import { connect, type Stoa } from "@stoa/sdk"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
@@ -25,9 +22,6 @@ const expected = /Failed to load resource(?!.*\b401\b)|net::ERR_/
 const wide = { width: 1280, height: 900 }
 export const phone = { width: 390, height: 844 }
 
-/** In a process of its own, as the house does it. */
-const built = () => promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../build.ts")])
-
 export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) => {
   const home = new Home(demo ? { STOA_CONFIG: "stoa.config.json" } : { STOA_DEMO: "off" })
   let house: House
@@ -38,7 +32,6 @@ export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) =
   beforeAll(async () => {
     if (demo) rmSync(home.config)
     else home.configure(configuration)
-    await built()
     house = await home.start()
     browser = await chromium.launch({
       executablePath: chromiumPath(),
@@ -76,7 +69,8 @@ export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) =
     /** A browser of its own. */
     visitor: async (viewport = wide, more: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> => {
       const context = await browser!.newContext({ viewport, reducedMotion: "reduce", ...more })
-      context.setDefaultTimeout(15_000)
+      // It ends what hangs; a slow machine is no reason to fail.
+      context.setDefaultTimeout(60_000)
       return { page: listen(await context.newPage()), context }
     },
     signIn: async (page: Page, token: string, path = "/") => {

@@ -43,7 +43,8 @@ export interface ServiceWorld {
   readonly audited: () => ReadonlyArray<{ readonly resource: string; readonly result: string }>
 }
 
-const tool = (over: Partial<ServiceTool> = {}): ServiceTool => ({
+/** The tool that most cases are about. */
+export const addition = (over: Partial<ServiceTool> = {}): ServiceTool => ({
   name: "add",
   description: "Add two numbers",
   parameters: [
@@ -67,7 +68,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "S4-27",
       "a tool that is registered runs, and says how long it took",
       async ({ execute, register }) => {
-        await register(tool(), add)
+        await register(addition(), add)
         const outcome = await execute("add", { a: 2, b: 3 })
         holds("success" in outcome && outcome.success === true, "it succeeds")
         same([resultOf(outcome), "toolName" in outcome && outcome.toolName], [5, "add"], "the output")
@@ -78,7 +79,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "S4-15",
       "an unknown tool is said to be unknown, with those there are",
       async ({ execute, register }) => {
-        await register(tool(), add)
+        await register(addition(), add)
         const outcome = (await execute("subtract", {})) as Readonly<Record<string, unknown>>
         same([outcome["_tag"], outcome["toolName"]], ["ToolNotFoundError", "subtract"], "the error")
         holds((outcome["availableTools"] as ReadonlyArray<string>).includes("add"), "the available ones")
@@ -89,7 +90,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "who may not is told so before its input is looked at, and after the tool is found",
       async ({ execute, register }) => {
         let ran = false
-        await register(tool(), () => {
+        await register(addition(), () => {
           ran = true
           return Promise.resolve(0)
         })
@@ -107,7 +108,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
           { name: "most", type: "number", description: "How many", required: false, default: 5 },
           { name: "lang", type: "string", description: "Language", required: false },
         ]
-        await register(tool({ name: "find", parameters }), (input) => Promise.resolve({ ...input }))
+        await register(addition({ name: "find", parameters }), (input) => Promise.resolve({ ...input }))
         same(resultOf(await execute("find", { query: "x", extra: 1 })), { query: "x", most: 5 }, "the arguments")
       },
     ],
@@ -121,7 +122,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
           { name: "l", type: "array", description: "A list", required: false },
           { name: "e", type: "string", description: "One of two", required: false, enum: ["red", "blue"] },
         ]
-        await register(tool({ name: "odd", parameters }), () => Promise.resolve(1))
+        await register(addition({ name: "odd", parameters }), () => Promise.resolve(1))
         for (const [input, parameter] of [
           [{}, "n"],
           [{ n: null }, "n"],
@@ -141,8 +142,8 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "S4-16 S4-57",
       "a handler that fails or throws is its call's failure",
       async ({ execute, register }) => {
-        await register(tool({ name: "fails", parameters: [] }), () => Promise.reject(new Error("no")))
-        await register(tool({ name: "throws", parameters: [] }), () => {
+        await register(addition({ name: "fails", parameters: [] }), () => Promise.reject(new Error("no")))
+        await register(addition({ name: "throws", parameters: [] }), () => {
           throw new Error("boom")
         })
         for (const name of ["fails", "throws"]) same(tagOf(await execute(name, {})), "ToolExecutionError", name)
@@ -152,7 +153,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "S4-17 S4-56",
       "a handler that takes too long is given up, by its own name and limit",
       async ({ execute, register }) => {
-        await register(tool({ name: "slow", parameters: [], timeoutMs: 50 }), () => new Promise(() => {}))
+        await register(addition({ name: "slow", parameters: [], timeoutMs: 50 }), () => new Promise(() => {}))
         const outcome = (await execute("slow", {})) as Readonly<Record<string, unknown>>
         same(
           [outcome["_tag"], outcome["toolName"], outcome["timeoutMs"]],
@@ -165,9 +166,9 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "S4-42",
       "tools are listed by category and risk, both of which must fit",
       async ({ list, register }) => {
-        await register(tool({ name: "one", category: "data", riskLevel: "low" }), add)
-        await register(tool({ name: "two", category: "data", riskLevel: "high" }), add)
-        await register(tool({ name: "three", category: "http", riskLevel: "high" }), add)
+        await register(addition({ name: "one", category: "data", riskLevel: "low" }), add)
+        await register(addition({ name: "two", category: "data", riskLevel: "high" }), add)
+        await register(addition({ name: "three", category: "http", riskLevel: "high" }), add)
         const named = async (filter: object) => (await list(filter)).map(({ name }) => name).toSorted()
         same(await named({ category: "data" }), ["one", "two"], "by category")
         same(await named({ category: "data", riskLevel: "high" }), ["two"], "by both")
@@ -181,7 +182,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
           { name: "colour", type: "string", description: "Which", required: true, enum: ["red", "blue"] },
           { name: "many", type: "number", description: "How many", required: false },
         ]
-        await register(tool({ name: "paint", description: "Paints.", parameters }), add)
+        await register(addition({ name: "paint", description: "Paints.", parameters }), add)
         const shown = (await formats()).find(({ name }) => name === "paint")
         const schema = shown?.input_schema as Readonly<Record<string, unknown>>
         same([shown?.description, schema["type"], schema["required"]], ["Paints.", "object", ["colour"]], "the tool")
@@ -193,7 +194,7 @@ export const toolServiceSuite = (open: () => Promise<ServiceWorld>): ReadonlyArr
       "S4-30",
       "every call is audited once, also one that failed or was refused",
       async ({ audited, execute, register }) => {
-        await register(tool(), add)
+        await register(addition(), add)
         await execute("add", { a: 1, b: 1 })
         await execute("add", { a: 1, b: 1 }, "refused")
         await execute("add", {})

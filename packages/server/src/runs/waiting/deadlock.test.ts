@@ -4,6 +4,7 @@
  * stands what the readers of the journal do with it, in memory.
  */
 import { assert, describe, it } from "vitest"
+import { times } from "../../../../../test/long.ts"
 import { proceed } from "../working/proceed.ts"
 import { answered, closes, type Party, ringed, type WaitState, wayBack } from "./waiting.ts"
 
@@ -250,7 +251,7 @@ const world = (seed: number, rule = true) => {
 describe("deadlock search", () => {
   it("S3-10 S3-11 in thousands of random schedules of random trees no wait is left, whatever the slots", () => {
     const total = { rings: 0, expired: 0, waits: 0 }
-    const schedules = process.env["STOA_TEST_LONG"] === undefined ? 5000 : 100_000
+    const schedules = times(2000, 100_000)
     for (let seed = 1; seed <= schedules; seed++) {
       const { counted, edges, living, open, run } = world(seed)
       run()
