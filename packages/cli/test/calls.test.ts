@@ -345,4 +345,4 @@ it("decide lists those that have waited longest, says how to see the rest, and a
   expect(whole.stderr).toBe("")
   expect(json(fewJson)).toEqual(everything.slice(0, 3))
   expect(tooMany).toMatchObject({ code: 2, stdout: "" })
-}, 60_000)
+})

@@ -39,4 +39,4 @@ it("X-27 a wallet is given and taken back at the command line", async () => {
   })
   expect(await stoa("agents", "set", "holder", "--wallet", "none")).toMatchObject({ code: 0 })
   expect((await house.admin.principals.get("holder")).wallet).toBeNull()
-}, 60_000)
+})

@@ -375,5 +375,5 @@ describe("npm start", () => {
     // Its end of the pipe closes when the last process that holds it is gone: npm, the shell, the launcher, the house.
     await once(npm, "close")
     await expect(fetch(/Stoa is at (\S+)/.exec(said)![1]!)).rejects.toThrow("fetch failed")
-  }, 60_000)
+  })
 })

@@ -162,7 +162,7 @@ it("a run that nobody may see is said to be nothing", async () => {
   await page.getByText("Nothing here that you can see.").waitFor()
   await clean(page)
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("an agent is made, answers on the same screen, is looked into, and stopped with a reason", async () => {
   const ida = await person("Ida", ["admin"])

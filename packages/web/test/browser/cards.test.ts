@@ -50,14 +50,13 @@ it("weather, product, table, map, chart and image are drawn as cards; what has n
   await page.locator("[data-card=product]").getByText("€12.00").waitFor()
   await page.getByRole("img", { name: /A map with Piraeus, Kythira/ }).waitFor()
   await page.getByRole("img", { name: /A line from Mon to Wed, between 3 and 5/ }).waitFor()
-  expect(await page.getByRole("img", { name: "A dot" }).evaluate((one) => (one as HTMLImageElement).naturalWidth)).toBe(
-    1,
-  )
+  const dot = page.getByRole("img", { name: "A dot" })
+  await expect.poll(() => dot.evaluate((one) => (one as HTMLImageElement).naturalWidth)).toBe(1)
   await page.locator("summary", { hasText: "plain" }).click()
   await page.getByText("<b>not markup</b>").waitFor()
   await page.getByText("Allowed by").waitFor()
   expect(said).toEqual([])
-}, 60_000)
+})
 
 /** Draws the ship, tries to get out by every way it knows, and says how that ended. */
 const shipCard = `stoa.card((call, root) => {
@@ -134,4 +133,4 @@ it("an owner's own card draws a real call in a frame that reaches neither cookie
   for (const odd of ["/cards/none", "/cards/..%2Fadmin.token", "/cards/ship.js"])
     expect((await page.context().request.get(url() + odd)).status()).toBe(404)
   expect((await fetch(`${url()}/cards/ship`)).status).toBe(401)
-}, 60_000)
+})

@@ -9,7 +9,7 @@ let people: Awaited<ReturnType<typeof seed>>
 
 beforeAll(async () => {
   people = await seed(house)
-}, 60_000)
+})
 
 it("is edited with its form and approved; the call runs with what the person wrote, and every copy changes", async () => {
   const { jonas, maya } = people
@@ -33,7 +33,7 @@ it("is edited with its form and approved; the call runs with what the person wro
   const { items } = await admin().decisions.list({ state: "answered" })
   expect(items[0]?.value).toMatchObject({ subject: "The Meltemi is two days late" })
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("is won by whoever answers first; the other one is told so", async () => {
   const { jonas, maya, call, scout } = people
@@ -50,7 +50,7 @@ it("is won by whoever answers first; the other one is told so", async () => {
   const { items } = await admin().decisions.list({ state: "open" })
   expect(items).toEqual([])
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("is denied by keys alone, with a note the agent reads", async () => {
   const { call, maya, scout } = people
@@ -67,7 +67,7 @@ it("is denied by keys alone, with a note the agent reads", async () => {
   await page.locator(".sub", { hasText: "Denied" }).first().waitFor()
   const { items } = await admin().decisions.list({ state: "answered", limit: 100 })
   expect(items.some(({ note, verdict }) => verdict === "deny" && note === "not today")).toBe(true)
-}, 60_000)
+})
 
 it("asks for a form, names what does not fit at its field, and sends it", async () => {
   const { call, maya, scout } = people
@@ -82,7 +82,7 @@ it("asks for a form, names what does not fit at its field, and sends it", async 
   await card.waitFor({ state: "detached" })
   const { items } = await admin().decisions.list({ state: "answered", limit: 100 })
   expect(items.find(({ kind }) => kind === "form")?.value).toEqual({ berth: 8 })
-}, 60_000)
+})
 
 it("is given from now on, listed under Always, and taken back", async () => {
   const { call, maya, scout } = people
@@ -98,7 +98,7 @@ it("is given from now on, listed under Always, and taken back", async () => {
   await page.getByRole("button", { name: "Take back" }).click()
   await page.getByText("Nobody may do anything").waitFor()
   expect((await admin().decisions.approvals()).items).toEqual([])
-}, 60_000)
+})
 
 it("of critical risk asks once more with the tool's name, and no key approves it", async () => {
   const { call, maya, scout } = people
@@ -113,7 +113,7 @@ it("of critical risk asks once more with the tool's name, and no key approves it
   await page.getByRole("button", { name: "Approve transfer" }).click()
   await page.getByText("Nothing waits for you.").waitFor()
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("behind a signed link is the same card without reach, and once used the link shows nothing", async () => {
   const { call, maya, scout } = people
@@ -132,4 +132,4 @@ it("behind a signed link is the same card without reach, and once used the link 
   expect(again.status()).toBe(404)
   expect(await again.text()).not.toContain("send_mail")
   expect(said).toEqual([])
-}, 60_000)
+})

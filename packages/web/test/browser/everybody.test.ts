@@ -13,7 +13,7 @@ let people: Awaited<ReturnType<typeof seed>>
 
 beforeAll(async () => {
   people = await seed(house)
-}, 60_000)
+})
 
 const open = async (page: Page, path: string) => {
   await page.goto(url() + path)
@@ -105,7 +105,7 @@ it("keys alone: from the skip link to a space, a message, the next space, the in
   await page.keyboard.press("Enter")
   await expect.poll(async () => (await admin().decisions.list({ state: "open" })).items.length).toBe(before - 1)
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("a thumb on a phone: the inbox, one decision, no by touch with a note; nothing to press is too small", async () => {
   const { call, maya, scout } = people
@@ -135,4 +135,4 @@ it("a thumb on a phone: the inbox, one decision, no by touch with a note; nothin
     .poll(async () => (await admin().decisions.list({ state: "answered", limit: 100 })).items.map(({ note }) => note))
     .toContain("not by phone")
   expect(said).toEqual([])
-}, 60_000)
+})

@@ -84,7 +84,7 @@ it("a program is connected by one line, and the page says when it has come", asy
   await page.getByText(/Claude Code 2\.4, MCP 2025-06-18, sees \d+ tools/).waitFor()
   expect(await axeFindings(page)).toEqual([])
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("somebody is added with a token, sees less than an admin, and is retired", async () => {
   const { page } = await visitor(phone)
@@ -111,7 +111,7 @@ it("somebody is added with a token, sees less than an admin, and is retired", as
   await other.page.waitForURL(/\/door\?next=/)
   await other.page.getByLabel("Or paste a token").waitFor()
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("an admin sees the tools as somebody else gets them, and why others are left out", async () => {
   const eve = await person("Eve", ["guest"])
@@ -121,7 +121,7 @@ it("an admin sees the tools as somebody else gets them, and why others are left 
   await page.getByRole("heading", { name: "Not given" }).waitFor()
   await page.getByText("No rule speaks of it.").first().waitFor()
   expect(await axeFindings(page)).toEqual([])
-}, 60_000)
+})
 
 it("an API's description is pasted, shown as the tools it would give, and added after that", async () => {
   const { page } = await visitor()
@@ -148,7 +148,7 @@ it("an API's description is pasted, shown as the tools it would give, and added 
   await page.getByRole("link", { name: "See the tools" }).click()
   await page.getByRole("link", { name: /harbour.*ships/i }).waitFor()
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("a changed definition is shown as facts and as a difference, and accepted as it was looked at", async () => {
   const file = join(data, "..", "tools.json")
@@ -170,7 +170,7 @@ it("a changed definition is shown as facts and as a difference, and accepted as 
   await held.waitFor({ state: "detached" })
   expect((await admin().mcpServers.get("post")).held).toEqual([])
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("somebody gets a role, a grant and something lent, and loses them again", async () => {
   const nina = await person("Nina")
@@ -211,7 +211,7 @@ it("somebody gets a role, a grant and something lent, and loses them again", asy
   await lent.getByRole("button", { name: "Revoke spaces/harbour" }).click()
   await page.getByText("Nothing is lent to it").waitFor()
   expect(said).toEqual([])
-}, 60_000)
+})
 
 it("a word finds spaces, messages, memory, tools and people in one list, and ? lists the keys", async () => {
   const house = admin()
@@ -245,4 +245,4 @@ it("a word finds spaces, messages, memory, tools and people in one list, and ? l
   await page.keyboard.press("Escape")
   await page.getByRole("dialog").waitFor({ state: "detached" })
   expect(said).toEqual([])
-}, 60_000)
+})

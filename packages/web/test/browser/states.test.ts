@@ -28,7 +28,7 @@ it("empty: one sentence that says what comes here", async () => {
   }
   expect(said).toEqual([])
   await context.close()
-}, 60_000)
+})
 
 /** Held until it is let go: then the house says no, and the next time it answers. */
 const visit = async (page: Page, { asks, full, path }: (typeof panes)[number]) => {
