@@ -1,14 +1,15 @@
 /**
- * The house's own git: without hooks, filters, the user's settings or a terminal, and only on folders that no program writes
- * to but as plain files. What a program did to a `.git` of its own is never read here.
+ * The house's own git: without hooks, filters, drivers, the user's settings or a terminal. A repository's own settings name
+ * programs too, and under names of their own (`filter.x.clean`, `hook.x.command`): what changes a repository is therefore
+ * done in a view of it that has settings of ours (`viewOf`), and what reads one starts nothing.
  */
-// edge: a file of settings for git
-import { mkdirSync, writeFileSync } from "node:fs"
+// edge: a file of settings for git, and links
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { runProcess } from "./process.ts"
 
-/** A file, and not arguments: git forgets those where it starts itself for another folder. */
+/** A file: git forgets what it was told otherwise where it starts itself for another folder. */
 const settings = `[core]
 	hooksPath = /dev/null
 	fsmonitor = false
@@ -34,6 +35,42 @@ const settings = `[core]
 [init]
 	defaultBranch = main
 `
+/** Said with every command, since a repository's own settings outweigh a file: what names a program names none. */
+const outweighing: ReadonlyArray<readonly [string, string]> = [
+  ["core.hooksPath", "/dev/null"],
+  ["core.fsmonitor", "false"],
+  ["core.attributesFile", "/dev/null"],
+  ["core.alternateRefsCommand", ":"],
+  ["core.sshCommand", "false"],
+  ["core.gitProxy", ""],
+  ["core.editor", ":"],
+  ["core.pager", "cat"],
+  ["credential.helper", ""],
+  ["diff.external", ""],
+  ["gpg.program", "false"],
+  ["commit.gpgSign", "false"],
+  ["submodule.recurse", "false"],
+  ["fetch.recurseSubmodules", "false"],
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+]
+const guarded = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  // Whatever a repository allows: nothing but files, and nothing that is not there is asked for.
+  GIT_ALLOW_PROTOCOL: "file",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_CONFIG_COUNT: String(outweighing.length),
+  ...Object.fromEntries(
+    outweighing.flatMap(([key, value], n) => [
+      [`GIT_CONFIG_KEY_${n}`, key],
+      [`GIT_CONFIG_VALUE_${n}`, value],
+    ]),
+  ),
+}
 const seconds = 120
 
 export class GitFailure {
@@ -69,10 +106,8 @@ export const makeGit = (folder: string): Git => {
         PATH: "/usr/local/bin:/usr/bin:/bin",
         HOME: folder,
         LC_ALL: "C",
-        GIT_CONFIG_NOSYSTEM: "1",
         GIT_CONFIG_GLOBAL: file,
-        GIT_TERMINAL_PROMPT: "0",
-        GIT_OPTIONAL_LOCKS: "0",
+        ...guarded,
         ...env,
       }
       return Effect.flatMap(
@@ -93,3 +128,41 @@ export const makeGit = (folder: string): Git => {
       )
     })
 }
+
+const first = (text: string): string => text.trim().split("\n")[0] ?? ""
+
+/** What of a repository is shown in a view of it: what it holds, and nothing that says how git is to behave. */
+const shown = ["objects", "refs", "packed-refs", "reftable", "shallow"]
+const sharing = /^(group|all|world|everybody|true|false|umask|0?[0-7]{3})$/
+
+/** A repository without its settings and hooks: its objects and references, seen from a folder of ours, until the scope ends. */
+export const viewOf = Effect.fnUntraced(function* (git: Git, folder: string, repository: string) {
+  const ask = (...args: ReadonlyArray<string>) =>
+    Effect.map(
+      Effect.catch(git(["-C", repository, ...args]), () => Effect.succeed("")),
+      first,
+    )
+  const common = first(yield* git(["-C", repository, "rev-parse", "--path-format=absolute", "--git-common-dir"]))
+  const hash = (yield* ask("config", "--get", "extensions.objectFormat")) === "sha256"
+  const shared = yield* ask("config", "--get", "core.sharedRepository")
+  const tables = existsSync(join(common, "reftable"))
+  const lines = [
+    "[core]",
+    `repositoryformatversion = ${hash || tables ? 1 : 0}`,
+    "bare = true",
+    ...(sharing.test(shared) ? [`sharedRepository = ${shared}`] : []),
+    "[extensions]",
+    ...(hash ? ["objectFormat = sha256"] : []),
+    ...(tables ? ["refStorage = reftable"] : []),
+  ]
+  return yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const view = mkdtempSync(join(folder, "view-"))
+      for (const name of shown) if (existsSync(join(common, name))) symlinkSync(join(common, name), join(view, name))
+      writeFileSync(join(view, "HEAD"), "ref: refs/heads/.invalid\n")
+      writeFileSync(join(view, "config"), `${lines.join("\n")}\n`)
+      return view
+    }),
+    (view) => Effect.sync(() => rmSync(view, { recursive: true, force: true })),
+  )
+})

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { type Git, type GitFailure, makeGit } from "./git.ts"
+import { type Git, type GitFailure, makeGit, viewOf } from "./git.ts"
 
 export interface Worktree {
   readonly repository: string
@@ -44,13 +44,30 @@ export const makeWorktrees = (data: string) => {
   const inRepository = ({ repository }: Worktree, ...args: ReadonlyArray<string>) => git(["-C", repository, ...args])
   const first = (text: string): string => text.trim().split("\n")[0] ?? ""
 
+  /** With the repository as it is seen without its own settings. */
+  const viewing = <A>(
+    tree: Worktree,
+    use: (
+      inView: (...args: ReadonlyArray<string>) => Effect.Effect<string, GitFailure>,
+    ) => Effect.Effect<A, GitFailure>,
+  ) =>
+    Effect.scoped(
+      Effect.flatMap(viewOf(git, folder, tree.repository), (view) =>
+        use((...args) => git(["--git-dir", view, ...args])),
+      ),
+    )
+
   /** Where the branch is; where the repository is, while there is no such branch. */
   const tipOf = (tree: Worktree) =>
-    Effect.map(
-      Effect.catch(inRepository(tree, "rev-parse", "--verify", "--quiet", `refs/heads/${tree.branch}^{commit}`), () =>
-        inRepository(tree, "rev-parse", "--verify", "HEAD^{commit}"),
+    viewing(tree, (inView) =>
+      Effect.map(
+        Effect.catch(inView("rev-parse", "--verify", "--quiet", `refs/heads/${tree.branch}^{commit}`), () =>
+          Effect.flatMap(inRepository(tree, "rev-parse", "--verify", "HEAD"), (head) =>
+            inView("rev-parse", "--verify", `${first(head)}^{commit}`),
+          ),
+        ),
+        first,
       ),
-      first,
     )
 
   const isReady = (tree: Worktree) =>
@@ -155,26 +172,18 @@ export const makeWorktrees = (data: string) => {
         const parents = [tip, commit].flatMap((id) => ["-p", id])
         const made = first(yield* inBare(tree, "commit-tree", result, ...parents, "-m", `Merge the work of ${by}`))
         yield* inBare(tree, "update-ref", `refs/stoa/work/${made}`, made)
-        yield* inRepository(
-          tree,
-          "fetch",
-          "--quiet",
-          "--no-tags",
-          "--no-write-fetch-head",
-          bareOf(tree),
-          `refs/stoa/work/${made}`,
-        )
-        // Only where it still is what it was: whoever moved it meanwhile has not lost anything.
-        const isThere = yield* Effect.match(
-          inRepository(tree, "rev-parse", "--verify", "--quiet", `refs/heads/${tree.branch}`),
-          { onFailure: () => false, onSuccess: () => true },
-        )
-        yield* inRepository(
-          tree,
-          "update-ref",
-          `refs/heads/${tree.branch}`,
-          made,
-          isThere ? tip : "0".repeat(tip.length),
+        yield* viewing(tree, (inView) =>
+          Effect.gen(function* () {
+            const work = `refs/stoa/work/${made}`
+            yield* inView("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bareOf(tree), work)
+            const branch = `refs/heads/${tree.branch}`
+            const isThere = yield* Effect.match(inView("rev-parse", "--verify", "--quiet", branch), {
+              onFailure: () => false,
+              onSuccess: () => true,
+            })
+            // Only where it still is what it was: whoever moved it meanwhile has not lost anything.
+            yield* inView("update-ref", branch, made, isThere ? tip : "0".repeat(tip.length))
+          }),
         )
         yield* inBare(tree, "update-ref", "refs/stoa/base", commit)
         return made

@@ -65,9 +65,12 @@ export const freezing = (times: number, seconds: number) =>
     })),
   )
 
-/** A Postgres of this test alone: others' would suffer with it. */
+/**
+ * A Postgres of this test alone: others' would suffer with it. Unlike those it writes a commit before it acknowledges it
+ * (synchronous_commit): else it forgets, where it goes down at once, what it has told a house is kept.
+ */
 const ownPostgres = Effect.acquireRelease(
-  Effect.promise(() => startPostgres()),
+  Effect.promise(() => startPostgres({ fsync: "off", full_page_writes: "off" })),
   ({ stop }) => Effect.promise(stop),
 )
 

@@ -16,7 +16,20 @@ const git = (folder: string, ...args: ReadonlyArray<string>): string =>
     stdio: ["ignore", "pipe", "pipe"],
   })
 
-/** A repository with two files, whose hooks and filters leave a mark where anybody runs them. */
+/** What names a program in a repository's own settings; its value leaves a mark where anybody runs it. */
+const evilKeys = [
+  ...["clean", "smudge", "process"].map((key) => `filter.evil.${key}`),
+  ...["command", "textconv"].map((key) => `diff.evil.${key}`),
+  ...["core.fsmonitor", "core.alternateRefsCommand", "core.sshCommand", "core.editor", "core.pager", "core.askPass"],
+  ...["diff.external", "merge.evil.driver", "gpg.program", "gpg.ssh.program", "credential.helper"],
+  ...["uploadpack.packObjectsHook", "remote.evil.uploadpack", "remote.evil.receivepack", "sequence.editor"],
+  // Git 2.54 has hooks that are settings, under any name.
+  "hook.e=v i l.command",
+]
+const hooks =
+  "reference-transaction post-checkout post-merge pre-receive update post-update post-index-change pre-auto-gc pre-commit"
+
+/** A repository with two files that runs all it can: hooks of two places, a monitor, filters, drivers, other ways to fetch. */
 const repository = Effect.gen(function* () {
   const { folder } = yield* Guest
   const path = join(dirname(folder), fresh("repo"))
@@ -25,25 +38,40 @@ const repository = Effect.gen(function* () {
   git(path, "init", "-q", "-b", "main")
   writeFileSync(join(path, "a.txt"), "one\ntwo\nthree\n")
   writeFileSync(join(path, "b.txt"), "b\n")
-  writeFileSync(join(path, ".gitattributes"), "*.txt filter=evil diff=evil\n")
+  writeFileSync(join(path, ".gitattributes"), "*.txt filter=evil diff=evil merge=evil\n")
   git(path, "add", "-A")
   git(path, "commit", "-q", "-m", "first")
+  // Objects of elsewhere, so that a fetch asks the command for references of elsewhere.
+  const other = `${path}.other`
+  git(dirname(path), "clone", "-q", "--bare", path, other)
+  writeFileSync(join(path, ".git", "objects", "info", "alternates"), `${other}/objects\n`)
   const evil = `touch ${mark}; cat`
-  for (const [key, value] of [
-    ["filter.evil.clean", evil],
-    ["filter.evil.smudge", evil],
-    ["diff.evil.command", evil],
-    ["diff.evil.textconv", evil],
-    ["core.fsmonitor", evil],
-  ] as const)
-    git(path, "config", key, value)
-  for (const hook of ["reference-transaction", "post-checkout", "post-merge", "pre-receive", "update", "post-update"]) {
-    mkdirSync(join(path, ".git", "hooks"), { recursive: true })
-    writeFileSync(join(path, ".git", "hooks", hook), `#!/bin/sh\ntouch ${mark}\n`)
-    chmodSync(join(path, ".git", "hooks", hook), 0o755)
-  }
+  const set = (key: string, value: string) => git(path, "config", key, value)
+  for (const key of evilKeys) set(key, evil)
+  set("hook.e=v i l.event", "reference-transaction")
+  set("core.hooksPath", join(path, ".git", "own"))
+  set("filter.evil.required", "true")
+  set("commit.gpgSign", "true")
+  set("gc.auto", "1")
+  set("submodule.recurse", "true")
+  // Every path is another address, which runs a command; and what is not there is asked for by one.
+  set("protocol.ext.allow", "always")
+  set("protocol.allow", "always")
+  set(`url.ext::sh -c "touch ${mark}" .insteadOf`, dirname(folder))
+  set("remote.evil.url", path)
+  set("remote.evil.promisor", "true")
+  for (const place of ["hooks", "own"])
+    for (const hook of hooks.split(" ")) {
+      mkdirSync(join(path, ".git", place), { recursive: true })
+      writeFileSync(join(path, ".git", place, hook), `#!/bin/sh\ntouch ${mark}\n`)
+      chmodSync(join(path, ".git", place, hook), 0o755)
+    }
   return { path, mark }
 })
+
+/** Git without what the repository says of itself, for looking. */
+const look = (path: string, ...args: ReadonlyArray<string>) =>
+  git(path, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.pager=cat", ...args)
 
 const shell = (script: string) => ({ program: "command" as const, command: ["/bin/sh", "-c", script] })
 
@@ -107,10 +135,10 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
           assert.notInclude(second.diff, "ONE\n+")
           assert.include(second.diff, "+THREE")
           assert.strictEqual(second.settled.state, "done")
-          assert.strictEqual(git(path, "show", "stoa:a.txt"), "ONE\ntwo\nTHREE\n")
-          assert.strictEqual(git(path, "show", "stoa:c.txt"), "new\n")
+          assert.strictEqual(look(path, "show", "stoa:a.txt"), "ONE\ntwo\nTHREE\n")
+          assert.strictEqual(look(path, "show", "stoa:c.txt"), "new\n")
           // Nothing else of the repository has changed, and nothing of it was run.
-          assert.strictEqual(git(path, "-c", "core.fsmonitor=false", "rev-list", "--count", "main").trim(), "1")
+          assert.strictEqual(look(path, "rev-list", "--count", "main").trim(), "1")
           assert.strictEqual(readFileSync(join(path, "a.txt"), "utf8"), "one\ntwo\nthree\n")
           assert.isFalse(existsSync(mark))
           assert.deepInclude(yield* use(root, "merge_work", { name: one.name }), { status: "unchanged" })
@@ -127,7 +155,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         const asked = yield* use(root, "merge_work", { name: two.name })
         const open = (yield* questions).find(({ call }) => call?.id === asked["call"])!
         yield* ask(() => admin.decisions.answer(open.id, { verdict: "deny" }))
-        assert.throws(() => git(path, "rev-parse", "--verify", "stoa"))
+        assert.throws(() => look(path, "rev-parse", "--verify", "stoa"))
         assert.strictEqual((yield* merged(root, one.name)).settled.state, "done")
         assert.deepStrictEqual(yield* use(root, "merge_work", { name: two.name }), {
           status: "conflict",
@@ -135,7 +163,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
           conflicts: ["a.txt"],
         })
         assert.strictEqual(readFileSync(join(folder, "workspaces", two.id.slice(4), "b.txt"), "utf8"), "b2\n")
-        assert.strictEqual(git(path, "show", "stoa:a.txt"), "one\nTWO\nthree\n")
+        assert.strictEqual(look(path, "show", "stoa:a.txt"), "one\nTWO\nthree\n")
         // What was asked before the branch moved is not what would be merged now.
         const three = yield* worker(root, path, `echo mine > d.txt`)
         const first = yield* use(root, "merge_work", { name: three.name })
@@ -152,7 +180,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
           }
         })
         assert.match(call.error!.message, /does not fit|no longer what was shown/)
-        assert.strictEqual(git(path, "show", "stoa:d.txt"), "other\n")
+        assert.strictEqual(look(path, "show", "stoa:d.txt"), "other\n")
         assert.isFalse(existsSync(mark))
       }),
     )
@@ -180,7 +208,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
           assert.notInclude(diff, "not yours")
           assert.include(diff, "new file mode 120000")
           assert.isFalse(existsSync(mark))
-          assert.notInclude(git(path, "ls-tree", "-r", "--name-only", "stoa"), ".git/")
+          assert.notInclude(look(path, "ls-tree", "-r", "--name-only", "stoa"), ".git/")
         }),
     )
 
@@ -208,7 +236,7 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         yield* ask(() => admin.decisions.answer(open.id, { verdict: "approve" }))
         assert.strictEqual((yield* ended(bot))[0]!.state, "completed")
         assert.match((yield* turnsOf(bot))[1]!, /^Result of apply_work .*\n.*"merged"/)
-        assert.strictEqual(git(path, "show", "agents/done:e.txt"), "written\n")
+        assert.strictEqual(look(path, "show", "agents/done:e.txt"), "written\n")
       }),
     )
 
