@@ -16,8 +16,27 @@ export interface Script {
   readonly last: string
 }
 
+/** What a model knows of a turn: what it was told, and what its tools gave by now; `all`: also in earlier turns. */
+export interface Told {
+  readonly mail: string
+  readonly results: ReadonlyArray<string>
+  readonly all: ReadonlyArray<string>
+}
+export type Move = { readonly tool: string; readonly input: object } | { readonly say: string }
+export type Player = (told: Told) => Move | Promise<Move>
+
+/** A script, or somebody who looks at the turn. */
+export const playerOf =
+  (script: Script | Player): Player =>
+  async (told) => {
+    if (typeof script === "function") return script(told)
+    const use = script.uses[told.all.length]
+    return use === undefined ? { say: script.last } : { tool: use.tool, input: await use.input(told.all) }
+  }
+
 interface Block {
   readonly type: string
+  readonly text?: string
   readonly content?: string | ReadonlyArray<{ readonly type: string; readonly text?: string }>
 }
 export interface Asked {
@@ -41,6 +60,18 @@ const resultsIn = ({ messages }: Asked): ReadonlyArray<string> =>
     typeof content === "string" ? [] : content.filter(({ type }) => type === "tool_result").map(wordsOf),
   )
 
+/** A turn begins after the last words of the one before, which asked for nothing. */
+const toldIn = (asked: Asked): Told => {
+  const isEnd = ({ content, role }: Asked["messages"][number]) =>
+    role === "assistant" && (typeof content === "string" || !content.some(({ type }) => type === "tool_use"))
+  const messages = asked.messages.slice(asked.messages.findLastIndex(isEnd) + 1)
+  const mail = messages
+    .filter(({ role }) => role === "user")
+    .flatMap(({ content }) => (typeof content === "string" ? content : content.map(({ text = "" }) => text)))
+    .join("\n")
+  return { mail, results: resultsIn({ ...asked, messages }), all: resultsIn(asked) }
+}
+
 const usage = { input_tokens: 10, output_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
 
 const streamed = (response: ServerResponse, message: object, block: object, stop: string): void => {
@@ -63,26 +94,25 @@ export interface Model<A = Asked> {
   readonly close: () => Promise<void>
 }
 
-export const startModel = async (script: Script): Promise<Model> => {
+export const startModel = async (script: Script | Player): Promise<Model> => {
   const asked: Array<Asked> = []
+  const play = playerOf(script)
   let made = 0
   const answer = async (body: Asked, response: ServerResponse): Promise<void> => {
     const message = { id: `msg_${++made}`, type: "message", role: "assistant", model: body.model }
     // Titles and summaries are asked for without tools: they are no step of the script.
-    const results = resultsIn(body)
-    const use = body.tools?.length ? script.uses[results.length] : undefined
+    const move: Move = body.tools?.length ? await play(toldIn(body)) : { say: "A title" }
     const id = `toolu_${made}`
-    const input = (await use?.input(results)) ?? {}
     const block =
-      use === undefined
-        ? { start: { type: "text", text: "" }, delta: { type: "text_delta", text: script.last } }
+      "say" in move
+        ? { start: { type: "text", text: "" }, delta: { type: "text_delta", text: move.say } }
         : {
-            start: { type: "tool_use", id, name: use.tool, input: {} },
-            delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+            start: { type: "tool_use", id, name: move.tool, input: {} },
+            delta: { type: "input_json_delta", partial_json: JSON.stringify(move.input) },
           }
-    const stop = use === undefined ? "end_turn" : "tool_use"
+    const stop = "say" in move ? "end_turn" : "tool_use"
     if (body.stream === true) return streamed(response, message, block, stop)
-    const content = use === undefined ? { type: "text", text: script.last } : { ...block.start, input }
+    const content = "say" in move ? { type: "text", text: move.say } : { ...block.start, input: move.input }
     response.writeHead(200, { "content-type": "application/json" })
     response.end(JSON.stringify({ ...message, content: [content], stop_reason: stop, stop_sequence: null, usage }))
   }

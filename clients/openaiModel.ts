@@ -1,10 +1,12 @@
 /** The same for the OpenAI Responses wire format, which Codex speaks: a script in place of a model, on loopback. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Model, Script } from "./anthropicModel.ts"
+import { type Model, type Player, playerOf, type Script, type Told } from "./anthropicModel.ts"
 
 interface Item {
   readonly type: string
+  readonly role?: string
+  readonly content?: ReadonlyArray<{ readonly text?: string }>
   readonly output?: unknown
 }
 interface Asked {
@@ -19,15 +21,32 @@ const usage = {
   total_tokens: 2,
 }
 
-/** Tools of a server are in a namespace: `mcp__stoa__motto` is motto of mcp__stoa. */
+const resultsIn = (input: ReadonlyArray<Item>): ReadonlyArray<string> =>
+  input
+    .filter(({ type }) => type === "function_call_output")
+    .map(({ output }) => (typeof output === "string" ? output : JSON.stringify(output)))
+
+/** A turn begins after the last words of the one before. */
+const toldIn = ({ input }: Asked): Told => {
+  const now = input.slice(input.findLastIndex(({ role }) => role === "assistant") + 1)
+  const mail = now
+    .filter(({ role }) => role === "user")
+    .flatMap(({ content = [] }) => content.map(({ text = "" }) => text))
+    .join("\n")
+  return { mail, results: resultsIn(now), all: resultsIn(input) }
+}
+
+/** Tools of a server are in a namespace: `mcp__stoa__motto` is motto of mcp__stoa. Codex's own are in none. */
 const callOf = (id: string, tool: string, input: object) => {
   const at = tool.lastIndexOf("__")
-  const named = { namespace: tool.slice(0, at), name: tool.slice(at + 2) }
+  const named =
+    at < 0 ? { name: tool } : { namespace: tool.slice(0, at), name: tool.slice(at + 2) }
   return { type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, ...named, arguments: JSON.stringify(input) }
 }
 
-export const startResponses = async (script: Script): Promise<Model<Asked>> => {
+export const startResponses = async (script: Script | Player): Promise<Model<Asked>> => {
   const asked: Array<Asked> = []
+  const play = playerOf(script)
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = ""
     for await (const chunk of request.setEncoding("utf8")) text += String(chunk)
@@ -37,16 +56,12 @@ export const startResponses = async (script: Script): Promise<Model<Asked>> => {
     }
     const body = JSON.parse(text) as Asked
     asked.push(body)
-    const results = body.input
-      .filter(({ type }) => type === "function_call_output")
-      .map(({ output }) => (typeof output === "string" ? output : JSON.stringify(output)))
-    const use = script.uses[results.length]
+    const move = await play(toldIn(body))
     const id = String(asked.length)
-    const words = { type: "output_text", text: script.last }
     const item =
-      use === undefined
-        ? { type: "message", id: `msg_${id}`, role: "assistant", content: [words] }
-        : callOf(id, use.tool, await use.input(results))
+      "say" in move
+        ? { type: "message", id: `msg_${id}`, role: "assistant", content: [{ type: "output_text", text: move.say }] }
+        : callOf(id, move.tool, move.input)
     const send = (type: string, data: object) =>
       response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
     response.writeHead(200, { "content-type": "text/event-stream" })

@@ -106,6 +106,9 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     "/proc",
     "--dev",
     "/dev",
+    // Whoever it becomes writes there, and not only root.
+    "--perms",
+    "1777",
     "--tmpfs",
     "/tmp",
     // Before what hides the house's own: a link shows nothing of it.

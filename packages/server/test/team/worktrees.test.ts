@@ -18,14 +18,15 @@ const git = (folder: string, ...args: ReadonlyArray<string>): string =>
 
 /** What names a program in a repository's own settings; its value leaves a mark where anybody runs it. */
 const evilKeys = [
-  ...["clean", "smudge", "process"].map((key) => `filter.evil.${key}`),
-  ...["command", "textconv"].map((key) => `diff.evil.${key}`),
-  ...["core.fsmonitor", "core.alternateRefsCommand", "core.sshCommand", "core.editor", "core.pager", "core.askPass"],
-  ...["diff.external", "merge.evil.driver", "gpg.program", "gpg.ssh.program", "credential.helper"],
-  ...["uploadpack.packObjectsHook", "remote.evil.uploadpack", "remote.evil.receivepack", "sequence.editor"],
-  // Git 2.54 has hooks that are settings, under any name.
-  "hook.e=v i l.command",
+  "filter.evil.clean filter.evil.smudge filter.evil.process diff.evil.command diff.evil.textconv diff.external",
+  "core.fsmonitor core.alternateRefsCommand core.sshCommand core.editor core.pager core.askPass sequence.editor",
+  "merge.evil.driver gpg.program gpg.ssh.program credential.helper uploadpack.packObjectsHook",
+  "remote.evil.uploadpack remote.evil.receivepack",
 ]
+  .join(" ")
+  .split(" ")
+  // Git 2.54 has hooks that are settings, under any name.
+  .concat("hook.e=v i l.command")
 const hooks =
   "reference-transaction post-checkout post-merge pre-receive update post-update post-index-change pre-auto-gc pre-commit"
 
