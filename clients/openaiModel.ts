@@ -39,8 +39,7 @@ const toldIn = ({ input }: Asked): Told => {
 /** Tools of a server are in a namespace: `mcp__stoa__motto` is motto of mcp__stoa. Codex's own are in none. */
 const callOf = (id: string, tool: string, input: object) => {
   const at = tool.lastIndexOf("__")
-  const named =
-    at < 0 ? { name: tool } : { namespace: tool.slice(0, at), name: tool.slice(at + 2) }
+  const named = at < 0 ? { name: tool } : { namespace: tool.slice(0, at), name: tool.slice(at + 2) }
   return { type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, ...named, arguments: JSON.stringify(input) }
 }
 

@@ -30,44 +30,52 @@ const playing =
   }
 
 /** A worker that has just answered may still be ending its turn: asked again until it has. */
-const merging = (name: string, then: Move): Part[number][1] => async ({ results }) => {
-  const last = results.at(-1) ?? ""
-  if (/"asked"/.test(last)) return then
-  if (results.length > 0 && !/works at this moment/.test(last)) return { say: `Not merged: ${last}` }
-  await new Promise((done) => setTimeout(done, 500))
-  return ours("merge_work", { name })
-}
+const merging =
+  (name: string, then: Move): Part[number][1] =>
+  async ({ results }) => {
+    const last = results.at(-1) ?? ""
+    if (/"asked"/.test(last)) return then
+    if (results.length > 0 && !/works at this moment/.test(last)) return { say: `Not merged: ${last}` }
+    await new Promise((done) => setTimeout(done, 500))
+    return ours("merge_work", { name })
+  }
 const patient = (step: Part[number][1]) => Array.from({ length: 60 }, () => step)
 
 const lead: Part = [
+  [/Result of apply_work[\s\S]*"two"/, ours("complete", { result: "Both are merged." }), { say: "Both are merged." }],
+  [/Result of apply_work[\s\S]*"one"/, ...patient(merging("two", { say: "I have asked for the merge of two." }))],
+  [/Reply from one/, ...patient(merging("one", { say: "I have asked for the merge of one." }))],
+  [
+    /Message from one/,
+    ours("send_message", { recipient: "one", text: "What have you all made?" }),
+    { say: "I wait for one." },
+  ],
   [
     /The hour has come/,
     ours("spawn_agent", { name: "one", instructions: "Write one.txt in your worktree.", program: "scribe" }),
     ours("spawn_agent", { name: "two", instructions: "Write two.txt in your worktree.", program: "smith" }),
-    ours("send_message", { recipient: "one", text: "What have you all made?" }),
-    { say: "I wait for one." },
+    { say: "They work." },
   ],
-  [/Reply from one/, ...patient(merging("one", { say: "I have asked for the merge of one." }))],
-  [
-    /Result of apply_work[\s\S]*"one"/,
-    ...patient(merging("two", { say: "I have asked for the merge of two." })),
-  ],
-  [/Result of apply_work[\s\S]*"two"/, ours("complete", { result: "Both are merged." }), { say: "Both are merged." }],
 ]
 
 const writes = (file: string): Move => ({ tool: "Write", input: { file_path: file, content: "one\n" } })
+const saying = async ({ results }: Told): Promise<Move> => ({ say: `My own tool gave: ${results.at(-1)}` })
 
 /** Claude Code asks before it writes: a person says yes, and it does the same again. */
 const one = (file: () => string): Part => [
-  [/Result of allow_use/, async () => writes(file()), { say: "It is written." }],
-  [/Write one\.txt/, async () => writes(file()), { say: "I have asked to write." }],
-  [/What have you all made/, ours("broadcast", { text: "What is yours?", gather: "all" }), { say: "I wait for two." }],
   [/Reply from two/, ours("send_message", { recipient: "lead", text: "one.txt and two.txt." }), { say: "Told." }],
+  [/What have you all made/, ours("broadcast", { text: "What is yours?", gather: "all" }), { say: "I wait for two." }],
+  [/Result of allow_use/, async () => writes(file()), ours("complete", { result: "It is written." }), saying],
+  [/Write one\.txt/, async () => writes(file()), saying],
 ]
 
+const tells = ours("send_message", { recipient: "one", text: "two.txt" })
+const echoes: Move = { tool: "exec_command", input: { cmd: "echo two > two.txt" } }
+/** The question may come with its instructions, where it has not begun by then. */
 const two: Part = [
-  [/Write two\.txt/, { tool: "exec_command", input: { cmd: "echo two > two.txt" } }, { say: "It is written." }],
-  [/What is yours/, ours("send_message", { recipient: "one", text: "two.txt" }), { say: "Told." }],
+  [/Write two\.txt[\s\S]*What is yours/, echoes, tells, saying],
+  [/Write two\.txt/, echoes, saying],
+  [/What is yours/, tells, { say: "Told." }],
 ]
 
 const git = (folder: string, ...args: ReadonlyArray<string>): string =>
@@ -116,6 +124,9 @@ const thinkerOf = (program: Name, model: Model<unknown>, { around }: Guests, at:
   }
 }
 
+/** So often a person is asked: to let Claude Code write, and for each merge. */
+const questions = 3
+
 /** A person who says yes to all that is asked, and keeps what was shown; until the lead has completed. */
 const approving = async (house: House, begin: () => Promise<unknown>) => {
   const seen: Array<{ readonly tool: string; readonly input: Readonly<Record<string, unknown>> }> = []
@@ -124,7 +135,6 @@ const approving = async (house: House, begin: () => Promise<unknown>) => {
   const { id } = await house.admin.agents.get("lead")
   const feed = house.admin.feed({ after: 0, signal: stop.signal })
   await begin()
-  const live = async () => (await house.admin.runs.list({ state: "live" })).items.length
   for await (const item of feed) {
     if (item.type !== "event") continue
     const { body, kind } = item.event as unknown as { kind: string; body: Record<string, string> }
@@ -134,7 +144,7 @@ const approving = async (house: House, begin: () => Promise<unknown>) => {
       await house.admin.decisions.answer(body["decision"]!, { verdict: "approve" })
     }
     if (kind === "run.ended" && body["state"] === "failed") break
-    if (kind === "run.ended" && body["agent"] === id && (await live()) === 0) break
+    if (kind === "run.ended" && body["principal"] === id && seen.length === questions) break
   }
   clearTimeout(late)
   stop.abort()
@@ -193,7 +203,7 @@ const teamOf = (leader: Name, slots: number): Check => [
       const story = JSON.stringify(
         [
           rows("SELECT p.name, r.state, r.failure FROM runs r JOIN principals p ON p.id = r.agent ORDER BY r.id"),
-          rows(`SELECT p.name, s.number, s.state, s.text FROM steps s JOIN runs r ON r.id = s.run
+          rows(`SELECT p.name, s.number, s.state, s.content FROM steps s JOIN runs r ON r.id = s.run
             JOIN principals p ON p.id = r.agent ORDER BY s.began_at`),
           rows("SELECT tool, state, input, output, error FROM calls ORDER BY id"),
         ],
@@ -207,7 +217,7 @@ const teamOf = (leader: Name, slots: number): Check => [
         [`0 lead ${leader} 0`, "1 one claude 0", "1 two codex 0"],
       )
       for (const { session } of tree.items) assert.ok(session !== null)
-      // A person was asked three times: to let Claude Code write, and for each merge, with its whole diff.
+      // What the person was asked, with the whole diff of each merge.
       assert.deepEqual(
         seen.map(({ input, tool }) => (tool === "apply_work" ? `${tool} ${String(input["name"])}` : tool)),
         ["allow_use", "apply_work one", "apply_work two"],
@@ -216,7 +226,8 @@ const teamOf = (leader: Name, slots: number): Check => [
       assert.match(String(seen[1]!.input["diff"]), /\+\+\+ b\/one\.txt\n@@ -0,0 \+1 @@\n\+one\n/)
       assert.match(String(seen[2]!.input["diff"]), /\+\+\+ b\/two\.txt\n@@ -0,0 \+1 @@\n\+two\n/)
       // The mail, in the space of the team: who wrote what to whom, and what answered what.
-      const mail = rows(`SELECT p.name AS author, m.text, (SELECT a.name FROM messages o JOIN principals a ON a.id = o.author
+      const mail =
+        rows(`SELECT p.name AS author, m.text, (SELECT a.name FROM messages o JOIN principals a ON a.id = o.author
         WHERE o.id = m.reply_to) AS answers FROM messages m JOIN principals p ON p.id = m.author JOIN team_spaces t
         ON t.space = m.space WHERE m.call IS NULL ORDER BY m.seq`)
       assert.deepEqual(
@@ -224,6 +235,7 @@ const teamOf = (leader: Name, slots: number): Check => [
         [
           "lead: Write one.txt in your worktree.",
           "lead: Write two.txt in your worktree.",
+          "one: It is written.",
           "lead: What have you all made?",
           "one: What is yours?",
           "two to one: two.txt",
@@ -234,7 +246,10 @@ const teamOf = (leader: Name, slots: number): Check => [
       assert.deepEqual(rows("SELECT id FROM tokens WHERE run IS NOT NULL AND revoked_at IS NULL"), [])
       // Every turn was in its box, and with one slot one after the other.
       const steps = rows("SELECT state, finish, began_at, said_at FROM steps ORDER BY began_at")
-      assert.ok(steps.every(({ finish, state }) => state === "said" && finish === "stop"), JSON.stringify(steps))
+      assert.ok(
+        steps.every(({ finish, state }) => state === "said" && finish === "stop"),
+        JSON.stringify(steps),
+      )
       const overlaps = steps.filter(({ began_at }, n) => n > 0 && String(began_at) < String(steps[n - 1]!["said_at"]))
       if (slots === 1) assert.deepEqual(overlaps, [])
       assert.equal(git(repository, "show", "stoa:one.txt"), "one\n")

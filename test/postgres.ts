@@ -93,7 +93,8 @@ const ready = (p: ChildProcess) =>
       log = (log + d).slice(-4000)
       if (log.includes("ready to accept connections")) end(done)
       // Whoever asks too early is told so, and that is no failure.
-      if (/FATAL:(?!\s+the database system is)|initdb: error:/.test(log)) end(() => fail(new Error(`postgres did not start: ${log}`)))
+      if (/FATAL:(?!\s+the database system is)|initdb: error:/.test(log))
+        end(() => fail(new Error(`postgres did not start: ${log}`)))
     })
     p.once("exit", () => end(() => fail(new Error(`postgres did not start: ${log}`))))
     const end = (then: () => void) => {

@@ -27,6 +27,7 @@ import { Inbox } from "../runs/waking/Inbox.ts"
 import { Waits } from "../runs/waiting/Waits.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { isMember, Spaces } from "../spaces/Spaces.ts"
+import { lockName } from "../store/database/Locks.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { type Kin, Tree } from "./Tree.ts"
@@ -102,12 +103,17 @@ export class Post extends Context.Service<
           spaces.add({ ...wanted, name: `${wanted.name}-${newId("spc").slice(-8)}` }, house),
         )
 
+      const openedAlone = (kind: string, name: string) => Effect.orDie(lockName(sql, `${kind} space`, name))
+
       const spaceOf: Post["Service"]["spaceOf"] = Effect.fn("Post.spaceOf")(function* (parent) {
         const house = houseViewer(parent)
-        const rows = yield* Effect.orDie(
-          sql<{ space: string }>`SELECT space FROM team_spaces WHERE parent = ${parent.id}`,
+        const known = Effect.map(
+          Effect.orDie(sql<{ space: string }>`SELECT space FROM team_spaces WHERE parent = ${parent.id}`),
+          (rows) => rows[0]?.space,
         )
-        if (rows[0] !== undefined) return yield* Effect.orDie(spaces.get(rows[0].space, house))
+        // Two who write in the same moment, on two houses, open one.
+        const there = (yield* known) ?? (yield* Effect.andThen(openedAlone("team", parent.id), known))
+        if (there !== undefined) return yield* Effect.orDie(spaces.get(there, house))
         const owner = parent.owner === null ? undefined : yield* Effect.option(principals.get(parent.owner))
         const members =
           owner !== undefined && Option.isSome(owner) && owner.value.retiredAt === null ? [owner.value.id] : []
@@ -124,7 +130,10 @@ export class Post extends Context.Service<
           relation === "parent" ? agent : relation === "child" ? self : yield* Effect.orDie(agents.get(self.parent!))
         const space = yield* spaceOf(parent)
         const house = houseViewer(parent)
-        const absent = [self, ...kin.map((one) => one.agent)].filter(({ id }) => !isMember(space, id))
+        // In one order for all: two who let in the same ones in the same moment would wait for each other's rows.
+        const absent = [self, ...kin.map((one) => one.agent)]
+          .filter(({ id }) => !isMember(space, id))
+          .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         for (const one of absent) yield* Effect.orDie(spaces.addMember(space, one, house))
         return absent.length === 0 ? space : yield* Effect.orDie(spaces.get(space.id, house))
       })
@@ -132,7 +141,8 @@ export class Post extends Context.Service<
       const dmOf: Post["Service"]["dmOf"] = Effect.fn("Post.dmOf")(function* (self, person) {
         const house = houseViewer(self)
         // Two have one DM, found by the two of them: anybody could have opened another space of its name.
-        const there = yield* spaces.between(self.id, person)
+        const known = spaces.between(self.id, person)
+        const there = (yield* known) ?? (yield* Effect.andThen(openedAlone("dm", `${self.id} ${person}`), known))
         if (there !== undefined) return yield* Effect.orDie(spaces.get(there, house))
         const name = `dm-${slug(self.name)}-${person.slice(-6)}`
         return yield* Effect.catchTags(opened({ name, kind: "dm", members: [person] }, house), {
@@ -232,8 +242,9 @@ export class Post extends Context.Service<
               detail: "You have no siblings: a broadcast goes to the other children of your parent.",
             })
           const to = siblings.map(({ agent }) => agent.id)
-          if (gathering !== undefined) yield* noRing(self, to)
           const space = yield* meeting(self, siblings)
+          // After it, as a request does: locks are taken in one order.
+          if (gathering !== undefined) yield* noRing(self, to)
           const message = yield* say(self, space, text, "multicast", to, undefined, call.caller.run)
           if (gathering === undefined) return { message, waits: false, recipients: to.length }
           const { needed, seconds } = gathering

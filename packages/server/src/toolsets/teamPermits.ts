@@ -24,7 +24,9 @@ const asked =
 
 export const teamPermits = Effect.gen(function* () {
   const calls = yield* Calls
-  const no = (message: string) => ({ behavior: "deny", message })
+  // As text: Claude Code takes one text from it and nothing else, and reads that as JSON.
+  const answer = (said: Fields): string => JSON.stringify(said)
+  const no = (message: string) => answer({ behavior: "deny", message })
 
   return [
     offered("team", {
@@ -49,7 +51,7 @@ export const teamPermits = Effect.gen(function* () {
         const found = yield* Effect.result(calls.call(request))
         if (found._tag === "Failure") return no("message" in found.failure ? found.failure.message : "It is refused.")
         const { error, input: approved, state } = callFrom(found.success)
-        if (state === "done") return { behavior: "allow", updatedInput: (approved as Fields)["input"] ?? input }
+        if (state === "done") return answer({ behavior: "allow", updatedInput: (approved as Fields)["input"] ?? input })
         return no(error === undefined ? asked : error.message)
       }),
     }),

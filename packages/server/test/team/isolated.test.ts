@@ -21,7 +21,7 @@ describe.skipIf(bwrap === undefined)("programs in a box", () => {
       Effect.gen(function* () {
         const { configFile, folder } = yield* Guest
         const ada = yield* someone()
-        const look = `cat "$STOA_INSTRUCTIONS" >/dev/null && echo turn; touch made && echo made; ls ${folder};
+        const look = `cat "$STOA_INSTRUCTIONS" >/dev/null && echo turn; touch made && echo made; mkdir /tmp/own && echo temp; ls ${folder};
           cat ${configFile} ${folder}/stoa.db /etc/shadow 2>/dev/null | wc -c`
         const bot = yield* programmed({ thinker: shell(look) })
         const space = yield* dm(ada, bot)
@@ -29,7 +29,15 @@ describe.skipIf(bwrap === undefined)("programs in a box", () => {
         const [row] = yield* ended(bot)
         assert.deepInclude(row!, { state: "completed", failure: null })
         const { items } = yield* ask(() => ada.client.spaces.messages(space.id))
-        assert.deepStrictEqual(items.at(-1)!.text.split(/\s+/), ["turn", "made", "homes", "turns", "workspaces", "0"])
+        assert.deepStrictEqual(items.at(-1)!.text.split(/\s+/), [
+          "turn",
+          "made",
+          "temp",
+          "homes",
+          "turns",
+          "workspaces",
+          "0",
+        ])
         assert.isTrue(existsSync(join(folder, "workspaces", bot.id.slice(4), "made")))
       }),
     )

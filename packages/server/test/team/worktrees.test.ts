@@ -281,6 +281,11 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
         const [, second, third] = yield* answersOf(bot, "permit_use")
         assert.deepStrictEqual(second, { behavior: "allow", updatedInput: { command: "make" } })
         assert.strictEqual(third!["behavior"], "deny")
+        // One text and no structure: Claude Code takes nothing else for an answer.
+        for (const { result } of (yield* logOf(bot)).filter(({ tool }) => tool === "permit_use")) {
+          assert.lengthOf(result!.content, 1)
+          assert.isUndefined(result!.structuredContent)
+        }
         // Nobody but a program in its turn has it.
         const plain = yield* outside()
         const { items } = yield* ask(() => plain.client.tools.list())
