@@ -15,6 +15,7 @@ await embed({
     STOA_SECRET_KEY: key,
     STOA_RUNNER: runner,
     STOA_LOG: "none",
+    STOA_PROGRAMS: "unisolated",
     DATABASE_URL: database,
   },
   ready: (url) => {
