@@ -1,12 +1,12 @@
 // `npm run screenshots [folder]`: every screen of the page, from a real house, by day and night, wide and on a phone.
 import { execFileSync } from "node:child_process"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { connect } from "@stoa/sdk"
-import { chromium } from "playwright-core"
+import { connect, type Stoa } from "@stoa/sdk"
+import { chromium, type Page } from "playwright-core"
 import { Home } from "../packages/cli/test/houseProcess.ts"
 import { chromiumPath, installPrograms } from "../test/programs.ts"
-import { screens, sizes } from "../packages/web/test/browser/screens.ts"
+import { inDemo, screens, sizes } from "../packages/web/test/browser/screens.ts"
 import { seed } from "../packages/web/test/browser/seed.ts"
 import { home as root } from "./checks/kit.ts"
 import "./leash.ts"
@@ -16,14 +16,46 @@ mkdirSync(folder, { recursive: true })
 execFileSync(process.execPath, [join(root, "packages/web/build.ts")])
 
 const home = new Home({ STOA_DEMO: "off" })
-const house = await home.start()
+const newcomers = new Home({ STOA_CONFIG: "stoa.config.json" })
+rmSync(newcomers.config)
 installPrograms()
 const browser = await chromium.launch({
   executablePath: chromiumPath(),
   args: ["--no-sandbox", "--disable-gpu"],
   env: { ...(process.env as Record<string, string>), TMPDIR: home.folder },
 })
+const forms = (["light", "dark"] as const).flatMap((colorScheme) =>
+  Object.entries(sizes).map(([size, viewport]) => ({ colorScheme, size, viewport })),
+)
+
+const begun = (page: Page) => page.locator("h1").first().waitFor()
+
+const draw = async (url: string, token: string, list: typeof screens) => {
+  for (const { colorScheme, size, viewport } of forms) {
+    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" })
+    const page = await context.newPage()
+    await page.goto(`${url}/#token=${encodeURIComponent(token)}`)
+    await page.locator("nav[aria-label=Main]").first().waitFor({ state: "attached" })
+    for (const [name, path] of list) {
+      await page.goto(url + path)
+      await begun(page)
+      await page.waitForTimeout(400)
+      await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
+    }
+    await context.close()
+  }
+}
+/** The office has spoken, asked and ended something: then there is something to draw. */
+const isAlive = async (admin: Stoa): Promise<void> => {
+  for (;;) {
+    const open = (await admin.decisions.list({ state: "open" })).items.length
+    if (open > 2) return
+    await new Promise((next) => setTimeout(next, 200))
+  }
+}
+
 try {
+  const house = await home.start()
   const { maya } = await seed({
     admin: () => house.admin,
     as: (token) => connect({ url: house.url, token }),
@@ -33,23 +65,20 @@ try {
       return { id: made.id, name, token }
     },
   })
-  for (const colorScheme of ["light", "dark"] as const)
-    for (const [size, viewport] of Object.entries(sizes)) {
-      const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" })
-      const page = await context.newPage()
-      await page.goto(`${house.url}/#token=${encodeURIComponent(maya.token)}`)
-      await page.locator("nav[aria-label=Main]").first().waitFor({ state: "attached" })
-      for (const [name, path] of screens) {
-        await page.goto(house.url + path)
-        await page.locator("h1").first().waitFor()
-        await page.waitForTimeout(400)
-        await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
-      }
-      await context.close()
-    }
-  console.log(`${screens.length * 4} pictures in ${folder}`)
+  await draw(house.url, maya.token, screens)
+  const office = await newcomers.start()
+  // Somebody has to come before the office opens.
+  const first = await browser.newPage()
+  await first.goto(`${office.url}/#token=${encodeURIComponent(office.token)}`)
+  await begun(first)
+  await isAlive(office.admin)
+  await first.close()
+  const demo = await inDemo(office.admin)
+  await draw(office.url, office.token, demo)
+  console.log(`${(screens.length + demo.length) * forms.length} pictures in ${folder}`)
 } finally {
   await browser.close()
   await home.remove()
+  await newcomers.remove()
 }
 process.exit(0)

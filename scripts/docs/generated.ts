@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { behavioursFile, behavioursPage, describeBehaviours } from "./behaviours.ts"
+import { definitions } from "./definitions.ts"
 import { endpointsFile } from "./endpoints.ts"
 import { referenceOf } from "./reference.ts"
 
@@ -37,7 +38,12 @@ const behaviours = async (root: string): Promise<ReadonlyArray<Page>> =>
 export const generated = async (root: string): Promise<ReadonlyArray<Page>> => {
   const from = "packages/server/src/Settings.ts"
   const file = join(root, from)
-  const pages = [...references(root), ...(await behaviours(root)), ...(await endpointsFile(root))]
+  const pages = [
+    ...references(root),
+    ...(await behaviours(root)),
+    ...(await endpointsFile(root)),
+    ...(await definitions(root)),
+  ]
   if (!existsSync(file) || !/^export (const|function) describeSettings\b/m.test(readFileSync(file, "utf8")))
     return pages
   const { describeSettings } = (await import(pathToFileURL(file).href)) as { describeSettings: () => string }

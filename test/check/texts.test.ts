@@ -1,6 +1,6 @@
 // The checks that read text: each is shown the fault it is there for.
 import { execFileSync } from "node:child_process"
-import { rmSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { judge } from "../../scripts/checks/all.ts"
@@ -13,6 +13,7 @@ import { isAllowed, licences } from "../../scripts/checks/licences.ts"
 import { names } from "../../scripts/checks/names.ts"
 import { secrets, secretsIn } from "../../scripts/checks/secrets.ts"
 import { sizes } from "../../scripts/checks/sizes.ts"
+import { definitionsOf, definitionsPage, definitionsText } from "../../scripts/docs/definitions.ts"
 import { claimsOf, describeBehaviours } from "../../scripts/docs/behaviours.ts"
 import { house } from "./fixture.ts"
 
@@ -105,6 +106,23 @@ export class NameTaken extends Schema.TaggedError<NameTaken>("stoa/NameTaken")(
     expect.stringContaining("store/Rows.ts: no export of it is about Rows"),
     expect.stringContaining("store/utils.ts: a name for anything"),
   ])
+})
+
+it("G-45 the page of definitions is generated from them, so that no count drifts, and no other page counts tools", async () => {
+  const root = join(import.meta.dirname, "../..")
+  const now = await definitionsOf(root)
+  const text = definitionsText(now)
+  expect(readFileSync(join(root, definitionsPage), "utf8")).toBe(text)
+  for (const [set, names] of Object.entries(now.tools)) expect(text).toContain(`**${set}**, ${names.length}: `)
+  // One tool more, and the committed page is no longer the generated one.
+  const { engrams = [] } = now.tools
+  const more = definitionsText({ ...now, tools: { ...now.tools, engrams: [...engrams, "engram_count"] } })
+  expect(more).toContain(`**engrams**, ${engrams.length + 1}: `)
+  expect(more).not.toBe(text)
+  // Whoever counts by hand is wrong one day.
+  const guides = readdirSync(join(root, "docs/user")).map((name) => [name, join(root, "docs/user", name)] as const)
+  const counts = guides.filter(([, path]) => /\b(all|the) \d+ tools\b/i.test(readFileSync(path, "utf8")))
+  expect(counts.map(([name]) => name)).toEqual([])
 })
 
 describe("docs", () => {

@@ -75,8 +75,9 @@ const inSpace = (search: Record<string, unknown>) =>
   some({ at: typeof search["at"] === "number" ? search["at"] : undefined, q: text(search["q"]) })
 
 const Guide = lazyRouteComponent(() => import("./features/first/Guide.tsx"), "Guide")
+const HouseNow = lazyRouteComponent(() => import("./features/first/HouseNow.tsx"), "HouseNow")
 /** Features are strangers: what stands at the head of a space is told to it here. */
-const Space = () => createElement(SpaceScreen, { Head: Guide })
+const Space = () => createElement(SpaceScreen, { Head: Guide, About: HouseNow })
 
 // The screen most people see first is in the first load.
 const space = createRoute({
@@ -178,13 +179,13 @@ const texts = (search: Record<string, unknown>, ...names: ReadonlyArray<string>)
 const tools = createRoute({
   getParentRoute: () => house,
   path: "/tools",
-  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q"),
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in"),
   component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
 })
 const tool = createRoute({
   getParentRoute: () => house,
   path: "/tools/$tool",
-  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q"),
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in"),
   component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
 })
 const servers = createRoute({

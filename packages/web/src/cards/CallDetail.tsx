@@ -1,9 +1,9 @@
 /** A call, opened: input and result side by side, and what let it through. */
 import { Link } from "@tanstack/react-router"
 import type { MessageCall } from "../feed/types.ts"
-import { Copy } from "../parts/Copy.tsx"
-import { JsonView } from "../parts/JsonView.tsx"
-import { span } from "../parts/time.logic.ts"
+import { Copy } from "../parts/text/Copy.tsx"
+import { JsonView } from "../parts/text/JsonView.tsx"
+import { span } from "../parts/figures/time.logic.ts"
 import { errorWords } from "./call.logic.ts"
 import { words } from "./words/en.ts"
 

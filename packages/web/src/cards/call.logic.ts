@@ -1,7 +1,7 @@
 /** A call in one line: what went in, what came out, how it ended. */
 import type { Json, MessageCall } from "../feed/types.ts"
 import { isFields } from "../parts/form/json.logic.ts"
-import { span } from "../parts/time.logic.ts"
+import { span } from "../parts/figures/time.logic.ts"
 import { words } from "./words/en.ts"
 
 type Fields = Readonly<Record<string, Json>>

@@ -1,7 +1,7 @@
 import { Link, useLocation, useRouter } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
 import { useStart } from "../feed/start.ts"
-import { Icon } from "../parts/Icon.tsx"
+import { Icon } from "../parts/signs/Icon.tsx"
 import { words } from "../words/en.ts"
 import { guideOf } from "./guide.logic.ts"
 import { isMine } from "./side.logic.ts"

@@ -1,6 +1,6 @@
 import { live } from "../feed/Feed.ts"
 import { useStore } from "../feed/store.ts"
-import { useNow } from "../parts/Time.tsx"
+import { useNow } from "../parts/figures/Time.tsx"
 import { words } from "../words/en.ts"
 
 const Waiting = ({ until }: { readonly until: number }) => {

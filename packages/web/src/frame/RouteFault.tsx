@@ -1,4 +1,4 @@
-import { FaultPane } from "../parts/Pane.tsx"
+import { FaultPane } from "../parts/panes/Pane.tsx"
 import { words } from "../words/en.ts"
 
 /** An address that leads nowhere, or a screen that failed: said in its place. */

@@ -1,6 +1,6 @@
 import { Link, useLocation } from "@tanstack/react-router"
 import { useStart } from "../feed/start.ts"
-import { Icon } from "../parts/Icon.tsx"
+import { Icon } from "../parts/signs/Icon.tsx"
 import { words } from "../words/en.ts"
 import { isMine } from "./side.logic.ts"
 

@@ -10,6 +10,9 @@ export interface Settings {
   readonly enterSends: boolean
 }
 
+/** Room for a list and what is chosen in it; a phone shows one after the other. */
+export const isWide = (): boolean => matchMedia("(min-width: 48.01rem)").matches
+
 const key = "stoa.settings"
 const usual: Settings = { theme: "system", letters: true, enterSends: true }
 

@@ -252,6 +252,39 @@ it("two people edit one record, and neither text is lost", async () => {
   expect(said).toEqual([])
 }, 90_000)
 
+it("a record is shared with one and made public, seen by them alone, and taken back", async () => {
+  const ulf = await person("Ulf")
+  const ida = await person("Ida")
+  await as(ulf.token).memory.put({ kind: "note", key: "pilot", content: "Nikos, Monday to Friday." })
+  const { page } = await visitor()
+  await signIn(page, ulf.token, "/memory")
+  // Where there is room, the first is shown at once.
+  await page.locator(".memory-text").getByText("Nikos").waitFor()
+  await page.getByRole("button", { name: "Share", exact: true }).click()
+  await page.getByLabel("With whom").selectOption({ label: "Ida" })
+  await clean(page)
+  await page.getByRole("button", { name: "Share it" }).click()
+  await page.getByText("shared with Ida").waitFor()
+
+  const other = await visitor()
+  await signIn(other.page, ida.token, "/memory?owner=Ulf")
+  await other.page.getByRole("link", { name: /pilot/ }).waitFor()
+  await other.page.locator(".memory-text").getByText("Nikos").waitFor()
+  // What is its owner's to do is not drawn for others.
+  expect(await other.page.getByRole("button", { name: "Share", exact: true }).count()).toBe(0)
+
+  await page.getByRole("button", { name: "Share", exact: true }).click()
+  await page.getByRole("button", { name: "Take it back from Ida" }).click()
+  await page.getByText("shared with Ida").waitFor({ state: "detached" })
+  await other.page.reload()
+  await other.page.getByText("Ulf has made nothing public and shared nothing with you.").waitFor()
+  await page.getByRole("button", { name: "Make public" }).click()
+  await page.getByText("public", { exact: true }).waitFor()
+  await other.page.reload()
+  await other.page.locator(".memory-text").getByText("Nikos").waitFor()
+  expect(said).toEqual([])
+}, 60_000)
+
 it("memory is carried out, erased with one's name, and brought in again, on a phone by night too", async () => {
   const ned = await person("Ned")
   const mine = as(ned.token)

@@ -2,9 +2,10 @@
 import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
 import { axeFindings } from "./axe.ts"
+import { inDemo, sizes } from "./screens.ts"
 import { phone, stage } from "./stage.ts"
 
-const { admin, said, signIn, token, visitor } = stage({ demo: true })
+const { admin, said, signIn, token, url, visitor } = stage({ demo: true })
 
 const clean = async (page: Page) => expect(await axeFindings(page)).toEqual([])
 
@@ -21,6 +22,12 @@ it("the guide heads the demo's space, and ticks itself to the last step", { time
   const order = page.locator("section.decision", { hasText: "order" }).first()
   await order.getByRole("button", { name: /^Approve/ }).click({ delay: 600 })
   await page.getByText("Ordered 4 × Coffee").first().waitFor()
+  // Once it was answered the guide is a line, with what is left; it opens again.
+  const left = guide.getByRole("list", { name: "Steps that are left" })
+  await left.getByText("Bring your own agent").waitFor()
+  expect(await left.getByText("Answer the first decision").count()).toBe(0)
+  await clean(page)
+  await guide.getByRole("button", { name: "Show the guide" }).click()
   await step("Answer the first decision").getByRole("img", { name: "done" }).waitFor()
   // A program of one's own introduces itself over MCP.
   const agent = await admin().principals.add({ kind: "agent", name: "mate" })
@@ -45,6 +52,37 @@ it("the guide heads the demo's space, and ticks itself to the last step", { time
   const { steps } = await admin().demo.get()
   expect(steps.map(({ at }) => at !== null)).toEqual([true, true, true, false])
 })
+
+const forms = [
+  { colorScheme: "light", viewport: sizes.desktop },
+  { colorScheme: "dark", viewport: sizes.phone },
+  // 1280 pixels at four times their size.
+  { colorScheme: "light", viewport: { width: 320, height: 640 } },
+] as const
+
+it("every screen where agents live is clean by day and night, wide, on a phone and at 400 %", async () => {
+  const screens = await inDemo(admin())
+  const found = await Promise.all(
+    forms.map(async ({ colorScheme, viewport }) => {
+      const faults: Array<string> = []
+      const { context, page } = await visitor(viewport, { colorScheme })
+      await signIn(page, token())
+      for (const [name, path] of screens) {
+        await page.goto(url() + path)
+        await page.locator("h1").first().waitFor()
+        await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" })
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+        if (wide > viewport.width) faults.push(`${name}: ${wide} pixels wide`)
+        if (viewport.width > 320)
+          for (const fault of await axeFindings(page)) faults.push(`${name} ${viewport.width} ${colorScheme}: ${fault}`)
+      }
+      await context.close()
+      return faults
+    }),
+  )
+  expect(found.flat()).toEqual([])
+  expect(said).toEqual([])
+}, 120_000)
 
 it("on a phone it is folded, says what goes, asks once, and takes the demo away", { timeout: 120_000 }, async () => {
   const { page } = await visitor(phone, { hasTouch: true })

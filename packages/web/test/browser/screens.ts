@@ -1,3 +1,5 @@
+import type { Stoa } from "@stoa/sdk"
+
 /** Every screen there is, by its address; drawn by `npm run screenshots`, and looked at by axe in the tests. */
 export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["space", "/s/harbour"],
@@ -17,11 +19,26 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["servers-add", "/servers/add"],
   ["connect", "/connect/claude-code"],
   ["why", "/why?principal=scout&action=execute&resource=tools/send_mail"],
+  ["overview", "/overview"],
   ["people", "/people?who=Jonas"],
   ["search", "/search?q=Meltemi"],
   ["me", "/me"],
   ["house", "/house"],
 ]
+
+/** Screens that show more where agents live: those of a new house, with its demo at work. */
+export const inDemo = async (admin: Stoa): Promise<ReadonlyArray<readonly [name: string, path: string]>> => {
+  const { items } = await admin.runs.list({ limit: 100 })
+  const most = items.toSorted((one, other) => other.step - one.step)[0]
+  return [
+    ["first", "/s/office"],
+    ["run", `/runs/${most?.id ?? ""}`],
+    ["agents-demo", "/agents"],
+    ["memory-demo", "/memory?owner=planner"],
+    ["servers-demo", "/servers"],
+    ["overview-demo", "/overview"],
+  ]
+}
 
 export interface PaneCase {
   readonly path: string

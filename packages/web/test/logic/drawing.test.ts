@@ -7,7 +7,7 @@ import { fitting } from "../../src/features/search/search.logic.ts"
 import { factsOf } from "../../src/features/servers/held.logic.ts"
 import { isOpenApi } from "../../src/features/servers/pasted.logic.ts"
 import type { MessageCall } from "../../src/feed/types.ts"
-import { diffOf } from "../../src/parts/diff.logic.ts"
+import { diffOf } from "../../src/parts/text/diff.logic.ts"
 import { drawn, faultsOf, initial, parsed } from "../../src/parts/form/form.logic.ts"
 
 describe("a form", () => {

@@ -1,7 +1,7 @@
 /** Message text: what it becomes, and that no text holds up whoever opens its space. */
 import { expect, it } from "vitest"
 import { safeNext } from "../../src/features/door/link.logic.ts"
-import { piecesOf, safeHref, tokensOf } from "../../src/parts/markdown.logic.ts"
+import { piecesOf, safeHref, tokensOf } from "../../src/parts/text/markdown.logic.ts"
 
 const names = Array.from({ length: 10 }, (_, at) => `name${at}`)
 

@@ -5,7 +5,7 @@ import type { Decision, Json } from "../../feed/types.ts"
 import { type Fault, faultsOf, initial, type JsonSchema } from "../../parts/form/form.logic.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
-import { Icon } from "../../parts/Icon.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { hostOf } from "./decision.logic.ts"
 import { words } from "./words/en.ts"
 

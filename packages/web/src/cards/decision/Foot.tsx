@@ -1,7 +1,7 @@
 /** Who may answer, what happens without an answer and when, and why it is asked. */
 import type { Decision } from "../../feed/types.ts"
-import { millisUntil, when } from "../../parts/time.logic.ts"
-import { useNow } from "../../parts/Time.tsx"
+import { millisUntil, when } from "../../parts/figures/time.logic.ts"
+import { useNow } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
 export interface FootProps {

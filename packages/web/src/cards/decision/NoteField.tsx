@@ -1,6 +1,6 @@
 /** What the asker reads with the answer. */
 import type { Decision } from "../../feed/types.ts"
-import { InputField } from "../../parts/Field.tsx"
+import { InputField } from "../../parts/form/Field.tsx"
 import { words } from "./words/en.ts"
 
 export interface NoteFieldProps {

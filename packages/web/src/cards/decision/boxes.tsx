@@ -2,7 +2,7 @@
 import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import type { Decision } from "../../feed/types.ts"
-import { Icon } from "../../parts/Icon.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { noted, NoteField } from "./NoteField.tsx"
 import { words } from "./words/en.ts"
 

@@ -57,6 +57,18 @@ export const textOf = (value: Json): string => {
   return JSON.stringify(value, null, typeof value === "object" ? 2 : 0)
 }
 
+const mostNames = 20
+
+/** A short list of short texts, each to be drawn in a frame of its own: so no two lists look the same either. */
+export const namesIn = (value: Json): ReadonlyArray<string> | undefined => {
+  if (!Array.isArray(value) || value.length === 0 || value.length > mostNames) return undefined
+  const plain = value.filter(
+    (one): one is string =>
+      typeof one === "string" && one.length <= 80 && !isAmbiguous(one) && !/\s{2}|[\r\n]/.test(one),
+  )
+  return plain.length === value.length ? plain : undefined
+}
+
 /** What is shown at first, and how much is not. */
 export const cut = (
   text: string,

@@ -1,7 +1,7 @@
 /** A result as a card of its own. It gets the call and never fetches. */
 import { lazy, Suspense } from "react"
 import type { Json, MessageCall } from "../../feed/types.ts"
-import { Icon } from "../../parts/Icon.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { type CardKind, type Fields, imageIn, placesIn, seriesIn, valueOf } from "./kinds.logic.ts"
 import { MapCard } from "./MapCard.tsx"
 import { ProductCard } from "./ProductCard.tsx"

@@ -5,11 +5,12 @@ import { useState } from "react"
 import { useLiveRuns, useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/Face.tsx"
-import { Icon } from "../../parts/Icon.tsx"
-import { money } from "../../parts/money.logic.ts"
-import { EmptyPane } from "../../parts/Pane.tsx"
-import { ClockTime } from "../../parts/Time.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { isWide } from "../../parts/settings.ts"
+import { money } from "../../parts/figures/money.logic.ts"
+import { EmptyPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { ClockTime } from "../../parts/figures/Time.tsx"
 import { AgentDetail } from "./AgentDetail.tsx"
 import { doingOf, fitting, gistOfPersona, isPaused, looks, shareOf } from "./agents.logic.ts"
 import { TeamTree } from "./TeamTree.tsx"
@@ -111,11 +112,14 @@ export const AgentsScreen = () => {
   const { me } = useStart()
   const navigate = useNavigate()
   const [text, filter] = useState("")
-  const all = usePeople().filter(({ kind }) => kind === "agent")
+  const people = usePeople()
+  const all = people.filter(({ kind }) => kind === "agent")
   const agents = fitting(all, text)
   const makes = open === true
   const admin = me.roles.includes("admin")
   const aside = makes || name !== undefined
+  // Where there is room for both, the first is shown at once.
+  const shown = name ?? (isWide() ? agents[0]?.name : undefined)
   return (
     <>
       <Bar title={words.title} {...(aside ? { up: "/agents" } : {})}>
@@ -142,10 +146,12 @@ export const AgentsScreen = () => {
       </Bar>
       <div className="split list-first agents-split" data-aside={aside}>
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
-          {agents.length === 0 ? (
+          {people.length === 0 ? (
+            <LoadingPane lines={6} />
+          ) : agents.length === 0 ? (
             <EmptyPane>{text === "" ? words.none : words.noneFit}</EmptyPane>
           ) : (
-            <AgentList agents={agents} {...(name === undefined ? {} : { current: name })} />
+            <AgentList agents={agents} {...(shown === undefined ? {} : { current: shown })} />
           )}
           <div className="agents-under stack">
             <Paused agents={all} />
@@ -155,12 +161,12 @@ export const AgentsScreen = () => {
         </div>
         {makes ? (
           <NewAgent />
-        ) : name === undefined ? (
+        ) : shown === undefined ? (
           <aside className="not-phone scroll" aria-label={words.title}>
             <EmptyPane>{words.choose}</EmptyPane>
           </aside>
         ) : (
-          <AgentDetail key={name} name={name} />
+          <AgentDetail key={shown} name={shown} />
         )}
       </div>
     </>

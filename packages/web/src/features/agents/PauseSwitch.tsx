@@ -1,7 +1,7 @@
 /** The kill switch: off is a pause, with a reason; on lifts it. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { pausesChanged, usePauses } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 

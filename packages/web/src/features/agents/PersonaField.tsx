@@ -1,6 +1,6 @@
 /** Who an agent is, in its own words: the same field for a new one and for one that is here. */
 import type { ComponentProps } from "react"
-import { TextField } from "../../parts/Field.tsx"
+import { TextField } from "../../parts/form/Field.tsx"
 import { words } from "./words/en.ts"
 
 type Props = Omit<ComponentProps<typeof TextField>, "label" | "hint" | "rows" | "maxLength">

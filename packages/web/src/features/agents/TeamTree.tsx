@@ -1,8 +1,8 @@
 /** Who works for whom, with what lies in each inbox and how many of its runs work at once. */
 import { Link } from "@tanstack/react-router"
 import { useLiveRuns, usePeople } from "../../feed/start.ts"
-import { Face } from "../../parts/Face.tsx"
-import { Icon } from "../../parts/Icon.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { inTrees, looks } from "./agents.logic.ts"
 import { useProfiles, useTree } from "./useAgents.ts"
 import { words } from "./words/en.ts"

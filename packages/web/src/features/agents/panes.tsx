@@ -1,9 +1,9 @@
 /** What an agent has and did: its tools and why, its runs, what it remembers. */
 import { Link } from "@tanstack/react-router"
-import { Icon } from "../../parts/Icon.tsx"
-import { money } from "../../parts/money.logic.ts"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
-import { AgoTime } from "../../parts/Time.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { money } from "../../parts/figures/money.logic.ts"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { AgoTime } from "../../parts/figures/Time.tsx"
 import { useMemoryOf, useRunsOf, useTools } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 

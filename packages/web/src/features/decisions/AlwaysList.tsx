@@ -4,8 +4,8 @@ import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useNames } from "../../feed/start.ts"
 import type { Approval } from "../../feed/types.ts"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
-import { AgoTime } from "../../parts/Time.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { AgoTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
 const One = ({ approval, fail }: { readonly approval: Approval; readonly fail: (error: unknown) => void }) => {

@@ -5,9 +5,9 @@ import { useId, useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
-import { Icon } from "../../parts/Icon.tsx"
-import { money } from "../../parts/money.logic.ts"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { money } from "../../parts/figures/money.logic.ts"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import "./First.css"
 import { countOf, type Demo, goesWith, takenOf } from "./first.logic.ts"
 import { words } from "./words/en.ts"
@@ -19,14 +19,12 @@ const Act = ({ step }: { readonly step: Demo["steps"][number]["step"] }) => {
   if (step === "decided" && decisions[0] !== undefined)
     return (
       <Link className="button tiny" to="/decisions">
-        <Icon name="arrow-down" small />
         {words.goThere}
       </Link>
     )
   if (step === "connected")
     return (
       <Link className="button tiny" to="/connect">
-        <Icon name="plug" small />
         {words.connect}
       </Link>
     )
@@ -96,12 +94,12 @@ const Remove = ({ demo, fail }: { readonly demo: Demo; readonly fail: (error: un
   }
   if (!asks)
     return (
-      <button type="button" className="button plain tiny" onClick={() => ask(true)}>
+      <button type="button" className="button plain tiny push" onClick={() => ask(true)}>
         {words.remove}
       </button>
     )
   return (
-    <div className="note stack" data-tone="bad">
+    <div className="note stack first-sure" data-tone="bad">
       <p>{words.removeSure(goesWith(demo))}</p>
       <p className="line">
         <button type="button" className="button tiny no" disabled={works} onClick={() => void remove()}>
@@ -121,26 +119,49 @@ const sentenceOf = (demo: Demo): string => {
   return words.thinking(demo.model, money(demo.budget.spent), money(demo.budget.perDay))
 }
 
+/** What is left of it, in a line: enough once somebody has begun, or where there is little room. */
+const Left = ({ demo }: { readonly demo: Demo }) => {
+  const left = demo.steps.filter(({ at }) => at === null)
+  if (left.length === 0) return null
+  return (
+    <ul className="first-left" aria-label={words.left}>
+      {left.map(({ step }) => (
+        <li key={step} className="line small">
+          <span className="first-tick" role="img" aria-label={words.open} />
+          <span>{words.steps[step].name}</span>
+          <Act step={step} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Nobody has to put it away: after the first answer, and on a small window, it is a line. */
+const startsOpen = (demo: Demo): boolean =>
+  takenOf(demo) < 2 && matchMedia("(min-width: 48rem) and (min-height: 44rem)").matches
+
 /** For whoever rules the house; nobody else is asked to do these things. */
 export const Guide = () => {
   const { me } = useStart()
   const rules = me.roles.includes("admin")
   const { data: demo } = useQuery({ queryKey: key, queryFn: () => house.demo.get(), enabled: rules, retry: false })
-  const [open, show] = useState(() => matchMedia("(min-width: 48rem)").matches)
+  const [chosen, choose] = useState<boolean>()
   const [fault, fail] = useState<unknown>()
   const id = useId()
   if (demo === undefined || !rules) return null
+  const open = chosen ?? (demo.state === "on" ? startsOpen(demo) : true)
   return (
-    <section className="first-guide" aria-labelledby={id}>
-      <div className="line">
+    <section className="first-guide" aria-labelledby={id} data-open={open}>
+      <div className="line wrap first-head">
         <h2 id={id}>{demo.state === "on" ? words.alive : words.empty}</h2>
         <span className="small faint">{words.taken(takenOf(demo), demo.steps.length)}</span>
+        {open && demo.state === "on" ? <Remove demo={demo} fail={fail} /> : null}
         <button
           type="button"
-          className="button plain icon push"
+          className={open && demo.state === "on" ? "button plain icon" : "button plain icon push"}
           aria-expanded={open}
           aria-label={open ? words.hide : words.show}
-          onClick={() => show(!open)}
+          onClick={() => choose(!open)}
         >
           <Icon name={open ? "chevron-down" : "chevron-right"} small />
         </button>
@@ -149,15 +170,12 @@ export const Guide = () => {
         <>
           <p className="soft">{sentenceOf(demo)}</p>
           <Steps demo={demo} />
-          {demo.state === "on" ? (
-            <div className="first-foot">
-              <Thinking key={demo.model} demo={demo} fail={fail} />
-              <Remove demo={demo} fail={fail} />
-            </div>
-          ) : null}
+          {demo.state === "on" ? <Thinking key={demo.model} demo={demo} fail={fail} /> : null}
           {fault === undefined ? null : <FaultPane error={fault} />}
         </>
-      ) : null}
+      ) : (
+        <Left demo={demo} />
+      )}
     </section>
   )
 }

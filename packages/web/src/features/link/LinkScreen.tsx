@@ -3,7 +3,7 @@ import type { NewAnswer } from "@stoa/contract"
 import { useState } from "react"
 import { DecisionCard } from "../../cards/decision/DecisionCard.tsx"
 import type { Decision } from "../../feed/types.ts"
-import { Mark } from "../../parts/Mark.tsx"
+import { Mark } from "../../parts/signs/Mark.tsx"
 import { words } from "./words/en.ts"
 
 export interface LinkAnswer {

@@ -4,7 +4,7 @@ import { house } from "../../feed/house.ts"
 import { forget, useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/Face.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
 import { choose, settings, type Theme } from "../../parts/settings.ts"
 import { words } from "./words/en.ts"
 
@@ -39,7 +39,7 @@ export const MeScreen = () => {
             </button>
           </section>
           <fieldset className="stack">
-            <legend className="label">{words.theme}</legend>
+            <legend className="label me-legend">{words.theme}</legend>
             {themes.map(([theme, name]) => (
               <label key={theme} className="line">
                 <input type="radio" name="theme" checked={chosen.theme === theme} onChange={() => choose({ theme })} />
@@ -48,7 +48,7 @@ export const MeScreen = () => {
             ))}
           </fieldset>
           <fieldset className="stack">
-            <legend className="label">{words.keys}</legend>
+            <legend className="label me-legend">{words.keys}</legend>
             <label className="line">
               <input
                 type="checkbox"

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { placesFor } from "../../frame/places.ts"
-import { Icon } from "../../parts/Icon.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { words } from "./words/en.ts"
 
 export const PlacesScreen = () => {

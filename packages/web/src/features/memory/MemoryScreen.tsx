@@ -6,10 +6,12 @@ import { later } from "../../feed/clock.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Icon } from "../../parts/Icon.tsx"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { isWide } from "../../parts/settings.ts"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { Keeping } from "./Keeping.tsx"
-import { firstLine, groupsOf, iconOf, whyOf } from "./memory.logic.ts"
+import { firstLine, groupsOf, iconOf, inOrder, whyOf } from "./memory.logic.ts"
 import { NewRecord } from "./NewRecord.tsx"
 import { RecordView } from "./RecordView.tsx"
 import { useRecords } from "./useMemory.ts"
@@ -52,6 +54,7 @@ const Line = ({
 const Records = ({ current, held }: { readonly held: Held; readonly current: string | undefined }) => {
   const { data, error, fetchNextPage, hasNextPage, isPending, refetch } = useRecords(held)
   const all = data?.pages.flatMap(({ items }) => items) ?? []
+  const agents = usePeople().filter(({ kind, retiredAt }) => kind === "agent" && retiredAt === null)
   const line = (record: MemoryRecord) => (
     <Line key={record.id} record={record} held={held} current={record.id === current} />
   )
@@ -59,7 +62,20 @@ const Records = ({ current, held }: { readonly held: Held; readonly current: str
   if (error !== null) return <FaultPane error={error} again={() => void refetch()} />
   if (all.length === 0)
     return (
-      <EmptyPane>
+      <EmptyPane
+        action={
+          held.q === undefined && held.owner === undefined && agents.length > 0 ? (
+            <div className="line wrap memory-whose">
+              {agents.map(({ id, name }) => (
+                <Link key={id} className="button" to="/memory" search={{ owner: name }}>
+                  <Face name={name} kind="agent" size="s" />
+                  {words.of(name)}
+                </Link>
+              ))}
+            </div>
+          ) : undefined
+        }
+      >
         {held.q !== undefined ? words.noneFound : held.owner === undefined ? words.none : words.noneOf(held.owner)}
       </EmptyPane>
     )
@@ -130,6 +146,9 @@ export const MemoryScreen = () => {
   const toggle = (what: "new" | "keep") =>
     void navigate({ to: "/memory", search: open === what ? held : { ...held, open: what } })
   const aside = id !== undefined || open !== undefined
+  // Where there is room for both, the first is read at once.
+  const first = useRecords(held).data?.pages[0]?.items
+  const shown = id ?? (open === undefined && isWide() ? inOrder(first ?? [])[0]?.id : undefined)
   return (
     <>
       <Bar title={words.title} {...(aside ? { up: "/memory" } : {})}>
@@ -168,10 +187,10 @@ export const MemoryScreen = () => {
       </Bar>
       <div className="split list-first memory-split">
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
-          <Records held={held} current={id} />
+          <Records held={held} current={shown} />
         </div>
-        {id !== undefined ? (
-          <RecordView key={id} id={id} />
+        {shown !== undefined ? (
+          <RecordView key={shown} id={shown} />
         ) : (
           <div className={`scroll ${aside ? "" : "not-phone"}`}>
             {open === "new" ? <NewRecord /> : null}

@@ -2,8 +2,8 @@
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Field, InputField } from "../../parts/Field.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { Field, InputField } from "../../parts/form/Field.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { memoryChanged } from "./useMemory.ts"
 import { words } from "./words/en.ts"
 

@@ -1,16 +1,17 @@
 /** One record: its text, where it comes from, what each version changed, and the way back. */
+import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord, MemoryVersion } from "../../feed/types.ts"
-import { Diff } from "../../parts/Diff.tsx"
-import { Face } from "../../parts/Face.tsx"
-import { Icon } from "../../parts/Icon.tsx"
-import { counted } from "../../parts/money.logic.ts"
-import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
-import { Text } from "../../parts/Text.tsx"
-import { AgoTime } from "../../parts/Time.tsx"
+import { Diff } from "../../parts/text/Diff.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { counted } from "../../parts/figures/money.logic.ts"
+import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { Text } from "../../parts/text/Text.tsx"
+import { AgoTime } from "../../parts/figures/Time.tsx"
 import { Acts } from "./Acts.tsx"
 import { Editor } from "./Editor.tsx"
 import { firstLine, groupOf } from "./memory.logic.ts"
@@ -36,6 +37,27 @@ const Facts = ({ mine, record }: { readonly record: MemoryRecord; readonly mine:
   )
 }
 
+/** The call that wrote it, by the name of its tool, and the way to the run it belongs to. */
+const FromCall = ({ call }: { readonly call: string }) => {
+  const { data } = useQuery({ queryKey: ["calls", call], queryFn: () => house.calls.get(call), retry: false })
+  if (data === undefined) return ` ${words.wroteCall}`
+  return (
+    <>
+      {" "}
+      {words.wroteWith} <code>{data.tool}</code>
+      {data.run === undefined ? null : (
+        <>
+          {" "}
+          {words.wroteIn}{" "}
+          <Link to="/runs/$run" params={{ run: data.run.id }}>
+            {words.aRun}
+          </Link>
+        </>
+      )}
+    </>
+  )
+}
+
 const Origin = ({ version }: { readonly version: MemoryVersion }) => {
   const names = useNames()
   const { call, message, principal } = version.origin
@@ -44,8 +66,7 @@ const Origin = ({ version }: { readonly version: MemoryVersion }) => {
       <Icon name="link" small />
       <span>
         {words.wroteBy(names(principal))}, <AgoTime at={version.at} />
-        {call === null ? "" : ` ${words.wroteCall} `}
-        {call === null ? null : <code>{`${call.slice(0, 12)}…`}</code>}
+        {call === null ? null : <FromCall call={call} />}
         {message === null ? "" : ` ${words.wroteMessage}`}.
       </span>
     </p>

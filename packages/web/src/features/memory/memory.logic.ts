@@ -30,6 +30,10 @@ export const groupsOf = (
     .map((group) => ({ group, records: records.filter((one) => groupOf(one) === group) }))
     .filter((one) => one.records.length > 0)
 
+/** As the list shows them. */
+export const inOrder = (records: ReadonlyArray<MemoryRecord>): ReadonlyArray<MemoryRecord> =>
+  groupsOf(records).flatMap((one) => one.records)
+
 /** In words: what of the question stands in it, near it, or in its name. */
 export const whyOf = ({ match }: Pick<MemoryRecord, "match">): string => {
   if (match === undefined) return ""

@@ -1,9 +1,9 @@
 /** What agents cost against their budgets, and what the house is. */
 import { Link } from "@tanstack/react-router"
-import { millisUntil, span as length } from "../../parts/time.logic.ts"
-import { Face } from "../../parts/Face.tsx"
-import { money } from "../../parts/money.logic.ts"
-import { AgoTime, useNow } from "../../parts/Time.tsx"
+import { millisUntil, span as length } from "../../parts/figures/time.logic.ts"
+import { Face } from "../../parts/signs/Face.tsx"
+import { money } from "../../parts/figures/money.logic.ts"
+import { AgoTime, useNow } from "../../parts/figures/Time.tsx"
 import { partOf } from "./overview.logic.ts"
 import type { Figures } from "./useFigures.ts"
 import { words } from "./words/en.ts"

@@ -1,7 +1,7 @@
 /** A picture with a sentence as its name, and the same as a table for whoever wants the numbers. */
 import type { ReactNode } from "react"
 import { moment } from "../../feed/clock.ts"
-import { clockOf, fullTime } from "../../parts/time.logic.ts"
+import { clockOf, fullTime } from "../../parts/figures/time.logic.ts"
 import { areaOf, barsOf, lineOf, momentOf, ticksOf } from "./overview.logic.ts"
 import { words } from "./words/en.ts"
 

@@ -2,8 +2,8 @@
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/Icon.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { type Figures, figuresChanged, saveBackup } from "./useFigures.ts"
 import { words } from "./words/en.ts"
 

@@ -1,8 +1,8 @@
 /** The kill switch of the house. It asks for a reason, and everybody reads it. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/Icon.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { pausesChanged } from "./useFigures.ts"
 import { words } from "./words/en.ts"
 

@@ -1,6 +1,6 @@
 /** Five figures, each with a small line of how it has been. */
-import { counted, money } from "../../parts/money.logic.ts"
-import { span as length } from "../../parts/time.logic.ts"
+import { counted, money } from "../../parts/figures/money.logic.ts"
+import { span as length } from "../../parts/figures/time.logic.ts"
 import { Spark } from "./Charts.tsx"
 import { added, running, type SpanName, sum } from "./overview.logic.ts"
 import type { Figures } from "./useFigures.ts"

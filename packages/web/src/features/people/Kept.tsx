@@ -1,7 +1,7 @@
 /** Something a principal holds, one line each, and the way to take it back: tokens, grants, what was lent. */
 import { useMutation, type UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
-import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
 
 interface Held {
@@ -29,34 +29,38 @@ export const isWaiting = (answer: unknown): boolean =>
 export const Kept = ({ children, found, held, none, revoke, title }: KeptProps) => {
   const revoked = useMutation({ mutationFn: revoke })
   return (
-    <section className="stack" aria-label={title}>
-      <h3>{title}</h3>
-      {found.isPending ? <LoadingPane lines={2} /> : null}
-      {found.error === null ? null : <FaultPane error={found.error} again={() => void found.refetch()} />}
-      {held?.length === 0 ? <p className="faint">{none}</p> : null}
-      <ul className="stack">
-        {held?.map(({ fixed, id, line, name }) => (
-          <li key={id} className="line wrap">
-            {line}
-            {fixed === undefined ? (
-              <button
-                type="button"
-                className="button tiny push"
-                aria-label={words.revokeOne(name)}
-                disabled={revoked.isPending}
-                onClick={() => revoked.mutate(id)}
-              >
-                {words.revoke}
-              </button>
-            ) : (
-              <span className="push faint small">{fixed}</span>
-            )}
-          </li>
-        ))}
-      </ul>
-      {revoked.error === null ? null : <FaultPane error={revoked.error} />}
-      {isWaiting(revoked.data) ? <p role="status">{words.second}</p> : null}
-      {children}
+    <section className="card" aria-label={title}>
+      <header>
+        <h3>{title}</h3>
+      </header>
+      <div className="in stack">
+        {found.isPending ? <LoadingPane lines={2} /> : null}
+        {found.error === null ? null : <FaultPane error={found.error} again={() => void found.refetch()} />}
+        {held?.length === 0 ? <p className="faint">{none}</p> : null}
+        <ul className="stack">
+          {held?.map(({ fixed, id, line, name }) => (
+            <li key={id} className="line wrap">
+              {line}
+              {fixed === undefined ? (
+                <button
+                  type="button"
+                  className="button tiny push"
+                  aria-label={words.revokeOne(name)}
+                  disabled={revoked.isPending}
+                  onClick={() => revoked.mutate(id)}
+                >
+                  {words.revoke}
+                </button>
+              ) : (
+                <span className="push faint small">{fixed}</span>
+              )}
+            </li>
+          ))}
+        </ul>
+        {revoked.error === null ? null : <FaultPane error={revoked.error} />}
+        {isWaiting(revoked.data) ? <p role="status">{words.second}</p> : null}
+        {children}
+      </div>
     </section>
   )
 }

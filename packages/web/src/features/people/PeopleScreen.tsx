@@ -1,5 +1,6 @@
 /** Who is here: people, agents and services, with their tokens and what they were given. */
-import "../../parts/Pick.css"
+import "../../parts/panes/Pick.css"
+import "./People.css"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
@@ -7,8 +8,9 @@ import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/Face.tsx"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { isWide } from "../../parts/settings.ts"
+import { Face } from "../../parts/signs/Face.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { PrincipalDetail } from "./PrincipalDetail.tsx"
 import { words } from "./words/en.ts"
 
@@ -33,9 +35,9 @@ const Add = ({ onMade }: { readonly onMade: (name: string) => void }) => {
         made.mutate()
       }}
     >
-      <div className="line wrap">
+      <div className="line">
         <input
-          className="input"
+          className="input grow"
           aria-label={words.name}
           placeholder={words.name}
           required
@@ -43,7 +45,7 @@ const Add = ({ onMade }: { readonly onMade: (name: string) => void }) => {
           onChange={(event) => setName(event.target.value)}
         />
         <select
-          className="input"
+          className="input people-kind"
           aria-label={words.kind}
           value={kind}
           onChange={(event) => setKind(event.target.value as (typeof kinds)[number])}
@@ -71,7 +73,8 @@ export const PeopleScreen = () => {
   const choose = (who: string | undefined) => void navigate({ to: "/people", search: who === undefined ? {} : { who } })
   const people = useQuery({ queryKey: [...keys.people, "all"], queryFn: () => house.principals.list({ limit: 100 }) })
   const items = people.data?.items ?? []
-  const who = items.find(({ name }) => name === chosen)
+  // Where there is room for both, the first is shown at once.
+  const who = items.find(({ name }) => name === chosen) ?? (chosen === undefined && isWide() ? items[0] : undefined)
   return (
     <>
       <Bar title={words.title} up={chosen === undefined ? "/house" : "/people"} />
@@ -86,16 +89,16 @@ export const PeopleScreen = () => {
               {items.map((one) => (
                 <li key={one.id}>
                   <Link
-                    className="pick flat"
+                    className="pick"
                     to="/people"
                     search={{ who: one.name }}
-                    aria-current={one.name === chosen ? "true" : undefined}
+                    aria-current={one === who ? "true" : undefined}
                   >
-                    <span className="line">
-                      <Face name={one.name} kind={one.kind} size="s" />
-                      <b className="cut">{one.name}</b>
+                    <Face name={one.name} kind={one.kind} size="s" />
+                    <b className="cut">{one.name}</b>
+                    <span className="sub">
+                      {words.kinds[one.kind]} · {one.roles.join(", ")}
                     </span>
-                    <span className="sub">{one.roles.join(", ")}</span>
                   </Link>
                 </li>
               ))}

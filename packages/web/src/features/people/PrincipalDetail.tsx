@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
-import { AskOnce } from "../../parts/AskOnce.tsx"
-import { Face } from "../../parts/Face.tsx"
+import { AskOnce } from "../../parts/panes/AskOnce.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
 import { Grants, Lent } from "./rights.tsx"
 import { Roles } from "./Roles.tsx"
 import { Tokens } from "./Tokens.tsx"
@@ -22,26 +22,27 @@ export interface PrincipalDetailProps {
 }
 
 export const PrincipalDetail = ({ admin, onGone, who }: PrincipalDetailProps) => (
-  <div className="page stack wide-gap">
-    <h2 className="line">
-      <Face name={who.name} kind={who.kind} />
-      {who.name}
-    </h2>
-    <dl className="kv">
-      <dt>{words.kind}</dt>
-      <dd>{words.kinds[who.kind]}</dd>
-      <dt>{words.roles}</dt>
-      <dd>{who.roles.join(", ")}</dd>
-      <dt>{words.toolsets}</dt>
-      <dd>{who.toolsets.join(", ")}</dd>
-    </dl>
+  <div className="page narrow stack people-one">
+    <div className="line">
+      <Face name={who.name} kind={who.kind} size="l" />
+      <div className="stack tight">
+        <h2 className="lead">{who.name}</h2>
+        <p className="small faint">
+          {words.kinds[who.kind]} · {who.roles.join(", ")} · {words.toolsets} {who.toolsets.join(", ")}
+        </p>
+      </div>
+      {admin ? (
+        <Link
+          className="button push"
+          to="/why"
+          search={{ principal: who.name, action: "execute", resource: "tools/*" }}
+        >
+          {words.why}
+        </Link>
+      ) : null}
+    </div>
     {admin ? (
       <>
-        <p>
-          <Link to="/why" search={{ principal: who.name, action: "execute", resource: "tools/*" }}>
-            {words.why}
-          </Link>
-        </p>
         <Roles key={who.roles.join(" ")} who={who} />
         <Tokens who={who} />
         <Grants who={who} />

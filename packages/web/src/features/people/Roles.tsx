@@ -4,7 +4,7 @@ import { useState } from "react"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { isWaiting } from "./Kept.tsx"
 import { words } from "./words/en.ts"
 
@@ -24,38 +24,42 @@ export const Roles = ({ who }: { readonly who: Principal }) => {
   const same = chosen.length === who.roles.length && chosen.every((one) => who.roles.includes(one))
   return (
     <form
-      className="stack"
+      className="card"
       onSubmit={(event) => {
         event.preventDefault()
         saved.mutate()
       }}
     >
-      <fieldset className="field">
-        <legend className="name">{words.roles}</legend>
-        <span className="line wrap">
-          {[...all, ...who.roles.filter((one) => !all.includes(one))].map((one) => (
-            <label key={one} className="line">
-              <input
-                type="checkbox"
-                checked={chosen.includes(one)}
-                onChange={({ target }) =>
-                  choose(target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))
-                }
-              />
-              {one}
-            </label>
-          ))}
-        </span>
-      </fieldset>
-      {same ? null : (
-        <p>
-          <button type="submit" className="button main-act tiny" disabled={saved.isPending || chosen.length === 0}>
-            {words.saveRoles}
-          </button>
-        </p>
-      )}
-      {saved.error === null ? null : <FaultPane error={saved.error} />}
-      {isWaiting(saved.data) ? <p role="status">{words.second}</p> : null}
+      <header>
+        <h3 id="people-roles">{words.roles}</h3>
+      </header>
+      <div className="in stack">
+        <fieldset className="field" aria-labelledby="people-roles">
+          <span className="line wrap people-roles">
+            {[...all, ...who.roles.filter((one) => !all.includes(one))].map((one) => (
+              <label key={one} className="line">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(one)}
+                  onChange={({ target }) =>
+                    choose(target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))
+                  }
+                />
+                {one}
+              </label>
+            ))}
+          </span>
+        </fieldset>
+        {same ? null : (
+          <p>
+            <button type="submit" className="button main-act tiny" disabled={saved.isPending || chosen.length === 0}>
+              {words.saveRoles}
+            </button>
+          </p>
+        )}
+        {saved.error === null ? null : <FaultPane error={saved.error} />}
+        {isWaiting(saved.data) ? <p role="status">{words.second}</p> : null}
+      </div>
     </form>
   )
 }

@@ -2,8 +2,8 @@
 import { useMutation } from "@tanstack/react-query"
 import { useId, useState, type FormEvent } from "react"
 import { moment, now } from "../../feed/clock.ts"
-import { InputField, SelectField } from "../../parts/Field.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
+import { InputField, SelectField } from "../../parts/form/Field.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { isWaiting } from "./Kept.tsx"
 import { words } from "./words/en.ts"
 

@@ -3,11 +3,14 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
-import { Copy } from "../../parts/Copy.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
-import { AgoTime } from "../../parts/Time.tsx"
+import { Copy } from "../../parts/text/Copy.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { AgoTime } from "../../parts/figures/Time.tsx"
 import { Kept } from "./Kept.tsx"
 import { words } from "./words/en.ts"
+
+/** Enough to tell it from others. */
+const middle = (id: string): string => `${id.slice(0, 8)}…${id.slice(-6)}`
 
 const changed = () => cache.invalidateQueries({ queryKey: ["tokens"] })
 
@@ -31,7 +34,7 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
         name: label ?? id,
         line: (
           <>
-            <code>{label ?? id}</code>
+            {label === undefined || label === null ? <code title={id}>{middle(id)}</code> : <span>{label}</span>}
             <span className="faint small">
               {lastUsedAt === null || lastUsedAt === undefined ? (
                 words.never

@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router"
 import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
-import { money } from "../../parts/money.logic.ts"
-import { AgoTime } from "../../parts/Time.tsx"
-import { Face } from "../../parts/Face.tsx"
+import { money } from "../../parts/figures/money.logic.ts"
+import { AgoTime } from "../../parts/figures/Time.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
 import { RunPill } from "./RunPill.tsx"
 import { words } from "./words/en.ts"
 

@@ -2,9 +2,9 @@
 import { type KeyboardEvent, memo } from "react"
 import { gistOfInput } from "../../cards/call.logic.ts"
 import type { Json } from "../../feed/types.ts"
-import { Icon } from "../../parts/Icon.tsx"
-import { counted } from "../../parts/money.logic.ts"
-import { span as lengthOf } from "../../parts/time.logic.ts"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { counted } from "../../parts/figures/money.logic.ts"
+import { span as lengthOf } from "../../parts/figures/time.logic.ts"
 import type { Scale, Span } from "./run.logic.ts"
 import { words } from "./words/en.ts"
 

@@ -1,13 +1,13 @@
 /** Everything one may see, by a word of it: messages, memory, tools, people and spaces in one list. */
-import "../../parts/Pick.css"
+import "../../parts/panes/Pick.css"
 import { Link, useNavigate, useSearch as useAddress } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useNames, useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/Face.tsx"
-import { Icon } from "../../parts/Icon.tsx"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
-import { AgoTime } from "../../parts/Time.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { AgoTime } from "../../parts/figures/Time.tsx"
 import { useSearch } from "./useSearch.ts"
 import { words } from "./words/en.ts"
 

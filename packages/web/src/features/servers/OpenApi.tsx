@@ -3,9 +3,9 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/Icon.tsx"
-import { InputField } from "../../parts/Field.tsx"
-import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { InputField } from "../../parts/form/Field.tsx"
+import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
 
 interface Where {

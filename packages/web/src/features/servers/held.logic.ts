@@ -1,4 +1,5 @@
 /** What has changed in the definition of a tool, as plain facts. Pure. */
+import { words } from "./words/en.ts"
 export type Fact =
   | { readonly kind: "description" | "destroys" | "writes" | "outside" | "output" }
   | { readonly kind: "new-field" | "gone-field" | "other-field" | "now-required"; readonly field: string }
@@ -29,4 +30,16 @@ export const factsOf = (before: unknown, now: unknown): ReadonlyArray<Fact> => {
   for (const field of Object.keys(had)) if (!(field in has)) facts.push({ kind: "gone-field", field })
   if (!same(old["outputSchema"], next["outputSchema"])) facts.push({ kind: "output" })
   return facts
+}
+
+/** What a server says of a tool, in words: hints, which nothing relies on. */
+export const saysOf = (definition: unknown): ReadonlyArray<string> => {
+  const { annotations } = (definition ?? {}) as { readonly annotations?: Readonly<Record<string, unknown>> }
+  const said = [
+    annotations?.["readOnlyHint"] === true ? words.said.reads : "",
+    annotations?.["destructiveHint"] === true && annotations["readOnlyHint"] !== true ? words.said.destroys : "",
+    annotations?.["idempotentHint"] === true ? words.said.again : "",
+    annotations?.["openWorldHint"] === true ? words.said.outside : "",
+  ].filter((one) => one !== "")
+  return said.length === 0 ? [words.said.nothing] : said
 }

@@ -1,9 +1,9 @@
 /** A row under a face, or without one where the author goes on; and what every row is told. */
 import type { ComponentType, ReactNode } from "react"
 import type { Decision, Message, Space } from "../../feed/types.ts"
-import { Face } from "../../parts/Face.tsx"
-import { clockOf } from "../../parts/time.logic.ts"
-import { ClockTime } from "../../parts/Time.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { clockOf } from "../../parts/figures/time.logic.ts"
+import { ClockTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
 export interface RowContext {

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router"
 import { doings } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Space } from "../../feed/types.ts"
-import { Face } from "../../parts/Face.tsx"
-import { useNow } from "../../parts/Time.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { useNow } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
 export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: string }) => {

@@ -1,12 +1,14 @@
 /** About a space: who is in it, whom a message is for, what is pinned. */
-import { useState } from "react"
+import { Link } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
 import { house } from "../../feed/house.ts"
-import { usePeople, useStart } from "../../feed/start.ts"
-import type { Message, Space } from "../../feed/types.ts"
-import { Face } from "../../parts/Face.tsx"
-import { Icon } from "../../parts/Icon.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
-import { ClockTime } from "../../parts/Time.tsx"
+import { useLiveRuns, usePeople, useStart } from "../../feed/start.ts"
+import type { Message, Run, Space } from "../../feed/types.ts"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { dayKey, startOfDay } from "../../parts/figures/time.logic.ts"
+import { ClockTime, useNow } from "../../parts/figures/Time.tsx"
 import { words as common } from "../../words/en.ts"
 import { words } from "./words/en.ts"
 
@@ -14,6 +16,41 @@ export interface SpacePanelProps {
   readonly space: Space
   readonly messages: ReadonlyArray<Message>
   readonly close: () => void
+  /** What comes before all of it. */
+  readonly children?: ReactNode
+}
+
+/** What an agent does now, as a sign and a word. */
+const Doing = ({ run }: { readonly run: Run | undefined }) => {
+  if (run === undefined) return null
+  const works = run.state === "running" || run.state === "queued"
+  return (
+    <Link to="/runs/$run" params={{ run: run.id }} className="pill push" data-tone={works ? "good" : "warn"}>
+      <Icon name={works ? "play" : "hourglass"} />
+      {works ? words.runs : words.waits}
+    </Link>
+  )
+}
+
+/** As far as it is loaded, which is said where the day began earlier. */
+const Today = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
+  const now = useNow()
+  const today = messages.filter(({ createdAt }) => dayKey(createdAt) === startOfDay(now))
+  const calls = today.filter(({ call }) => call !== null)
+  const failed = calls.filter(({ call }) => call?.state === "failed" || call?.state === "refused").length
+  if (today.length === 0) return null
+  const isWhole = today.length < messages.length || messages.length < 100
+  return (
+    <section className="stack">
+      <h2 className="label">{words.todayHere}</h2>
+      <dl className="kv">
+        <dt>{words.messages}</dt>
+        <dd>{words.atLeast(today.length - calls.length, isWhole)}</dd>
+        <dt>{words.calls}</dt>
+        <dd>{words.callsFailed(calls.length, failed, isWhole)}</dd>
+      </dl>
+    </section>
+  )
 }
 
 const Invite = ({ space, fail }: { readonly space: Space; readonly fail: (error: unknown) => void }) => {
@@ -44,12 +81,17 @@ const Invite = ({ space, fail }: { readonly space: Space; readonly fail: (error:
   )
 }
 
-export const SpacePanel = ({ close, messages, space }: SpacePanelProps) => {
+export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps) => {
   const { me } = useStart()
   const [fault, fail] = useState<unknown>()
   const [asks, ask] = useState(false)
   const owns = space.members.some(({ id, role }) => id === me.id && role === "owner") || me.roles.includes("admin")
   const pinned = messages.filter((one) => one.pinned)
+  const live = useLiveRuns().data ?? []
+  const runOf = (id: string) => {
+    const own = live.filter(({ agent }) => agent === id)
+    return own.find(({ state }) => state === "running") ?? own[0]
+  }
   return (
     <aside className="panel scroll sheet" aria-label={words.about}>
       <button
@@ -60,6 +102,7 @@ export const SpacePanel = ({ close, messages, space }: SpacePanelProps) => {
       >
         <Icon name="x" small />
       </button>
+      {children}
       <section className="stack">
         <h2 className="label">{words.members}</h2>
         <ul>
@@ -69,15 +112,20 @@ export const SpacePanel = ({ close, messages, space }: SpacePanelProps) => {
               <span className="what">
                 <span className="cut">{name}</span>
                 <small className="cut">
-                  {[id === me.id ? words.you : "", role === "owner" ? words.owner : "", kind === "person" ? "" : kind]
+                  {[
+                    id === me.id ? words.you : "",
+                    role === "owner" ? words.owner : "",
+                    kind === "person" ? "" : (runOf(id)?.trigger.summary ?? kind),
+                  ]
                     .filter((word) => word !== "")
                     .join(", ")}
                 </small>
               </span>
+              <Doing run={runOf(id)} />
               {space.kind !== "dm" && (owns || id === me.id) ? (
                 <button
                   type="button"
-                  className="button plain tiny push"
+                  className={runOf(id) === undefined ? "button plain tiny push" : "button plain tiny"}
                   aria-label={id === me.id ? words.leave : words.takeOut(name)}
                   onClick={() => void house.spaces.removeMember(space.id, id).catch(fail)}
                 >
@@ -108,6 +156,7 @@ export const SpacePanel = ({ close, messages, space }: SpacePanelProps) => {
           ))}
         </section>
       )}
+      <Today messages={messages} />
       {owns && space.kind !== "dm" && space.archivedAt === null ? (
         <section className="stack">
           {asks ? (

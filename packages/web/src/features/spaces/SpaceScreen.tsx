@@ -1,5 +1,5 @@
 /** A space: talk, see what is done, decide in place. */
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type ComponentType, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
@@ -8,9 +8,9 @@ import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { rememberSpace } from "../../frame/lastSpace.ts"
 import { spaceIcon } from "../../frame/side.logic.ts"
-import { Face } from "../../parts/Face.tsx"
-import { Icon } from "../../parts/Icon.tsx"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words as common } from "../../words/en.ts"
 import { Composer } from "./Composer.tsx"
 import { DoingLine } from "./DoingLine.tsx"
@@ -49,9 +49,11 @@ const useSpace = (ref: string): { readonly space: Space | undefined; readonly is
 export interface SpaceScreenProps {
   /** What stands above the messages of the space that the demo begins in. */
   readonly Head: ComponentType
+  /** What its panel begins with. */
+  readonly About: ComponentType<{ readonly space: string }>
 }
 
-export const SpaceScreen = ({ Head }: SpaceScreenProps) => {
+export const SpaceScreen = ({ About, Head }: SpaceScreenProps) => {
   const { message, space: ref } = useParams({ strict: false }) as { readonly space: string; readonly message?: string }
   const { isGone, space } = useSpace(ref)
   if (space === undefined)
@@ -61,7 +63,7 @@ export const SpaceScreen = ({ Head }: SpaceScreenProps) => {
         <EmptyPane>{common.nothingHere}</EmptyPane>
       </>
     )
-  return <OpenSpace key={space.id} space={space} isGone={isGone} thread={message} Head={Head} />
+  return <OpenSpace key={space.id} space={space} isGone={isGone} thread={message} Head={Head} About={About} />
 }
 
 interface OpenSpaceProps extends SpaceScreenProps {
@@ -73,7 +75,7 @@ interface OpenSpaceProps extends SpaceScreenProps {
 const titleOf = (space: Space, me: string): string =>
   space.kind === "dm" ? (space.members.find(({ id }) => id !== me)?.name ?? space.name) : space.name
 
-const OpenSpace = ({ Head, isGone, space, thread }: OpenSpaceProps) => {
+const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   const { decisions, house: facts, me } = useStart()
   const navigate = useNavigate()
   const { at, q } = useSearch({ strict: false }) as { readonly at?: number; readonly q?: string }
@@ -225,6 +227,17 @@ const OpenSpace = ({ Head, isGone, space, thread }: OpenSpaceProps) => {
                 submitLabel={words.send}
                 onSubmit={(text) => post(space.id, text, null)}
                 onUp={editLast}
+                extra={
+                  <Link
+                    className="button plain icon"
+                    to="/tools"
+                    search={{ in: space.name }}
+                    aria-label={words.callTool}
+                    title={words.callTool}
+                  >
+                    <Icon name="wrench" small />
+                  </Link>
+                }
               />
             </>
           )}
@@ -233,7 +246,9 @@ const OpenSpace = ({ Head, isGone, space, thread }: OpenSpaceProps) => {
           {side === "thread" ? <ThreadPanel root={thread!} space={space} context={context} close={closeSide} /> : null}
           {side === "search" ? <SearchPanel space={space} asked={q ?? ""} close={closeSide} /> : null}
           {side === "panel" ? (
-            <SpacePanel space={space} messages={data?.items ?? []} close={() => showPanel(false)} />
+            <SpacePanel space={space} messages={data?.items ?? []} close={() => showPanel(false)}>
+              {facts.demo === space.id ? <About space={space.name} /> : null}
+            </SpacePanel>
           ) : null}
         </Suspense>
       </div>

@@ -3,7 +3,7 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { settings } from "../../parts/settings.ts"
 import { later } from "../../feed/clock.ts"
-import { Icon } from "../../parts/Icon.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { heightOf, type Row } from "./timeline.logic.ts"
 import type { RowContext } from "./Article.tsx"
 import { RowView } from "./RowView.tsx"
@@ -28,7 +28,7 @@ export const Timeline = (props: TimelineProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
   // Following the end is an intent, not a position: what grows there does not end it, scrolling up does.
-  const follows = useRef(true)
+  const follows = useRef(at === undefined)
   const top = useRef(0)
   const list = useVirtualizer({
     count: rows.length,
@@ -68,7 +68,11 @@ export const Timeline = (props: TimelineProps) => {
       list.scrollToIndex(target, { align: "center" })
       // The first of all lies where the list begins: nothing scrolls, and so nothing would say that the end is far.
       return later(50, onScroll)
-    } else if (at === undefined) list.scrollToEnd()
+    }
+    if (at === undefined) {
+      follows.current = true
+      list.scrollToEnd()
+    }
     return undefined
     // Once a space, and once a place that was asked for: afterwards the reader scrolls.
     // oxlint-disable-next-line react/exhaustive-deps
@@ -80,9 +84,18 @@ export const Timeline = (props: TimelineProps) => {
   }, [first, last, rows.length, more])
 
   const height = list.getTotalSize()
+  // The last row too: where the far end is let go, one goes as one comes, and the height stays as it was.
+  const newest = rows.at(-1)?.key
   useLayoutEffect(() => {
-    if (follows.current && at === undefined) list.scrollToEnd()
-  }, [height, at, list])
+    if (follows.current) list.scrollToEnd()
+  }, [height, newest, list])
+
+  const goToNewest = async () => {
+    await toNewest()
+    follows.current = true
+    list.scrollToEnd()
+    onScroll()
+  }
 
   const move = (step: number) => {
     const seen = [...(box.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])]
@@ -98,7 +111,7 @@ export const Timeline = (props: TimelineProps) => {
     const row = (event.target as HTMLElement).closest<HTMLElement>("[data-row]")
     if (event.key === "ArrowDown" || (letters && event.key === "j")) move(1)
     else if (event.key === "ArrowUp" || (letters && event.key === "k")) move(-1)
-    else if (event.key === "End") void toNewest().then(() => list.scrollToEnd())
+    else if (event.key === "End") void goToNewest()
     else if (letters && event.key === "r") row?.querySelector<HTMLElement>("[data-act=reply]")?.click()
     else if (letters && event.key === "+") row?.querySelector<HTMLElement>("[data-act=react]")?.click()
     else if (event.key === "Enter" && event.target === row)
@@ -137,11 +150,7 @@ export const Timeline = (props: TimelineProps) => {
         </div>
       </div>
       {atEnd ? null : (
-        <button
-          type="button"
-          className="button to-newest"
-          onClick={() => void toNewest().then(() => list.scrollToEnd())}
-        >
+        <button type="button" className="button to-newest" onClick={() => void goToNewest()}>
           <Icon name="arrow-down" small />
           {words.toNewest}
         </button>

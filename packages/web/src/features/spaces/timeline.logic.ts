@@ -1,6 +1,6 @@
 /** Messages to rows: days, the line of what is new, groups by author, calls in one frame. Pure, with stable keys. */
 import type { Decision, Message } from "../../feed/types.ts"
-import { dayKey } from "../../parts/time.logic.ts"
+import { dayKey } from "../../parts/figures/time.logic.ts"
 import type { Pending } from "./outbox.ts"
 
 export type Row =

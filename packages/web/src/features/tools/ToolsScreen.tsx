@@ -1,5 +1,5 @@
 /** The catalogue as oneself or as somebody else, with what they do not get and why; one tool with a try. */
-import "../../parts/Pick.css"
+import "../../parts/panes/Pick.css"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { keys } from "../../feed/cache.ts"
@@ -7,8 +7,10 @@ import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import type { Json } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { JsonView } from "../../parts/JsonView.tsx"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { JsonView } from "../../parts/text/JsonView.tsx"
+import { isWide } from "../../parts/settings.ts"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { TryIt } from "./TryIt.tsx"
 import { words } from "./words/en.ts"
 
@@ -28,21 +30,28 @@ type Tool = Awaited<ReturnType<typeof everyTool>>["items"][number]
 const fits = (q: string) => (one: { readonly name: string; readonly description: string }) =>
   `${one.name} ${one.description}`.toLowerCase().includes(q.toLowerCase())
 
-const Detail = ({ tool }: { readonly tool: Tool }) => (
-  <div className="page stack wide-gap">
-    <h2 className="mono">{tool.name}</h2>
-    <p>{tool.description}</p>
-    <p className="line wrap">
-      <span className="pill">{words.risk(tool.riskLevel)}</span>
-      {tool.asks === true ? (
-        <span className="pill" data-tone="warn">
-          {words.asks}
+const isRisky = ({ riskLevel }: Tool): boolean => riskLevel === "high" || riskLevel === "critical"
+
+const Detail = ({ space, tool }: { readonly tool: Tool; readonly space: string }) => (
+  <div className="page narrow stack wide-gap">
+    <div className="stack">
+      <div className="line wrap">
+        <h2 className="lead mono">{tool.name}</h2>
+        <span className="pill" data-tone={isRisky(tool) ? "bad" : ""}>
+          {words.risk(tool.riskLevel)}
         </span>
-      ) : null}
-    </p>
-    <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} />
+        {tool.asks === true ? (
+          <span className="pill" data-tone="warn">
+            <Icon name="circle-help" />
+            {words.asks}
+          </span>
+        ) : null}
+      </div>
+      <p className="soft">{tool.description}</p>
+    </div>
+    <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} space={space} />
     <section className="stack">
-      <h3>{words.definition}</h3>
+      <h3 className="label">{words.definition}</h3>
       <dl className="kv">
         <dt>{words.set}</dt>
         <dd>{tool.set}</dd>
@@ -58,7 +67,7 @@ const Detail = ({ tool }: { readonly tool: Tool }) => (
 
 export const ToolsScreen = () => {
   const { tool: name } = useParams({ strict: false })
-  const search: { readonly as?: string; readonly q?: string } = useSearch({ strict: false })
+  const search: { readonly as?: string; readonly q?: string; readonly in?: string } = useSearch({ strict: false })
   const navigate = useNavigate()
   const { me } = useStart()
   const isAdmin = me.roles.includes("admin")
@@ -72,7 +81,10 @@ export const ToolsScreen = () => {
   const { q = "" } = search
   const shown = tools.data?.items.filter(fits(q)) ?? []
   const missing = tools.data?.leftOut.filter(fits(q)) ?? []
-  const chosen = tools.data?.items.find((one) => one.name === name)
+  // Where there is room for both, the first is shown at once.
+  const chosen =
+    tools.data?.items.find((one) => one.name === name) ?? (name === undefined && isWide() ? shown[0] : undefined)
+  const sets = [...new Set(shown.map(({ set }) => set))]
   const put = (more: { readonly as?: string; readonly q?: string }) =>
     void navigate({
       to: ".",
@@ -83,7 +95,7 @@ export const ToolsScreen = () => {
     <>
       <Bar title={words.title} up={name === undefined ? "/house" : "/tools"}>
         {isAdmin ? (
-          <label className="line small">
+          <label className="line small tools-as">
             {words.as}
             <select className="input" value={as ?? ""} onChange={(event) => put({ as: event.target.value })}>
               <option value="">{words.myself}</option>
@@ -112,25 +124,44 @@ export const ToolsScreen = () => {
               />
             </div>
             {shown.length + missing.length === 0 ? <EmptyPane>{words.noFit}</EmptyPane> : null}
-            <ul className="rows">
-              {shown.map((one) => (
-                <li key={one.name}>
-                  <Link
-                    className="pick flat"
-                    to="/tools/$tool"
-                    params={{ tool: one.name }}
-                    search={search as never}
-                    aria-current={one === chosen ? "true" : undefined}
-                  >
-                    <b className="mono cut">{one.name}</b>
-                    <span className="sub cut">{one.description}</span>
-                  </Link>
-                </li>
-              ))}
-            </ul>
+            {sets.map((set) => (
+              <section key={set}>
+                <h2 className="label pick-label">
+                  {set}
+                  <span className="push">{shown.filter((one) => one.set === set).length}</span>
+                </h2>
+                <ul className="rows">
+                  {shown
+                    .filter((one) => one.set === set)
+                    .map((one) => (
+                      <li key={one.name}>
+                        <Link
+                          className="pick flat"
+                          to="/tools/$tool"
+                          params={{ tool: one.name }}
+                          search={search as never}
+                          aria-current={one === chosen ? "true" : undefined}
+                        >
+                          <b className="mono cut">{one.name}</b>
+                          {one.asks === true ? (
+                            <span className="pill" data-tone="warn">
+                              {words.asksShort}
+                            </span>
+                          ) : isRisky(one) ? (
+                            <span className="pill" data-tone="bad">
+                              {one.riskLevel}
+                            </span>
+                          ) : null}
+                          <span className="sub cut">{one.description}</span>
+                        </Link>
+                      </li>
+                    ))}
+                </ul>
+              </section>
+            ))}
             {missing.length === 0 ? null : (
               <>
-                <h2 className="label">{words.leftOut}</h2>
+                <h2 className="label pick-label">{words.leftOut}</h2>
                 <ul className="rows">
                   {missing.map((one) => (
                     <li key={one.name} className="pick flat">
@@ -143,7 +174,11 @@ export const ToolsScreen = () => {
             )}
           </nav>
           <div className={name === undefined ? "scroll not-phone" : "scroll"}>
-            {chosen === undefined ? <EmptyPane>{words.pick}</EmptyPane> : <Detail tool={chosen} />}
+            {chosen === undefined ? (
+              <EmptyPane>{words.pick}</EmptyPane>
+            ) : (
+              <Detail tool={chosen} space={search.in ?? ""} />
+            )}
           </div>
         </div>
       )}

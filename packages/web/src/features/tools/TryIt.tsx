@@ -8,14 +8,16 @@ import type { Json } from "../../feed/types.ts"
 import { type Fault, faultsOf, initial, type JsonSchema } from "../../parts/form/form.logic.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
-import { SelectField } from "../../parts/Field.tsx"
-import { FaultPane } from "../../parts/Pane.tsx"
-import { JsonView } from "../../parts/JsonView.tsx"
+import { SelectField } from "../../parts/form/Field.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { JsonView } from "../../parts/text/JsonView.tsx"
 import { words } from "./words/en.ts"
 
 export interface TryItProps {
   readonly tool: string
   readonly schema: unknown
+  /** Where it is called, as long as nothing else is chosen. */
+  readonly space: string
 }
 
 interface Called {
@@ -27,11 +29,11 @@ interface Called {
   readonly sends?: Json
 }
 
-export const TryIt = ({ schema: given, tool }: TryItProps) => {
+export const TryIt = ({ schema: given, space: begun, tool }: TryItProps) => {
   const { spaces } = useStart()
   const schema = (isFields(given) ? given : { type: "object" }) as JsonSchema
   const [value, set] = useState<Json | undefined>(() => initial(schema, schema) ?? {})
-  const [space, setSpace] = useState("")
+  const [space, setSpace] = useState(begun)
   const [faults, find] = useState<ReadonlyArray<Fault>>([])
   const called = useMutation({
     mutationFn: ({ dryRun, input }: { readonly dryRun: boolean; readonly input: Record<string, Json> }) =>

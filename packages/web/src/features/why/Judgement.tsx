@@ -3,8 +3,10 @@ import "./Judgement.css"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
-import { Icon } from "../../parts/Icon.tsx"
-import { FaultPane, LoadingPane } from "../../parts/Pane.tsx"
+import { useStart } from "../../feed/start.ts"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { Verdict } from "./Verdict.tsx"
+import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
 
 export interface Question {
@@ -14,6 +16,8 @@ export interface Question {
   readonly space?: string
 }
 
+type Told = Awaited<ReturnType<(typeof house)["grants"]["judge"]>>
+
 const actions = ["read", "write", "execute", "delete", "admin"] as const
 
 interface JudgementProps {
@@ -22,9 +26,61 @@ interface JudgementProps {
   readonly onAsk: (question: Question) => void
 }
 
+const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
+  <div className="scroll-x" tabIndex={0} role="region" aria-label={words.rules}>
+    <table className="table">
+      <thead>
+        <tr>
+          <th>{words.says}</th>
+          <th>{words.rule}</th>
+          <th className="wide-only">{words.inWords}</th>
+          <th className="wide-only">{words.from}</th>
+          <th>
+            <span className="vh">{words.weight}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((one, at) => (
+          <tr key={at} aria-selected={one.decides || undefined}>
+            <td>
+              <Verdict verdict={one.effect} />
+            </td>
+            <td>
+              <code>{one.name}</code>
+            </td>
+            <td className="small soft wide-only">{one.words}</td>
+            <td className="small faint wide-only">{words.source[one.from]}</td>
+            <td className="r">
+              {one.decides ? (
+                <span className="strong small decided">{words.decides}</span>
+              ) : (
+                <span className="small faint">{words.fits}</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const Gates = ({ gates }: { readonly gates: NonNullable<Told["gates"]> }) => (
+  <ul className="line wrap small gates" aria-label={words.gates}>
+    {gates.map((one) => (
+      <li key={one.gate} className={one.passes ? "faint" : "bad strong"}>
+        <Icon name={one.passes ? "check" : "octagon-x"} small />{" "}
+        <span className="vh">{one.passes ? words.passes : words.stops}</span>
+        {one.words}
+      </li>
+    ))}
+  </ul>
+)
+
 export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
   const [draft, set] = useState<Question>({ action: "execute", resource: "tools/", ...question })
   const { action, principal, resource, space } = question
+  const { spaces } = useStart()
   const complete = action !== undefined && resource !== undefined
   const told = useQuery({
     queryKey: ["grants", "judge", principal ?? "", action ?? "", resource ?? "", space ?? ""],
@@ -40,90 +96,85 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
   })
   const put = (more: Question) => set({ ...draft, ...more })
   return (
-    <section className="stack" aria-label={words.ask}>
-      <form
-        className="line wrap sentence"
-        onSubmit={(event) => {
-          event.preventDefault()
-          onAsk(draft)
-        }}
-      >
-        <label className="line">
-          {words.may}
+    <section className="card" aria-labelledby="why-ask">
+      <div className="in stack judgement">
+        <h2 id="why-ask" className="title">
+          {words.ask}
+        </h2>
+        <form
+          className="line wrap sentence"
+          onSubmit={(event) => {
+            event.preventDefault()
+            onAsk(draft)
+          }}
+        >
+          <label className="line">
+            {words.may}
+            <select
+              className="input"
+              value={draft.principal ?? names[0]}
+              onChange={(it) => put({ principal: it.target.value })}
+            >
+              {names.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
           <select
             className="input"
-            value={draft.principal ?? names[0]}
-            onChange={(it) => put({ principal: it.target.value })}
+            aria-label={words.action}
+            value={draft.action}
+            onChange={(it) => put({ action: it.target.value })}
           >
-            {names.map((name) => (
-              <option key={name}>{name}</option>
+            {actions.map((one) => (
+              <option key={one}>{one}</option>
             ))}
           </select>
-        </label>
-        <select
-          className="input"
-          aria-label={words.action}
-          value={draft.action}
-          onChange={(it) => put({ action: it.target.value })}
-        >
-          {actions.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-        <input
-          className="input mono"
-          aria-label={words.resource}
-          required
-          value={draft.resource ?? ""}
-          onChange={(it) => put({ resource: it.target.value })}
-        />
-        <label className="line">
-          {words.space}
-          <input className="input" value={draft.space ?? ""} onChange={(it) => put({ space: it.target.value })} />
-        </label>
-        <button type="submit" className="button main-act">
-          {words.go}
-        </button>
-      </form>
-      {complete && told.isPending ? <LoadingPane lines={3} /> : null}
-      {told.error === null ? null : <FaultPane error={told.error} again={() => void told.refetch()} />}
-      {told.data === undefined ? null : (
-        <div className="stack" role="status">
-          <p>
-            <strong>{words.verdict[told.data.verdict]}</strong>{" "}
-            {told.data.rule === "silence" ? words.silence : words.by(told.data.rule)}
-          </p>
-          {told.data.rules === undefined || told.data.rules.length === 0 ? null : (
-            <>
-              <h2>{words.rules}</h2>
-              <ul className="stack">
-                {told.data.rules.map((one, at) => (
-                  <li key={at} className="line wrap">
-                    <code>{one.name}</code>
-                    <span>{one.words}</span>
-                    {one.decides ? <span className="pill">{words.decides}</span> : null}
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-          {told.data.gates === undefined || told.data.gates.length === 0 ? null : (
-            <>
-              <h2>{words.gates}</h2>
-              <ul className="stack">
-                {told.data.gates.map((one) => (
-                  <li key={one.gate} className="line wrap">
-                    <Icon name={one.passes ? "check" : "octagon-x"} small />
-                    <span className="vh">{one.passes ? words.passes : words.stops}</span>
-                    <code>{one.gate}</code>
-                    <span>{one.words}</span>
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-        </div>
-      )}
+          <input
+            className="input mono grow"
+            aria-label={words.resource}
+            required
+            value={draft.resource ?? ""}
+            onChange={(it) => put({ resource: it.target.value })}
+          />
+          <label className="line">
+            {words.space}
+            <select className="input" value={draft.space ?? ""} onChange={(it) => put({ space: it.target.value })}>
+              <option value="">{words.anywhere}</option>
+              {spaces.map(({ id, kind, name }) => (
+                <option key={id} value={name}>
+                  {kind === "dm" ? name : `#${name}`}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="submit" className="button main-act">
+            {words.go}
+          </button>
+        </form>
+        {complete && told.isPending ? <LoadingPane lines={3} /> : null}
+        {told.error === null ? null : <FaultPane error={told.error} again={() => void told.refetch()} />}
+        {complete ? null : <p className="faint">{words.asksWhat}</p>}
+        {told.data === undefined ? null : (
+          <div className="stack judgement" role="status">
+            <p className="answer">
+              <Verdict verdict={told.data.verdict} />
+              <span>
+                <strong>{words.verdict[told.data.verdict]}</strong>{" "}
+                {told.data.rule === "silence" ? (
+                  words.silence
+                ) : (
+                  <>
+                    {words.because} <code>{told.data.rule}</code> {words.saysSo}
+                  </>
+                )}
+              </span>
+            </p>
+            {told.data.rules === undefined || told.data.rules.length === 0 ? null : <Rules rules={told.data.rules} />}
+            {told.data.gates === undefined || told.data.gates.length === 0 ? null : <Gates gates={told.data.gates} />}
+          </div>
+        )}
+      </div>
     </section>
   )
 }

@@ -1,8 +1,10 @@
 /** The audit trail: filters in the address, what belongs together by one click, whether it is whole, and the export. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { house } from "../../feed/house.ts"
-import { EmptyPane, FaultPane, LoadingPane } from "../../parts/Pane.tsx"
-import { ClockTime } from "../../parts/Time.tsx"
+import { Face } from "../../parts/signs/Face.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { ClockTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
 const results = ["success", "failure", "denied"] as const
@@ -15,7 +17,7 @@ export interface Filters {
 
 interface TrailProps {
   readonly filters: Filters
-  readonly names: ReadonlyMap<string, string>
+  readonly people: ReadonlyMap<string, { readonly name: string; readonly kind: string }>
   readonly onFilter: (more: Filters) => void
 }
 
@@ -24,13 +26,33 @@ const Chain = () => {
   if (chain.data === undefined) return null
   const { brokenAt, rows, whole, why } = chain.data
   return (
-    <p className="note small" data-tone={whole ? "good" : "bad"}>
-      {whole ? words.whole(rows) : words.broken(brokenAt ?? 0, why ?? "")}
-    </p>
+    <>
+      <span className="pill" data-tone={whole ? "good" : "bad"}>
+        <Icon name={whole ? "link" : "triangle-alert"} />
+        {whole ? words.whole : words.broken(brokenAt ?? 0, why ?? "")}
+      </span>
+      <span className="push faint small wide-only">{words.entries(rows)}</span>
+    </>
   )
 }
 
-export const Trail = ({ filters, names, onFilter }: TrailProps) => {
+const looks = {
+  success: ["good", "check"],
+  failure: ["bad", "x"],
+  denied: ["bad", "octagon-x"],
+} as const
+
+const Result = ({ result }: { readonly result: keyof typeof looks }) => {
+  const [tone, icon] = looks[result]
+  return (
+    <span className="pill" data-tone={tone}>
+      <Icon name={icon} />
+      {result}
+    </span>
+  )
+}
+
+export const Trail = ({ filters, onFilter, people }: TrailProps) => {
   const { result, trace, who } = filters
   const rows = useInfiniteQuery({
     queryKey: ["audit", who ?? "", result ?? "", trace ?? ""],
@@ -46,36 +68,38 @@ export const Trail = ({ filters, names, onFilter }: TrailProps) => {
     getNextPageParam: ({ next }) => next ?? undefined,
   })
   const items = rows.data?.pages.flatMap((page) => page.items) ?? []
-  const nameOf = (id: string | null) => (id === null ? "–" : (names.get(id) ?? id))
+  const whoOf = (id: string | null) =>
+    id === null ? { name: "–", kind: "service" } : (people.get(id) ?? { name: id, kind: "service" })
   return (
-    <section className="stack" aria-label={words.trail}>
-      <div className="line wrap">
-        <h2>{words.trail}</h2>
-        <label className="line small push">
-          {words.who}
-          <select className="input" value={who ?? ""} onChange={(it) => onFilter({ who: it.target.value })}>
-            <option value="">{words.all}</option>
-            {[...names.values()].map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label className="line small">
-          {words.result}
-          <select className="input" value={result ?? ""} onChange={(it) => onFilter({ result: it.target.value })}>
-            <option value="">{words.all}</option>
-            {results.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <a className="button" href="/api/v1/audit/export" download="audit.jsonl">
-          {words.export}
-        </a>
-      </div>
-      <Chain />
+    <section className="card" aria-labelledby="why-trail">
+      <header className="wrap">
+        <h2 id="why-trail">{words.trail}</h2>
+        <select
+          className="input trail-filter"
+          aria-label={words.who}
+          value={who ?? ""}
+          onChange={(it) => onFilter({ who: it.target.value })}
+        >
+          <option value="">{words.everybody}</option>
+          {[...people.values()].map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <select
+          className="input trail-filter"
+          aria-label={words.result}
+          value={result ?? ""}
+          onChange={(it) => onFilter({ result: it.target.value })}
+        >
+          <option value="">{words.anyResult}</option>
+          {results.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <Chain />
+      </header>
       {trace === undefined ? null : (
-        <p className="line">
+        <p className="line in">
           <span>{words.near}</span>
           <button type="button" className="button tiny" onClick={() => onFilter({ trace: "" })}>
             {words.everything}
@@ -102,21 +126,31 @@ export const Trail = ({ filters, names, onFilter }: TrailProps) => {
             <tbody>
               {items.map((one) => (
                 <tr key={one.seq}>
-                  <td>
+                  <td className="small faint trail-when">
                     <ClockTime at={one.at} />
                   </td>
-                  <td>{nameOf(one.principal)}</td>
                   <td>
-                    {one.action} <code>{one.resource}</code>
+                    <span className="line">
+                      <Face {...whoOf(one.principal)} size="s" />
+                      {whoOf(one.principal).name}
+                    </span>
                   </td>
-                  <td>{one.result}</td>
                   <td>
+                    <span className="small faint">{words.did[one.action] ?? one.action}</span>{" "}
+                    <code>{one.resource}</code>
+                  </td>
+                  <td>
+                    <Result result={one.result} />
+                  </td>
+                  <td className="r">
                     <button
                       type="button"
-                      className="button plain tiny"
+                      className="button plain icon tiny"
+                      aria-label={words.traceLong}
+                      title={words.traceLong}
                       onClick={() => onFilter({ trace: one.correlationId })}
                     >
-                      {words.trace}
+                      <Icon name="layers" small />
                     </button>
                   </td>
                 </tr>
@@ -126,7 +160,7 @@ export const Trail = ({ filters, names, onFilter }: TrailProps) => {
         </div>
       )}
       {rows.hasNextPage ? (
-        <p>
+        <p className="in">
           <button type="button" className="button" onClick={() => void rows.fetchNextPage()}>
             {words.more}
           </button>

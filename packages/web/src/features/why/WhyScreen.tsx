@@ -5,6 +5,7 @@ import { keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { type Filters, Trail } from "./Trail.tsx"
 import { Judgement, type Question } from "./Judgement.tsx"
 import { words } from "./words/en.ts"
@@ -14,19 +15,24 @@ export const WhyScreen = () => {
   const navigate = useNavigate()
   const { me } = useStart()
   const people = useQuery({ queryKey: [...keys.people, "all"], queryFn: () => house.principals.list({ limit: 100 }) })
-  const names = new Map((people.data?.items ?? [me]).map(({ id, name }) => [id, name]))
+  const known = new Map((people.data?.items ?? [me]).map((one) => [one.id, one]))
   const put = (more: Question & Filters) => {
     const all = Object.entries({ ...search, ...more }).filter(([, value]) => value !== undefined && value !== "")
     void navigate({ to: "/why", search: Object.fromEntries(all) })
   }
-  const all = [me.name, ...[...names.values()].filter((name) => name !== me.name)]
+  const all = [me.name, ...[...known.values()].map(({ name }) => name).filter((name) => name !== me.name)]
   return (
     <>
-      <Bar title={words.title} up="/house" />
+      <Bar title={words.title} up="/house">
+        <a className="button wide-only" href="/api/v1/audit/export" download="audit.jsonl">
+          <Icon name="download" small />
+          {words.export}
+        </a>
+      </Bar>
       <div className="scroll grow">
         <div className="page stack wide-gap">
           <Judgement key={JSON.stringify(search)} question={search} names={all} onAsk={put} />
-          <Trail filters={search} names={names} onFilter={put} />
+          <Trail filters={search} people={known} onFilter={put} />
         </div>
       </div>
     </>

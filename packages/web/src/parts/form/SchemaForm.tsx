@@ -1,7 +1,7 @@
 /** A form from a JSON Schema: for forms, for edits of a call, and for trying a tool. What it cannot draw is a JSON box. */
 import { type ReactNode, useId } from "react"
 import type { Json } from "../../feed/types.ts"
-import { Icon } from "../Icon.tsx"
+import { Icon } from "../signs/Icon.tsx"
 import { drawn, type Fault, initial, type JsonSchema } from "./form.logic.ts"
 import { isFields } from "./json.logic.ts"
 import { Chips } from "./Chips.tsx"

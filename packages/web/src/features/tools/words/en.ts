@@ -9,6 +9,7 @@ export const words = {
   leftOut: "Not given",
   risk: (risk: string) => `${risk} risk`,
   asks: "asks a person first",
+  asksShort: "asks",
   says: "Says of itself",
   definition: "Definition",
   input: "Input",

@@ -1,9 +1,9 @@
 /** The states every pane has beside its content: loading, empty, error, no rights. */
 import { StoaError } from "@stoa/sdk"
 import { type ReactNode, useEffect, useState } from "react"
-import { later } from "../feed/clock.ts"
-import { words } from "../words/en.ts"
-import { Icon } from "./Icon.tsx"
+import { later } from "../../feed/clock.ts"
+import { words } from "../../words/en.ts"
+import { Icon } from "../signs/Icon.tsx"
 
 /** Nothing for a moment, then lines of the right height: what arrives at once does not flash. */
 export const LoadingPane = ({ lines = 4 }: { readonly lines?: number }) => {

@@ -1,5 +1,5 @@
 /** Times as people say them: minutes up to an hour, the clock today, the date before. */
-import { moment } from "../feed/clock.ts"
+import { moment } from "../../feed/clock.ts"
 
 const thin = "\u00a0"
 
@@ -10,7 +10,7 @@ const formats = {
   full: new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" }),
 }
 
-const startOfDay = (at: number): number => moment(at).setHours(0, 0, 0, 0)
+export const startOfDay = (at: number): number => moment(at).setHours(0, 0, 0, 0)
 const millis = (at: string): number => moment(at).getTime()
 
 export const clockOf = (at: string): string => formats.clock.format(millis(at))

@@ -1,6 +1,6 @@
 /** JSON as a tree. What is long is folded; nothing in it becomes markup. */
 import { collapseAllNested, defaultStyles, JsonView as Tree } from "react-json-view-lite"
-import type { Json } from "../feed/types.ts"
+import type { Json } from "../../feed/types.ts"
 
 const styles: typeof defaultStyles = {
   ...defaultStyles,

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
-import { later } from "../feed/clock.ts"
-import { words } from "../words/en.ts"
-import { Icon } from "./Icon.tsx"
+import { later } from "../../feed/clock.ts"
+import { words } from "../../words/en.ts"
+import { Icon } from "../signs/Icon.tsx"
 
 export const Copy = ({ label = words.copy, text }: { readonly text: string; readonly label?: string }) => {
   const [done, set] = useState(false)

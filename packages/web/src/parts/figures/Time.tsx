@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react"
-import { every, now } from "../feed/clock.ts"
-import { words } from "../words/en.ts"
+import { every, now } from "../../feed/clock.ts"
+import { words } from "../../words/en.ts"
 import { ago, clockOf, fullTime, when } from "./time.logic.ts"
 
 /** The clock, read again every so often while something on screen depends on it. */

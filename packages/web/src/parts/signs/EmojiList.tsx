@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react"
-import { words } from "../words/en.ts"
+import { words } from "../../words/en.ts"
 
 const emojis = [..."👍👎❤🎉😀😂🙂🤔😮😢🙏👏🔥✅❌👀🚀💡⚓☕🌞🌧⏰📌"].filter((sign) => sign !== "\ufe0f")
 

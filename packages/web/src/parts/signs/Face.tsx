@@ -7,8 +7,11 @@ export interface FaceProps {
 
 const hues = 4
 
-const hueOf = (name: string): number =>
-  ([...name].reduce((sum, sign) => (sum * 31 + sign.codePointAt(0)!) % 9973, 7) % hues) + 1
+/** FNV-1a, folded: names that begin alike, or are as long, still differ. */
+const hueOf = (name: string): number => {
+  const mixed = [...name].reduce((sum, sign) => Math.imul(sum ^ sign.codePointAt(0)!, 16_777_619), 2_166_136_261)
+  return (((mixed >>> 16) ^ mixed) & (hues - 1)) + 1
+}
 
 const lettersOf = (name: string, kind: string): string => {
   const words = name.split(/[\s._-]+/).filter((word) => word !== "")

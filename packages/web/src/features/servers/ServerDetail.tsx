@@ -1,0 +1,173 @@
+/** One MCP server: how it is, what it has, what was held, what it says. */
+import "./Servers.css"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { cache } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import { serverLines } from "../../feed/signs.ts"
+import { useStore } from "../../feed/store.ts"
+import { AgoTime } from "../../parts/figures/Time.tsx"
+import { AskOnce } from "../../parts/panes/AskOnce.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { HeldTool } from "./HeldTool.tsx"
+import { ServerPill, type Server } from "./ServerPill.tsx"
+import { saysOf } from "./held.logic.ts"
+import { words } from "./words/en.ts"
+
+const Remove = ({ server }: { readonly server: Server }) => {
+  const navigate = useNavigate()
+  const remove = async () => {
+    await house.mcpServers.remove(server.name)
+    await cache.invalidateQueries({ queryKey: ["servers"] })
+    await navigate({ to: "/servers" })
+  }
+  if (server.source === "file") return <p className="faint small">{words.fromFile}</p>
+  return (
+    <AskOnce act={words.remove} question={words.removeAsk(server.name)} yes={words.yes} no={words.no} onYes={remove} />
+  )
+}
+
+const riskTones = { low: "", medium: "", high: "bad", critical: "bad" } as const
+
+interface ToolsProps {
+  readonly server: Server
+  readonly definitions: ReadonlyMap<string, unknown>
+}
+
+const Tools = ({ definitions, server }: ToolsProps) => {
+  const listed = useQuery({
+    queryKey: ["tools", "of", server.name],
+    queryFn: async () => (await house.tools.list({ limit: 100 })).items,
+    retry: false,
+  })
+  const risks = new Map(listed.data?.map(({ name, riskLevel }) => [name, riskLevel]))
+  if (server.tools.length + server.held.length === 0) return <p className="faint">{words.noTools}</p>
+  return (
+    <section className="card">
+      <header>
+        <h3>{words.tools}</h3>
+        <span className="push faint small">{words.callable(server.tools.length)}</span>
+      </header>
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={words.tools}>
+        <table className="table">
+          <thead>
+            <tr>
+              <th>{words.tool}</th>
+              <th>{words.riskHead}</th>
+              <th>{words.says}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...server.held, ...server.tools].map((name) => {
+              const risk = risks.get(`${server.name}/${name}`)
+              return (
+                <tr key={name}>
+                  <td>
+                    <Link className="mono" to="/tools/$tool" params={{ tool: `${server.name}/${name}` }}>
+                      {name}
+                    </Link>
+                  </td>
+                  <td>
+                    {server.held.includes(name) ? (
+                      <span className="pill" data-tone="warn">
+                        <Icon name="triangle-alert" />
+                        {words.held}
+                      </span>
+                    ) : risk === undefined ? null : (
+                      <span className="pill" data-tone={riskTones[risk]}>
+                        {risk}
+                      </span>
+                    )}
+                  </td>
+                  <td className="small soft">{saysOf(definitions.get(name)).join(", ")}</td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+export const ServerDetail = ({ server }: { readonly server: Server }) => {
+  const pinned = useQuery({
+    queryKey: ["servers", server.name, "tools"],
+    queryFn: () => house.mcpServers.tools(server.name),
+  })
+  const log = useQuery({ queryKey: ["servers", server.name, "log"], queryFn: () => house.mcpServers.log(server.name) })
+  const live = useStore(serverLines).get(server.name)
+  const lines = live ?? log.data?.items.map(({ text }) => text) ?? []
+  const definitions = new Map(pinned.data?.items.map((one) => [one.name, one.definition]))
+  return (
+    <div className="page stack wide-gap">
+      <div className="line">
+        <h2 className="lead">{server.name}</h2>
+        <ServerPill server={server} />
+      </div>
+      {server.error === undefined ? null : (
+        <p className="note" data-tone="bad">
+          {server.error}
+        </p>
+      )}
+      <dl className="facts">
+        <div className="servers-where">
+          <dt>{words.where}</dt>
+          <dd className="cut" title={server.command ?? server.url}>
+            {server.url ?? programOf(server.command)}
+          </dd>
+        </div>
+        <div>
+          <dt>{words.protocol}</dt>
+          <dd>{server.protocol ?? "–"}</dd>
+        </div>
+        <div>
+          <dt>{words.version}</dt>
+          <dd>{server.version ?? "–"}</dd>
+        </div>
+        <div>
+          <dt>{words.tools}</dt>
+          <dd>{server.tools.length}</dd>
+        </div>
+        <div>
+          <dt>{words.since}</dt>
+          <dd>
+            <AgoTime at={server.createdAt} />
+          </dd>
+        </div>
+      </dl>
+      {pinned.data?.items.map((one) =>
+        one.held === null ? null : (
+          <HeldTool key={one.name} server={server.name} name={one.name} before={one.definition} now={one.held} />
+        ),
+      )}
+      <Tools server={server} definitions={definitions} />
+      {server.leftOut.length === 0 ? null : (
+        <section className="stack">
+          <h3 className="label">{words.leftOut}</h3>
+          <ul className="stack small">
+            {server.leftOut.map(({ name, why }) => (
+              <li key={name}>
+                <code>{name}</code> {why}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section className="stack">
+        <h3 className="label">{words.log}</h3>
+        {lines.length === 0 ? (
+          <p className="faint">{words.noLog}</p>
+        ) : (
+          <pre className="code scroll-x" tabIndex={0} aria-label={words.log}>
+            {lines.join("\n")}
+          </pre>
+        )}
+      </section>
+      <Remove server={server} />
+    </div>
+  )
+}
+
+/** Its last part: where it lies is of no interest at a glance. */
+const programOf = (command: string | undefined): string => command?.split(/[\\/]/).at(-1) ?? "–"
