@@ -122,17 +122,18 @@ export const page = async (): Promise<string> => {
     const started = performance.now()
     const elapsed = () => (performance.now() - started) / 1000
     let posted = 0
-    let waiting = 0
+    const onTheirWay = new Set<Promise<unknown>>()
     while (elapsed() < minutes * 60) {
       // Never more than a second's worth on its way: a slower machine posts fewer, and says so.
-      for (; posted < elapsed() * 100 && waiting < 100; posted++) {
-        waiting++
-        void admin.spaces.post(space.id, { text: `event ${posted}` }).finally(() => waiting--)
+      for (; posted < elapsed() * 100 && onTheirWay.size < 100; posted++) {
+        const one = admin.spaces.post(space.id, { text: `event ${posted}` })
+        onTheirWay.add(one)
+        void one.finally(() => onTheirWay.delete(one))
       }
       await sleep(10)
     }
     const rate = posted / elapsed()
-    while (waiting > 0) await sleep(10)
+    await Promise.all(onTheirWay)
     await admin.spaces.post(space.id, { text: "the last of all" })
     await tab.getByText("the last of all").first().waitFor({ timeout: 120_000 })
     const busy = await seenBy(tab)

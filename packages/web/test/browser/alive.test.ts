@@ -254,17 +254,17 @@ it("two people edit one record, and neither text is lost", async () => {
 
 it("a record is shared with one and made public, seen by them alone, and taken back", async () => {
   const ulf = await person("Ulf")
-  const ida = await person("Ida")
+  const ida = await person("Tyra")
   await as(ulf.token).memory.put({ kind: "note", key: "pilot", content: "Nikos, Monday to Friday." })
   const { page } = await visitor()
   await signIn(page, ulf.token, "/memory")
   // Where there is room, the first is shown at once.
   await page.locator(".memory-text").getByText("Nikos").waitFor()
   await page.getByRole("button", { name: "Share", exact: true }).click()
-  await page.getByLabel("With whom").selectOption({ label: "Ida" })
+  await page.getByLabel("With whom").selectOption({ label: "Tyra" })
   await clean(page)
   await page.getByRole("button", { name: "Share it" }).click()
-  await page.getByText("shared with Ida").waitFor()
+  await page.getByText("shared with Tyra").waitFor()
 
   const other = await visitor()
   await signIn(other.page, ida.token, "/memory?owner=Ulf")
@@ -274,8 +274,8 @@ it("a record is shared with one and made public, seen by them alone, and taken b
   expect(await other.page.getByRole("button", { name: "Share", exact: true }).count()).toBe(0)
 
   await page.getByRole("button", { name: "Share", exact: true }).click()
-  await page.getByRole("button", { name: "Take it back from Ida" }).click()
-  await page.getByText("shared with Ida").waitFor({ state: "detached" })
+  await page.getByRole("button", { name: "Take it back from Tyra" }).click()
+  await page.getByText("shared with Tyra").waitFor({ state: "detached" })
   await other.page.reload()
   await other.page.getByText("Ulf has made nothing public and shared nothing with you.").waitFor()
   await page.getByRole("button", { name: "Make public" }).click()

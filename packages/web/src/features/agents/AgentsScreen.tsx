@@ -122,7 +122,7 @@ export const AgentsScreen = () => {
   const shown = name ?? (isWide() ? agents[0]?.name : undefined)
   return (
     <>
-      <Bar title={words.title} {...(aside ? { up: "/agents" } : {})}>
+      <Bar title={words.title} up={aside ? "/agents" : "/house"}>
         <span className="search wide-only">
           <Icon name="filter" small />
           <input

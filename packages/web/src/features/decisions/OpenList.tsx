@@ -1,11 +1,13 @@
+import { visibleLines } from "@stoa/contract"
 import { Link } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
+import { gistOfInput } from "../../cards/call.logic.ts"
 import { decisionGist } from "../../cards/decision/DecisionCard.tsx"
 import { noteDecision, readDecision } from "../../feed/apply.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
-import type { Decision } from "../../feed/types.ts"
+import type { Decision, Json } from "../../feed/types.ts"
 import { Face } from "../../parts/signs/Face.tsx"
 import { EmptyPane } from "../../parts/panes/Pane.tsx"
 import { span } from "../../parts/figures/time.logic.ts"
@@ -13,6 +15,10 @@ import { AgoTime } from "../../parts/figures/Time.tsx"
 import { answeredQuery } from "./answered.ts"
 import { type Bulk, bulks, medianAnswer, type Tab } from "./inbox.logic.ts"
 import { words } from "./words/en.ts"
+
+/** Which of several calls of one tool it is; the card shows the call itself. */
+const inputGist = ({ call, kind }: Decision): string =>
+  kind === "approval" && call?.input !== undefined ? visibleLines(gistOfInput(call.input as Json)).join(" ") : ""
 
 const Sub = ({ decision }: { readonly decision: Decision }) => {
   const { spaces } = useStart()
@@ -89,7 +95,9 @@ export const OpenList = ({ list, shown, tab }: OpenListProps) => {
               aria-current={one.id === shown ? "true" : undefined}
             >
               <Face name={one.asker.name} kind={one.asker.kind} size="s" />
-              <b className="cut">{decisionGist(one)}</b>
+              <span className="cut">
+                <b>{decisionGist(one)}</b> <span className="faint small">{inputGist(one)}</span>
+              </span>
               <AgoTime at={one.createdAt} />
               <Sub decision={one} />
             </Link>

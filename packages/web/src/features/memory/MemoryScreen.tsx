@@ -136,13 +136,34 @@ const SearchField = ({ held }: { readonly held: Held }) => {
   )
 }
 
+const OwnerPick = ({ className, owner }: { readonly owner: string | undefined; readonly className: string }) => {
+  const { me } = useStart()
+  const navigate = useNavigate()
+  const people = usePeople().filter((one) => one.id !== me.id && one.retiredAt === null)
+  return (
+    <select
+      className={className}
+      aria-label={words.owner}
+      value={owner ?? ""}
+      onChange={(event) =>
+        void navigate({ to: "/memory", search: event.target.value === "" ? {} : { owner: event.target.value } })
+      }
+    >
+      <option value="">{words.mine(me.name)}</option>
+      {people.map(({ id, name }) => (
+        <option key={id} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
 export const MemoryScreen = () => {
   const { id } = useParams({ strict: false })
   const { open, owner, q } = useSearch({ strict: false })
   const held: Held = { ...(owner === undefined ? {} : { owner }), ...(q === undefined ? {} : { q }) }
-  const { me } = useStart()
   const navigate = useNavigate()
-  const people = usePeople().filter((one) => one.id !== me.id && one.retiredAt === null)
   const toggle = (what: "new" | "keep") =>
     void navigate({ to: "/memory", search: open === what ? held : { ...held, open: what } })
   const aside = id !== undefined || open !== undefined
@@ -151,25 +172,11 @@ export const MemoryScreen = () => {
   const shown = id ?? (open === undefined && isWide() ? inOrder(first ?? [])[0]?.id : undefined)
   return (
     <>
-      <Bar title={words.title} {...(aside ? { up: "/memory" } : {})}>
+      <Bar title={words.title} up={aside ? "/memory" : "/house"}>
         <span className={aside ? "wide-only" : ""}>
           <SearchField key={owner} held={held} />
         </span>
-        <select
-          className="input wide-only"
-          aria-label={words.owner}
-          value={owner ?? ""}
-          onChange={(event) =>
-            void navigate({ to: "/memory", search: event.target.value === "" ? {} : { owner: event.target.value } })
-          }
-        >
-          <option value="">{words.mine(me.name)}</option>
-          {people.map(({ id: one, name }) => (
-            <option key={one} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <OwnerPick owner={owner} className="input wide-only" />
         <button
           type="button"
           className="button icon wide-only"
@@ -187,6 +194,9 @@ export const MemoryScreen = () => {
       </Bar>
       <div className="split list-first memory-split">
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
+          <div className="phone-only memory-whose-phone">
+            <OwnerPick owner={owner} className="input" />
+          </div>
           <Records held={held} current={shown} />
         </div>
         {shown !== undefined ? (

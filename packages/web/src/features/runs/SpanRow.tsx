@@ -69,6 +69,9 @@ const tookOf = (span: Span, now: number): string => {
   return lengthOf(Math.max(0, (span.to ?? now) - span.from))
 }
 
+/** Percent of the width: below it the hatching alone is seen, which the word would hide. */
+const roomForWord = 30
+
 const Track = ({ now, scale, span }: Pick<SpanRowProps, "now" | "scale" | "span">) => {
   if (span.from === undefined) return null
   const from = scale.place(span.from) * 100
@@ -84,7 +87,7 @@ const Track = ({ now, scale, span }: Pick<SpanRowProps, "now" | "scale" | "span"
         className={`t-${tints[span.kind]} ${shape}`}
         style={{ left: `${from}%`, width: `${Math.max(0, to - from)}%` }}
       />
-      {folded ? (
+      {folded && to - from > roomForWord ? (
         <b className="wide-only" style={{ left: `${(from + to) / 2}%` }}>
           {words.folded}
         </b>

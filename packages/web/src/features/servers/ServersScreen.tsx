@@ -4,6 +4,7 @@ import "./Servers.css"
 import { Link, useParams } from "@tanstack/react-router"
 import { Bar } from "../../frame/Bar.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { ServerDetail } from "./ServerDetail.tsx"
 import { ServerPill, useServers } from "./ServerPill.tsx"
@@ -13,7 +14,7 @@ export const ServersScreen = () => {
   const { server } = useParams({ strict: false })
   const servers = useServers()
   const items = servers.data?.items ?? []
-  const chosen = items.find(({ name }) => name === server) ?? (server === undefined ? items[0] : undefined)
+  const chosen = items.find(({ name }) => name === server) ?? (server === undefined && isWide() ? items[0] : undefined)
   return (
     <>
       <Bar title={words.title} up={server === undefined ? "/house" : "/servers"}>
