@@ -44,7 +44,7 @@ const Finds = ({ q }: { readonly q: string }) => {
         ))}
       </Part>
       <Part title={words.messages}>
-        {found.messages.map(({ author, createdAt, id, seq, space, text }) => (
+        {found.messages.map(({ author, call, createdAt, id, seq, space, text }) => (
           <li key={id}>
             <Link className="pick" to="/s/$space" params={{ space: nameOfSpace(space) }} search={{ at: seq }}>
               <Face name={author.name} kind={author.kind} size="s" />
@@ -52,7 +52,7 @@ const Finds = ({ q }: { readonly q: string }) => {
                 {author.name} <span className="faint">{words.inSpace(nameOfSpace(space))}</span>
               </b>
               <AgoTime at={createdAt} />
-              <span className="sub clamp">{text}</span>
+              <span className="sub clamp">{text === "" && call !== null ? words.called(call.tool) : text}</span>
             </Link>
           </li>
         ))}

@@ -68,7 +68,9 @@ export const SearchPanel = ({ asked, close, space }: SearchPanelProps) => {
                   <Face name={one.author.name} kind={one.author.kind} size="s" />
                   <b>{one.author.name}</b>
                   <AgoTime at={one.createdAt} />
-                  <span className="sub clamp">{one.text}</span>
+                  <span className="sub clamp">
+                    {one.text === "" && one.call !== null ? words.called(one.call.tool) : one.text}
+                  </span>
                 </Link>
               </li>
             ))}

@@ -8,6 +8,7 @@ export const words = {
   tools: "Tools",
   people: "People and agents",
   spaces: "Spaces",
+  called: (tool: string) => `called ${tool}`,
   inSpace: (name: string) => `in ${name}`,
   from: (name: string) => `of ${name}`,
 } as const

@@ -62,6 +62,7 @@ export const words = {
     `${count}${isWhole ? "" : " or more"}${failed === 0 ? "" : `, of them ${failed} failed or refused`}`,
   about: "About this space",
   search: "Search in this space",
+  called: (tool: string) => `called ${tool}`,
   found: (count: number) => counted(count, "message found", "messages found"),
   nothingFound: "No message says that.",
   empty: "Nobody has said anything.",
