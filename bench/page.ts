@@ -190,13 +190,28 @@ export const page = async (): Promise<string> => {
     await until(async () => ((await admin.runs.get(live)).endedAt === null ? undefined : true))
     const followed = await seenBy(tab)
 
+    const frame = ({ frames, longest }: Seen) => `${number(longest)} ms of ${frames} frames`
+    // Said at once: what comes next starts another house.
+    console.error(
+      JSON.stringify({
+        bytes,
+        build,
+        ...ours,
+        scrolled: frame(scrolled),
+        rate,
+        busy: frame(busy),
+        heaps,
+        pressed,
+        opened,
+        followed: frame(followed),
+      }),
+    )
     const sizes = builtSizes(join(folder, "built"), first)
     const added = addedInstall(folder)
     await context.close()
     await house.stop()
     const sight = await firstSight(browser, folder)
 
-    const frame = ({ frames, longest }: Seen) => `${number(longest)} ms of ${frames} frames`
     return [
       `${rounds} rounds where there is a spread. Largest paint is Chromium's own, on loopback; the floor is the same screen as a document without scripts, from a bare node:http. Frames are those between two requestAnimationFrame.`,
       table(

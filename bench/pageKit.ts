@@ -1,6 +1,6 @@
 /** What the figures of the page are taken with: a model that speaks without end, and ears in the page itself. */
 import { spawn } from "node:child_process"
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { createServer, get, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -179,7 +179,10 @@ export const addedInstall = (folder: string) => {
   }
   const places = Object.keys(lock.packages).filter((path) => path === "" || /^(packages|scripts|test|bench)/.test(path))
   const others = reached(places.filter((path) => path !== "packages/web"))
-  const own = [...reached(["packages/web"])].filter((path) => !others.has(path))
+  const own = [...reached(["packages/web"])].filter(
+    // Those for other machines are not here.
+    (path) => !others.has(path) && existsSync(join(root, path)),
+  )
   const into = join(folder, "laid-out")
   mkdirSync(into)
   const started = performance.now()

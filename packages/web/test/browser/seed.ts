@@ -81,6 +81,17 @@ const berth = {
   ),
 } as const
 
+/** What Maya keeps: a block that has changed, a fact, and what must not be forgotten. */
+const remember = async (who: Stoa) => {
+  const block = (content: string) => who.memory.put({ kind: "block", key: "harbour", content })
+  await block("**Piraeus, our berths.** 7 and 8 until Friday.\n\n**Meltemi.** Due Sunday, 06:00.")
+  await block(
+    "**Piraeus, our berths.** 7 and 8 until Friday; 8 is too short for the Aura.\n\n**Meltemi.** At Kythira with engine trouble; expected Tuesday, 06:30.",
+  )
+  await who.memory.put({ kind: "fact", key: "clause 7", content: "A late fee of 3 % a day, after the first." })
+  await who.memory.put({ kind: "goal", key: "no surprises", content: "No customer hears it from us last." })
+}
+
 export const seed = async (stage: Pick<Stage, "admin" | "as" | "person">) => {
   const house = stage.admin()
   const maya = await stage.person("Maya", ["admin"])
@@ -123,6 +134,7 @@ export const seed = async (stage: Pick<Stage, "admin" | "as" | "person">) => {
   await stage.as(jonas.token).messages.react(fees.id, "👍")
   await say(office, "Good. @scout write to the three, short and honest.")
   await call(scout.client, "send_mail", letter, 0)
+  await remember(office)
   await stage.as(jonas.token).spaces.post("general", { text: "Morning. Berth 7 is free until noon." })
   return { maya, jonas, scout, ledger, herald, harbour, letter, call, say }
 }
