@@ -2,15 +2,28 @@
 import "../../parts/panes/Pick.css"
 import { connectableClients, type ConnectableName } from "@stoa/sdk"
 import { Link, useParams } from "@tanstack/react-router"
+import { arrivals } from "../../feed/signs.ts"
+import { useNames } from "../../feed/start.ts"
+import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { ConnectSteps } from "./ConnectSteps.tsx"
 import { words } from "./words/en.ts"
 
 const names = Object.keys(connectableClients) as ReadonlyArray<ConnectableName>
 
+/** Programs write their own names as they like. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, "")
+
 export const ConnectScreen = () => {
   const { client } = useParams({ strict: false })
   const chosen = names.find((one) => one === client) ?? "claude-code"
+  const arrived = [...useStore(arrivals)]
+  const nameOf = useNames()
+  const cameBy = (one: ConnectableName) => {
+    const found = arrived.find(([, came]) => plain(came.client).startsWith(plain(one)))
+    return found === undefined ? undefined : nameOf(found[0])
+  }
   return (
     <>
       <Bar title={words.title} sub={words.sub} up={client === undefined ? "/house" : "/connect"} />
@@ -26,6 +39,12 @@ export const ConnectScreen = () => {
                   aria-current={one === chosen ? "true" : undefined}
                 >
                   <b>{connectableClients[one].title}</b>
+                  {cameBy(one) === undefined ? null : (
+                    <span className="pill" data-tone="good">
+                      <Icon name="check" />
+                      {cameBy(one)}
+                    </span>
+                  )}
                   <span className="sub">{words.how[one]}</span>
                 </Link>
               </li>
