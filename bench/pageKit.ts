@@ -198,12 +198,8 @@ export const addedInstall = (folder: string) => {
 export const firstSight = async (browser: Browser, folder: string): Promise<{ link: number; word: number }> => {
   const started = performance.now()
   const since = () => (performance.now() - started) / 1000
-  const env = environment({
-    STOA_DATA: join(folder, "newcomer"),
-    STOA_PORT: "0",
-    STOA_CONFIG: join(folder, "none.json"),
-  })
-  const child = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "ignore"], detached: true })
+  const env = environment({ STOA_DATA: join(folder, "newcomer"), STOA_PORT: "0" })
+  const child = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "inherit"], detached: true })
   try {
     const address = await new Promise<string>((resolve, reject) => {
       let said = ""
@@ -223,9 +219,9 @@ export const firstSight = async (browser: Browser, folder: string): Promise<{ li
     await context.close()
     return { link, word }
   } finally {
-    const gone = ended(child)
-    process.kill(-child.pid!, "SIGTERM")
-    await gone
+    // With everything it started; nothing is left of one that could not start.
+    if (child.exitCode === null) process.kill(-child.pid!, "SIGTERM")
+    await ended(child)
   }
 }
 

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Decision, Message } from "../../src/feed/types.ts"
 import { fitting, mentionAt, mentioned } from "../../src/features/spaces/mention.logic.ts"
-import { heightOf, type Row, rootsOf, rowsOf } from "../../src/features/spaces/timeline.logic.ts"
+import { heightOf, type Row, rootsOf, rowsOf, sameRow } from "../../src/features/spaces/timeline.logic.ts"
 
 const base = Date.parse("2026-11-14T12:00:00.000Z")
 interface Given {
@@ -143,4 +143,16 @@ describe("a mention", () => {
     const all = [of("Tamar", true), of("Maya", false), of("Mara", true)]
     expect(fitting(all, "ma").map(({ name }) => name)).toEqual(["Mara", "Tamar", "Maya"])
   })
+})
+
+it("rows that were made anew of the same messages are drawn once; what has changed is drawn again", () => {
+  fc.assert(
+    fc.property(fc.array(given, { minLength: 1, maxLength: 30 }), (list) => {
+      const messages = madeOf(list)
+      const [before, after] = [drawn(messages), drawn(messages)]
+      expect(before.map((row, at) => row.kind === "day" || sameRow(row, after[at]!))).not.toContain(false)
+      const changed = drawn(messages.map((one) => ({ ...one, text: "other" })))
+      expect(before.filter((row, at) => row.kind !== "day" && sameRow(row, changed[at]!))).toEqual([])
+    }),
+  )
 })

@@ -7,7 +7,7 @@ import { decisionGist } from "../../cards/decision/DecisionCard.tsx"
 import { noteDecision, readDecision } from "../../feed/apply.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
-import type { Decision, Json } from "../../feed/types.ts"
+import type { Decision } from "../../feed/types.ts"
 import { Face } from "../../parts/signs/Face.tsx"
 import { EmptyPane } from "../../parts/panes/Pane.tsx"
 import { span } from "../../parts/figures/time.logic.ts"
@@ -18,7 +18,7 @@ import { words } from "./words/en.ts"
 
 /** Which of several calls of one tool it is; the card shows the call itself. */
 const inputGist = ({ call, kind }: Decision): string =>
-  kind === "approval" && call?.input !== undefined ? visibleLines(gistOfInput(call.input as Json)).join(" ") : ""
+  kind === "approval" && call?.input !== undefined ? visibleLines(gistOfInput(call.input)).join(" ") : ""
 
 const Sub = ({ decision }: { readonly decision: Decision }) => {
   const { spaces } = useStart()

@@ -30,8 +30,10 @@ export const useRunList = (filter: RunFilter) =>
   })
 
 const takenOf = async (id: string): Promise<Taken> => {
-  const [run, steps] = await Promise.all([house.runs.get(id), house.runs.steps(id)])
-  const children = await house.runs.list({ root: run.root, limit: 100 })
+  // Most runs are the first of their tree: then everything is asked at once.
+  const below = (root: string) => house.runs.list({ root, limit: 100 })
+  const [run, steps, own] = await Promise.all([house.runs.get(id), house.runs.steps(id), below(id)])
+  const children = run.root === id ? own : await below(run.root)
   return { run, steps: steps.items, children: children.items.filter((one) => one.id !== id) }
 }
 

@@ -6,7 +6,7 @@ import { dayOf } from "../../parts/figures/time.logic.ts"
 import { Article, type RowContext } from "./Article.tsx"
 import { MessageView } from "./MessageView.tsx"
 import { giveUp, postAgain } from "./outbox.ts"
-import type { Row } from "./timeline.logic.ts"
+import { type Row, sameRow } from "./timeline.logic.ts"
 import { words } from "./words/en.ts"
 
 const Waiting = ({
@@ -42,7 +42,14 @@ const Waiting = ({
   )
 }
 
-export const RowView = memo(({ context, row }: { readonly row: Row; readonly context: RowContext }) => {
+interface RowProps {
+  readonly row: Row
+  readonly context: RowContext
+}
+
+const isSame = (one: RowProps, other: RowProps) => one.context === other.context && sameRow(one.row, other.row)
+
+export const RowView = memo(({ context, row }: RowProps) => {
   switch (row.kind) {
     case "day":
       return <div className="day">{dayOf(row.at, now(), words)}</div>
@@ -67,4 +74,4 @@ export const RowView = memo(({ context, row }: { readonly row: Row; readonly con
     case "pending":
       return <Waiting row={row} context={context} />
   }
-})
+}, isSame)

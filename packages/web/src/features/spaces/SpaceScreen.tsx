@@ -118,7 +118,9 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
       openThread,
       decision: DecisionInPlace,
     }),
-    [space, me, canWrite, openThread],
+    // Not the space itself: it counts its messages, and rows would be drawn anew with each of them.
+    // oxlint-disable-next-line react/exhaustive-deps
+    [space.id, space.name, space.kind, space.members, space.archivedAt, me, canWrite, openThread],
   )
   const here = useMemo(() => decisions.filter((one) => one.space === space.id), [decisions, space.id])
   const rows = useMemo(

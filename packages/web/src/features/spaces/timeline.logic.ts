@@ -120,6 +120,24 @@ export const rowsOf = ({ decisions, me, messages, newFrom, pending }: RowsOf): R
   return rows
 }
 
+const sameList = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): boolean =>
+  one.length === other.length && one.every((item, at) => item === other[at])
+
+/** Whether a row would be drawn as it is drawn now: rows are made anew with every batch, most of them alike. */
+export const sameRow = (one: Row, other: Row): boolean => {
+  if (one === other) return true
+  if (one.key !== other.key) return false
+  if (one.kind === "new" && other.kind === "new") return true
+  if (one.kind === "message" && other.kind === "message")
+    return one.message === other.message && one.head === other.head && one.replies === other.replies
+  if (one.kind === "calls" && other.kind === "calls")
+    return one.head === other.head && sameList(one.messages, other.messages)
+  if (one.kind === "decision" && other.kind === "decision")
+    return one.decision === other.decision && one.message === other.message && one.head === other.head
+  // What is on its way is drawn again, and a day says "today" only as long as it is.
+  return false
+}
+
 /** Guessed before it is measured, so that little moves. */
 export const heightOf = (row: Row): number => {
   if (row.kind === "day" || row.kind === "new") return 34
