@@ -320,10 +320,10 @@ describe("JSON Schema", () => {
       }),
   )
 
-  it.effect("uniqueItems is linear: a hundred thousand different objects are checked in time", () =>
+  it.effect("uniqueItems is linear: twenty thousand different objects are checked in time", () =>
     Effect.gen(function* () {
       const schema = { type: "object", properties: { list: { type: "array", uniqueItems: true } } }
-      const list = Array.from({ length: 100_000 }, (_, n) => ({ n }))
+      const list = Array.from({ length: 20_000 }, (_, n) => ({ n }))
       assert.strictEqual(yield* check(schema, { list }), "ok")
       assert.include(
         yield* check(schema, {
