@@ -20,7 +20,7 @@ declare module "vitest" {
 }
 
 /** Programs that were told to end a moment ago may still do so. */
-const patienceMs = 3000
+const patienceMs = 30_000
 
 export default async function (project: TestProject) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)

@@ -30,7 +30,7 @@ beforeAll(async () => {
   // The optional dependencies are a Node for machines with an old one; here there is one.
   const flags = ["--prefer-offline", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error"]
   expect(await run("npm", "install", ...flags).ended).toMatchObject({ code: 0 })
-}, 120_000)
+}, 300_000)
 /** npx does not hand on every signal: the house itself is asked to stop. */
 const stop = () => process.kill(Number(readFileSync(join(home.data, "pid"), "utf8")), "SIGTERM")
 afterAll(async () => {

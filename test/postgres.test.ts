@@ -17,7 +17,7 @@ it("every test may use the Postgres of the run", async () => {
   expect(await answers(inject("databaseUrl"))).toBe(true)
 })
 
-it("kill -9 of the runner leaves no Postgres and no data behind", { timeout: 60_000 }, async () => {
+it("kill -9 of the runner leaves no Postgres and no data behind", async () => {
   const postgres = join(import.meta.dirname, "postgres.ts")
   const program = `const { url, data } = await (await import(${JSON.stringify(postgres)})).startPostgres()
 console.log(JSON.stringify({ url, data })); setInterval(() => {}, 1000)`
@@ -28,5 +28,5 @@ console.log(JSON.stringify({ url, data })); setInterval(() => {}, 1000)`
   const { url, data } = JSON.parse(said.toString()) as { url: string; data: string }
   expect(await answers(url)).toBe(true)
   runner.kill("SIGKILL")
-  await vi.waitUntil(async () => !(await answers(url)) && !existsSync(data), { timeout: 10_000, interval: 50 })
+  await vi.waitUntil(async () => !(await answers(url)) && !existsSync(data), { timeout: 60_000, interval: 50 })
 })

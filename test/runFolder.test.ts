@@ -57,7 +57,7 @@ it("a folder and a process that a test leaves behind are named at the end, and g
     expect.stringMatching(/^folder .*stoa-left-/),
     expect.stringMatching(`process ${pid}: sleep 300`),
   ])
-  await vi.waitUntil(() => !lives(pid), { timeout: 5000, interval: 20 })
+  await vi.waitUntil(() => !lives(pid), { timeout: 60_000, interval: 20 })
   expect(existsSync(folder)).toBe(false)
 })
 
@@ -68,5 +68,5 @@ it("a runner that is killed leaves neither behind", async () => {
   const { folder, pid } = JSON.parse(line) as Said
   expect([existsSync(folder), lives(pid)]).toEqual([true, true])
   child.kill("SIGKILL")
-  await vi.waitUntil(() => !existsSync(folder) && !lives(pid), { timeout: 10_000, interval: 50 })
+  await vi.waitUntil(() => !existsSync(folder) && !lives(pid), { timeout: 60_000, interval: 50 })
 })
