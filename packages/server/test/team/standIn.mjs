@@ -2,8 +2,11 @@
 // MCP configuration from STOA_MCP_CONFIG; what it saw and did is appended to a log beside its rules.
 import { spawn } from "node:child_process"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { enableCompileCache } from "node:module"
+import { join } from "node:path"
+
+// It is started hundreds of times, and most turns only say something: then it needs no client.
+enableCompileCache(join(import.meta.dirname, "../../../../node_modules/.cache/compiled"))
 
 const [rulesFile] = process.argv.slice(2)
 const text = readFileSync(0, "utf8")
@@ -34,6 +37,8 @@ const fill = (value) =>
   )
 
 if (rule?.call !== undefined || rule?.list) {
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio")
   const { mcpServers } = JSON.parse(readFileSync(process.env.STOA_MCP_CONFIG, "utf8"))
   const { args, command, env, headers, url } = mcpServers.stoa
   const client = new Client({ name: "stand-in", version: "1" }, { versionNegotiation: { mode: "auto" } })
