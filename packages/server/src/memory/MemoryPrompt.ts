@@ -1,6 +1,7 @@
 /** What an agent remembers, as sections of its prompt: read once when a run begins, so that nothing changes under way. */
 import type { MemoryRecord, PrincipalId, PromptSection } from "@stoa/contract"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
 import { fenced, fenceRule, inLine, markFor } from "../models/Fence.ts"
 import { goalIn } from "./Goals.ts"
@@ -84,6 +85,17 @@ export const makeMemoryPrompt = Effect.gen(function* () {
   const memories = yield* Memories
   const plans = yield* Plans
   const principals = yield* Principals
+  const sql = yield* SqlClient.SqlClient
+  const listsOf = Effect.fnUntraced(function* (agent: PrincipalId) {
+    const own = (namespace: string, kind: string) =>
+      sql`EXISTS (SELECT 1 FROM memory_records WHERE owner = ${agent} AND namespace = ${namespace} AND kind = ${kind})`
+    const rows = yield* sql<
+      Readonly<Record<"blocks" | "goals" | "memories" | "plans" | "lent", unknown>>
+    >`SELECT ${own("office", "block")} AS blocks, ${own("gateway", "goal")} AS goals,
+      ${own("gateway", "memory")} AS memories, EXISTS (SELECT 1 FROM memory_plans WHERE owner = ${agent}) AS plans,
+      EXISTS (SELECT 1 FROM memory_shares WHERE principal = ${agent}) AS lent`
+    return rows[0]!
+  }, Effect.orDie)
   const nameOf = (id: PrincipalId) =>
     Effect.match(principals.get(id), { onFailure: () => "somebody who has left", onSuccess: ({ name }) => name })
   return Effect.fn("MemoryPrompt.sections")(function* (agent: PrincipalId) {
@@ -92,15 +104,17 @@ export const makeMemoryPrompt = Effect.gen(function* () {
     const kept = (namespace: "office" | "gateway", kind: string, owner: { readonly owner?: PrincipalId }) =>
       Effect.orDie(Effect.map(memories.list(by, { namespace, kind, limit: most, ...owner }), ({ items }) => items))
     const own = { owner: agent }
-    const lent = (yield* kept("office", "block", {})).filter((one) => one.owner !== agent)
+    // Most agents use one of the two sets of tools, and many neither: one look says which lists there are.
+    const has = yield* listsOf(agent)
+    const lent = has.lent ? (yield* kept("office", "block", {})).filter((one) => one.owner !== agent) : []
     const authors = [...new Set(lent.flatMap(({ origin, owner }) => [owner, origin.principal]))]
     const names = new Map(yield* Effect.forEach(authors, (id) => Effect.map(nameOf(id), (name) => [id, name] as const)))
     const remembered = {
       agent,
-      blocks: [...(yield* kept("office", "block", own)), ...lent],
-      goals: yield* kept("gateway", "goal", own),
-      memories: yield* kept("gateway", "memory", own),
-      plans: (yield* plans.list(by, "active")).slice(0, most),
+      blocks: [...(has.blocks ? yield* kept("office", "block", own) : []), ...lent],
+      goals: has.goals ? yield* kept("gateway", "goal", own) : [],
+      memories: has.memories ? yield* kept("gateway", "memory", own) : [],
+      plans: has.plans ? (yield* plans.list(by, "active")).slice(0, most) : [],
     }
     return memorySections(remembered, (id) => names.get(id)!)
   })

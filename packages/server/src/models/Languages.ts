@@ -11,6 +11,7 @@ import { SqlClient } from "effect/sql"
 import { Settings } from "../Settings.ts"
 import { json } from "../store/database/Columns.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
+import { makeNear } from "../store/journal/Near.ts"
 import type { Access } from "./Access.ts"
 import { askModel } from "./ask.ts"
 import { ModelFailure } from "./ModelFailure.ts"
@@ -128,13 +129,19 @@ export class Languages extends Context.Service<
       })
       const list = Effect.suspend(() => listFor({ all: false }))
 
+      const { forget, near } = yield* makeNear(["house.reloaded", "demo.changed"], (name) =>
+        Effect.map(Effect.orDie(sql`SELECT name, declared FROM models WHERE name = ${name}`), (rows) =>
+          rows[0] === undefined ? undefined : decode(rows[0]).declared,
+        ),
+      )
+      const changed = sql.afterCommit(forget)
+
       const access: Languages["Service"]["access"] = Effect.fn("Languages.access")(function* (name) {
-        const rows = yield* Effect.orDie(sql`SELECT name, declared FROM models WHERE name = ${name}`)
-        if (rows[0] === undefined)
+        const declared = yield* near(name)
+        if (declared === undefined)
           return yield* Effect.fail(
             `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one (stoa agents set NAME --model MODEL).`,
           )
-        const { declared } = decode(rows[0])
         if (purposeOf(declared) === "embedding")
           return yield* Effect.fail(`The model "${name}" embeds texts and cannot think. Name another one of "models".`)
         return yield* reach(name, declared)
@@ -170,6 +177,7 @@ export class Languages extends Context.Service<
         if (done.added.length + done.changed.length + done.retired.length === 0) return done
         yield* Effect.orDie(sql`DELETE FROM models WHERE source = 'file'`)
         if (Array.isArrayNonEmpty(rows)) yield* Effect.orDie(sql`INSERT INTO models ${sql.insert(rows)}`)
+        yield* changed
         return done
       })
 
@@ -179,10 +187,12 @@ export class Languages extends Context.Service<
             ON CONFLICT (name) DO UPDATE SET declared = excluded.declared WHERE models.source = 'house' RETURNING name`,
         )
         if (written.length === 0) return yield* new NameTaken({ noun: "model", name })
+        yield* changed
       })
 
       const drop: Languages["Service"]["drop"] = Effect.fn("Languages.drop")(function* (name) {
         yield* Effect.orDie(sql`DELETE FROM models WHERE name = ${name} AND source = 'house'`)
+        yield* changed
       })
 
       const ask: Languages["Service"]["ask"] = Effect.fn("Languages.ask")(function* (reached, options, show) {

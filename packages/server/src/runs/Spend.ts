@@ -15,6 +15,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { limitsFor } from "./profile.ts"
 import { makeRecord } from "./record.ts"
 import { limitsOf, type RunRow } from "./rows.ts"
+import { makeCounted } from "./spending.ts"
 import { type Purse, purseEmpty } from "./working/limits.ts"
 
 interface Row {
@@ -46,9 +47,14 @@ export class Spend extends Context.Service<
       const sessions = yield* ChatSessions
       const today = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).slice(0, 10))
 
-      const dayOf = Effect.fnUntraced(function* (whose: string, name: string, limits: AgentLimits["perDay"]) {
+      const dayOf = Effect.fnUntraced(function* (
+        count: typeof spentBy,
+        whose: string,
+        name: string,
+        limits: AgentLimits["perDay"],
+      ) {
         if (limits === undefined) return []
-        const { costMicros, tokens } = yield* spentBy(whose)
+        const { costMicros, tokens } = yield* count(whose)
         return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<Purse>
       })
 
@@ -82,7 +88,7 @@ export class Spend extends Context.Service<
       /** Nobody but an agent has a budget of its own. */
       const limitsOfOne = (id: string) =>
         Effect.map(
-          Effect.option(agents.get(id)),
+          Effect.option(agents.near(id)),
           Option.match({
             onNone: () => ({ name: id, parent: null, perDay: undefined, own: undefined }),
             onSome: (agent) => {
@@ -92,14 +98,12 @@ export class Spend extends Context.Service<
           }),
         )
 
-      const purses: Spend["Service"]["purses"] = Effect.fn("Spend.purses")(function* ({
-        agent,
-        payer,
-        triggerSpace,
-        ...run
-      }) {
+      const pursesBy = Effect.fn("Spend.purses")(function* (
+        count: typeof spentBy,
+        { agent, payer, triggerSpace, ...run }: Parameters<Spend["Service"]["purses"]>[0],
+      ) {
         const { perDay: ownDay } = limitsOf(run)
-        const { costMicros, month, tokens } = yield* spentBy(agent)
+        const { costMicros, month, tokens } = yield* count(agent)
         const own: ReadonlyArray<Purse> =
           ownDay === undefined ? [] : [{ name: "Its agent", period: "today", costMicros, tokens, limits: ownDay }]
         const house: Purse = {
@@ -114,16 +118,19 @@ export class Spend extends Context.Service<
         for (let at = (yield* limitsOfOne(agent)).parent; at !== null && !seen.has(at);) {
           seen.add(at)
           const { name, parent, perDay } = yield* limitsOfOne(at)
-          above.push(...(yield* dayOf(at, `${name}, with all who work for it,`, perDay)))
+          above.push(...(yield* dayOf(count, at, `${name}, with all who work for it,`, perDay)))
           at = parent
         }
         const asked = payer === null ? undefined : yield* limitsOfOne(payer)
         const theirs =
           asked === undefined || seen.has(payer!)
             ? []
-            : yield* dayOf(payer!, `${asked.name}, for whom it works,`, asked.perDay)
+            : yield* dayOf(count, payer!, `${asked.name}, for whom it works,`, asked.perDay)
         return [...own, ...above, ...theirs, ...(yield* sessionOf(triggerSpace)), house]
       })
+
+      const counted = yield* makeCounted(sql, spentBy)
+      const purses: Spend["Service"]["purses"] = (run) => pursesBy(counted, run)
 
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
         yield* journal.transact(
@@ -133,7 +140,7 @@ export class Spend extends Context.Service<
             const row = run === null ? undefined : yield* record.byId(run.id)
             const whose = yield* limitsOfOne(principal)
             const limits = row === undefined ? { perDay: whose.own } : limitsOf(row)
-            const all = yield* purses({
+            const all = yield* pursesBy(spentBy, {
               agent: principal,
               payer: row?.payer ?? null,
               triggerSpace: row?.triggerSpace ?? null,

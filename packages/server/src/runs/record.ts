@@ -6,10 +6,12 @@ import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId,
 import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeInsert } from "../store/database/Inserts.ts"
 import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { Ended, RunConfig, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+import { type Account, accountColumns, accountsOf, addUp, hasSpent } from "./spending.ts"
 import { makeTogether } from "./together.ts"
 
 const lanes = 64
@@ -132,27 +134,16 @@ export const makeRecord = Effect.gen(function* () {
       (rows) => rows.length > 0,
     )
 
+  const accounts = makeInsert<Account>(sql, "spend", accountColumns, addUp)
   /** What was spent today: by an agent, and at whose request. */
-  const spendToday = Effect.fnUntraced(function* (
-    { agent, payer }: Pick<RunRow, "agent" | "payer">,
-    { costMicros, tokensIn, tokensOut }: Omit<Spent, "busyMs">,
-  ) {
-    if (tokensIn + tokensOut + costMicros === 0) return
-    const day = (yield* iso).slice(0, 10)
-    const add = (
-      row: { readonly agent: string } & {
-        readonly [K in "tokensIn" | "tokensOut" | "costMicros" | "causedMicros"]: number
-      },
-    ) =>
-      sql`INSERT INTO spend ${sql.insert({ ...row, day })}
-        ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
-          tokens_out = spend.tokens_out + excluded.tokens_out, cost_micros = spend.cost_micros + excluded.cost_micros,
-          caused_micros = spend.caused_micros + excluded.caused_micros`
-    yield* add({ agent, tokensIn, tokensOut, costMicros, causedMicros: 0 })
-    if (payer !== null) yield* add({ agent: payer, tokensIn: 0, tokensOut: 0, costMicros: 0, causedMicros: costMicros })
+  const spendToday = Effect.fnUntraced(function* (row: Pick<RunRow, "agent" | "payer">, spent: Omit<Spent, "busyMs">) {
+    const rows = accountsOf((yield* iso).slice(0, 10), [{ row, spent }])
+    if (rows.length === 0) return
+    yield* sql.afterCommit(hasSpent(sql))
+    for (const one of rows) yield* accounts.run([one])
   }, Effect.orDie)
 
-  const together = yield* makeTogether(spendToday)
+  const together = yield* makeTogether
 
   const tell = (rows: ReadonlyArray<ToldRow>) =>
     rows.length === 0

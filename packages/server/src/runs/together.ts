@@ -4,10 +4,11 @@
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeInsert } from "../store/database/Inserts.ts"
+import { makeInsert, type Rows } from "../store/database/Inserts.ts"
 import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"
+import { type Account, accountColumns, accountNumbers, accountsOf, addUp, hasSpent } from "./spending.ts"
 import type { Ended, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
 
 export interface Taken {
@@ -55,6 +56,7 @@ const stepColumns = [
   "beganAt",
   "saidAt",
 ] as const
+const stepNumbers = ["number", "tokensIn", "tokensOut", "tokensCached", "costMicros"] as const
 const toldColumns = ["run", "seq", "kind", "body", "step"] as const
 const triggerColumns = ["agent", "source", "run", "kind", "message", "space", "author", "text", "depth", "at"] as const
 const runNumbers = [
@@ -97,34 +99,47 @@ const valueOf = ({ end, row, spent, step }: Taken, at: string): ReadonlyArray<un
   ...(end === undefined ? [null, null, null, null] : [to(endOf[end.stop]), end.stop, end.failure, at]),
 ]
 
-/** `spend`: what a step cost, on the day's account. */
-export const makeTogether = Effect.fnUntraced(function* (
-  spend: (row: RunRow, spent: Omit<Spent, "busyMs">) => Effect.Effect<void>,
-) {
+export const makeTogether = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const [one, several] = sql.onDialectOrElse({
     pg: () => [`${onPostgres} RETURNING id`, unlocked] as const,
     orElse: () => [onSqlite, onSqlite] as const,
   })
-  const steps = makeInsert<StepRow>(sql, "steps", stepColumns)
-  const told = makeInsert<ToldRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING")
+  const steps = makeInsert<StepRow>(sql, "steps", stepColumns, "", stepNumbers)
+  const told = makeInsert<ToldRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING", ["seq", "step"])
+  const accounts = makeInsert<Account>(sql, "spend", accountColumns, addUp, accountNumbers)
   const triggers = makeInsert<TriggerRow>(sql, "triggers", triggerColumns, "", ["depth"])
+
+  /** The tables that follow from steps of ours. */
+  const rowsOf = (items: ReadonlyArray<Taken>, at: string): ReadonlyArray<Rows> => [
+    told.with(items.flatMap((item) => item.told)),
+    steps.with(items.map(({ step }) => step)),
+    accounts.with(accountsOf(at.slice(0, 10), items)),
+  ]
+  const isSpent = (rows: ReadonlyArray<Rows>): boolean => rows.at(-1)!.count > 0
 
   /** Which of them were ours, and nobody's else at this moment. */
   const writeSome = Effect.fnUntraced(function* (items: ReadonlyArray<Taken>) {
     const at = DateTime.formatIso(yield* DateTime.now)
+    const values = JSON.stringify(items.map((item) => valueOf(item, at)))
+    const all = rowsOf(items, at)
+    const events = items.flatMap((item) => eventsOf(item, at))
+    // All are ours nearly always: one statement then.
+    const update = { sql: items.length === 1 ? one : several, rows: values, expects: items.length }
+    if (yield* journal.moveTogether(update, all, events)) {
+      if (isSpent(all)) yield* hasSpent(sql)
+      return new Set<string>(items.map(({ row }) => row.id))
+    }
     return yield* journal.transact(
       Effect.gen(function* () {
-        const values = JSON.stringify(items.map((item) => valueOf(item, at)))
         const rows = yield* sql.unsafe<{ readonly id: string }>(items.length === 1 ? one : several, [values])
         const ids = new Set(rows.map(({ id }) => id))
         const ours = items.filter(({ row }) => ids.has(row.id))
         if (ours.length === 0) return ids
-        const words = ours.flatMap((item) => item.told)
-        if (words.length > 0) yield* told.run(words)
-        yield* steps.run(ours.map(({ step }) => step))
-        for (const { row, spent } of ours) yield* spend(row, spent)
+        const some = rowsOf(ours, at)
+        for (const { count, run } of some) if (count > 0) yield* run()
+        if (isSpent(some)) yield* sql.afterCommit(hasSpent(sql))
         yield* journal.appendAll(ours.flatMap((item) => eventsOf(item, at)))
         return ids
       }).pipe(Effect.orDie),

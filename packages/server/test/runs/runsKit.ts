@@ -62,7 +62,8 @@ export const until = Effect.fnUntraced(function* <A, E, R>(look: Effect.Effect<A
     const heard = bell.rung
     const seen = yield* look
     if (seen !== undefined) return seen
-    yield* bell.waitPast(heard)
+    // What is looked for need not come with an event: frames arrive a moment after it.
+    yield* Effect.timeoutOption(bell.waitPast(heard), 50)
   }
 })
 

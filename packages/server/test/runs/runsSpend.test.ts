@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../src/access/identity/Agents.ts"
+import { hasSpent } from "../../src/runs/spending.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest } from "../house.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
@@ -83,7 +84,7 @@ for (const store of stores)
               ["done", "refused", "refused"],
             )
             assert.include(calls[1]!.error, "The run has spent 0.40 USD of 0.5 USD so far")
-            yield* sql`UPDATE spend SET cost_micros = 2000000`
+            yield* Effect.andThen(sql`UPDATE spend SET cost_micros = 2000000`, hasSpent(sql))
             yield* say("again")
             const last = (yield* ended(bot, 2)).at(-1)!
             assert.deepStrictEqual([last.stop, last.step], ["budget_spent", 0])

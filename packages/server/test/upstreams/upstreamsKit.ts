@@ -109,7 +109,7 @@ export const hears = Effect.fnUntraced(function* (kind: Event["kind"], server: s
       (event) => event.kind === kind && event.cursor > after && (event.body as { server?: string }).server === server,
     )
     if (found !== undefined) return found
-    yield* journal.bell.waitPast(heard)
+    yield* Effect.timeoutOption(journal.bell.waitPast(heard), 50)
   }
 })
 

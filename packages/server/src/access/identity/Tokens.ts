@@ -13,6 +13,7 @@ import {
   type NewToken,
   type Page,
   type PageQuery,
+  type Principal,
   type PrincipalId,
   Token,
   type TokenId,
@@ -338,10 +339,19 @@ export class Tokens extends Context.Service<
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 
+      // Asked at every step of every run: who somebody is changes with the epoch, and not otherwise.
+      const those = new Map<string, Principal>()
+      let theirEpoch = -1
       const again: Tokens["Service"]["again"] = Effect.fnUntraced(function* (id, context) {
-        const principal = yield* principals.get(id)
+        const epoch = yield* epochNow()
+        if (epoch > theirEpoch || those.size >= 10_000) {
+          those.clear()
+          theirEpoch = Math.max(epoch, theirEpoch)
+        }
+        const principal = those.get(id) ?? (yield* principals.get(id))
+        if (epoch === theirEpoch) those.set(id, principal)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: id })
-        return { principal, context, token: null, expiresAt: null, epoch: yield* epochNow() }
+        return { principal, context, token: null, expiresAt: null, epoch }
       })
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {

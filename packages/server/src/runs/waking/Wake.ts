@@ -305,9 +305,25 @@ export const layerWake = Layer.effect(
       }
     })
 
-    const hear: Wake["Service"]["hear"] = (events) =>
-      Effect.forEach(
-        events.filter(concerns),
+    /** Runs that have ended and left nobody behind: nobody wrote to them or waits, and no call, mail or question is theirs. */
+    const unnoticed = Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
+      const ids = events.flatMap((event) =>
+        event.kind === "run.ended" && event.body.state === "completed" ? [event.body.run] : [],
+      )
+      if (ids.length === 0) return new Set<string>()
+      const rows = yield* Effect.orDie(
+        sql<Pick<RunRow, "id" | "profile">>`SELECT r.id, r.profile FROM runs r WHERE ${sql.in("r.id", ids)}
+          AND r.parent_call IS NULL
+          AND NOT EXISTS (SELECT 1 FROM triggers t WHERE t.run = r.id AND t.message IS NOT NULL)
+          AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = r.id)`,
+      )
+      return new Set<string>(rows.flatMap(({ id, profile }) => (profileNamed(profile).inbox ? [] : [id])))
+    })
+
+    const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
+      const quiet = yield* unnoticed(events)
+      yield* Effect.forEach(
+        events.filter((event) => concerns(event) && !(event.kind === "run.ended" && quiet.has(event.body.run))),
         (event) =>
           handled(
             event,
@@ -315,6 +331,7 @@ export const layerWake = Layer.effect(
           ),
         { discard: true },
       )
+    })
     return Wake.of({ hear, one: (event) => Effect.asVoid(one(event)) })
   }),
 )

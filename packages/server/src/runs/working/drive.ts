@@ -174,7 +174,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         purses: yield* spend.purses(row),
       })
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
-      const agent = yield* Effect.orDie(agents.get(row.agent))
+      const agent = yield* Effect.orDie(agents.near(row.agent))
       if (agent.thinker.kind === "program") {
         const { say } = show(row, number, null, () => false)
         const turn = yield* turns.take(work, agent, caller, number, aside, (text) => say({ kind: "text", text }), busy)
@@ -307,9 +307,14 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       caller: Caller["Service"],
     ) {
       const step = work.steps.at(-1)!
-      for (const place of places)
-        yield* record.because(work.row, make(work.row, caller, number, place, step.asked[place - 1]!))
-      const calls = yield* callsOf(work.row.id, number)
+      const done: Array<CallRow> = []
+      for (const place of places) {
+        const part = step.asked[place - 1]!
+        const call = yield* record.because(work.row, make(work.row, caller, number, place, part))
+        if (call !== undefined) done.push(call)
+      }
+      // What is done changes no more.
+      const calls = done.length === step.asked.length ? done : yield* callsOf(work.row.id, number)
       const made = {
         ...step,
         calls: new Map(

@@ -70,15 +70,15 @@ export const makeMaking = Effect.gen(function* () {
     }
   })
 
-  /** How a call ended is how its span ends; the run reads that from its row. */
+  /** How a call ended is how its span ends. Its row, where it has ended well; the others are read. */
   return (row: RunRow, caller: Caller["Service"], step: number, place: number, part: CallPart) =>
     make(row, caller, step, place, part).pipe(
       Effect.flatMap((call) =>
         call !== undefined && !["failed", "refused", "expired"].includes(call.state)
-          ? Effect.void
+          ? Effect.succeed(call)
           : Effect.fail(new CallFailed({ message: call?.error ?? "refused" })),
       ),
       Effect.withSpan(part.tool, { attributes: { "stoa.run": row.id, "stoa.step": step, "stoa.place": place } }),
-      Effect.ignore,
+      Effect.match({ onFailure: () => undefined, onSuccess: (call) => (call.state === "done" ? call : undefined) }),
     )
 })

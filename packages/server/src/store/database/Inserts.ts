@@ -22,7 +22,9 @@ export interface Rows {
   readonly text: () => string
   readonly statement: () => BatchStatement
   /** On Postgres, from the parameter of this number. */
-  readonly selectFrom: (place: number) => string
+  readonly selectFrom: (place: number, before?: string) => string
+  /** The same, with what is said of rows that are there. */
+  readonly wholeFrom: (place: number) => string
   readonly run: () => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
 }
 
@@ -72,7 +74,14 @@ export const makeInsert = <Row extends object>(
     with: (rows: ReadonlyArray<Row>): Rows => {
       let known: string | undefined
       const text = () => (known ??= textOf(rows))
-      return { count: rows.length, text, statement: () => statement(text()), selectFrom, run: () => run(rows) }
+      return {
+        count: rows.length,
+        text,
+        statement: () => statement(text()),
+        selectFrom,
+        wholeFrom: (place) => `${selectFrom(place)} ${after}`,
+        run: () => run(rows),
+      }
     },
   }
 }

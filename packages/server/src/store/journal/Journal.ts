@@ -91,6 +91,15 @@ export class Journal extends Context.Service<
      * nothing was written, because that cannot be done here or it would have hit fewer; then it is a matter for `transact`.
      */
     readonly updateTogether: (update: BatchStatement, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
+    /**
+     * On Postgres, in one statement: an update that must hit as many rows as it says, the rows of other tables that follow from
+     * it, and the events. False: nothing was written; then it is a matter for `transact`.
+     */
+    readonly moveTogether: (
+      update: BatchStatement & { readonly expects: number },
+      rows: ReadonlyArray<Rows>,
+      events: ReadonlyArray<CausedEvent>,
+    ) => Effect.Effect<boolean>
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
@@ -311,6 +320,32 @@ export class Journal extends Context.Service<
           )
         })
 
+      // Fewer rows than expected divide by nothing, which undoes all of it. The lock comes last here, too: after all other rows.
+      const movedAtOnce = (update: string, rows: ReadonlyArray<Rows>, place: number): string =>
+        `WITH moved AS (${update}),
+          counted AS MATERIALIZED (SELECT 1 / CASE WHEN count(*) = $${place}::bigint THEN 1 ELSE 0 END AS whole FROM moved),
+          ${rows.map((some, at) => `made${at} AS (${some.wholeFrom(at + 2)} RETURNING 1),`).join("\n")}
+          held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock}) FROM counted
+            WHERE whole + ${rows.map((_, at) => `(SELECT count(*) FROM made${at})`).join(" + ") || "0"} > 0),
+          told AS (${insert.selectFrom(rows.length + 2, "held, ")} RETURNING cursor)
+          SELECT last AS cursor, pg_notify('${noticeChannel("journal")}', '${me} ' || last)
+            FROM (SELECT max(cursor) AS last FROM told) AS all_of_it`
+      const moveTogether: Journal["Service"]["moveTogether"] = (update, rows, events) =>
+        Effect.suspend(() => {
+          const written = events.map(rowOf)
+          const some = rows.filter(({ count }) => count > 0)
+          const texts = [update.rows, ...some.map(({ text }) => text()), insert.textOf(written)]
+          if (!foreign || !texts.every(isWhole)) return Effect.succeed(false)
+          return Effect.match(sql.unsafe(movedAtOnce(update.sql, some, texts.length + 1), [...texts, update.expects]), {
+            onSuccess: (given) => {
+              tell(written, cursorsTo(lastOf(given), written.length))
+              return true
+            },
+            // Too few rows, or a lock that others wait for: whoever asked looks at the rows and writes by itself.
+            onFailure: () => false,
+          })
+        })
+
       const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
         const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
         return yield* sql<EventRow & { readonly cursor: number }>`SELECT cursor, kind, version, at, space, actor,
@@ -411,6 +446,7 @@ export class Journal extends Context.Service<
         appendAll,
         writeTogether,
         updateTogether,
+        moveTogether,
         transact,
         read,
         known,

@@ -1,0 +1,46 @@
+/**
+ * What is asked for at every step and seldom changes, kept in memory until this house hears of a change. What other houses
+ * change is heard of by notice, so it may be some milliseconds old; a lost notice costs the house's patience. Rights are never
+ * decided on it: they have their epoch.
+ */
+import type { EventKind } from "@stoa/contract"
+import { Clock, Effect } from "effect"
+import { monotonicOf } from "../Monotonic.ts"
+import { Journal } from "./Journal.ts"
+
+const longest = 2000
+const most = 10_000
+
+export const makeNear = Effect.fnUntraced(function* <A, E>(
+  kinds: ReadonlyArray<EventKind>,
+  read: (key: string) => Effect.Effect<A, E>,
+) {
+  const clock = yield* Clock.Clock
+  const changes = (yield* Journal).bellOf(kinds)
+  const kept = new Map<string, { readonly value: Effect.Effect<A>; readonly at: number }>()
+  let heard = changes.rung
+
+  const readAnew = Effect.fnUntraced(function* (key: string) {
+    const [at, before] = [monotonicOf(clock), changes.rung]
+    const value = yield* read(key)
+    // What changed while it was read is read again.
+    if (changes.rung === before && heard === before) {
+      if (kept.size >= most) kept.clear()
+      kept.set(key, { value: Effect.succeed(value), at })
+    }
+    return value
+  })
+
+  const near = (key: string): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      if (heard !== changes.rung) {
+        heard = changes.rung
+        kept.clear()
+      }
+      const known = kept.get(key)
+      return known !== undefined && monotonicOf(clock) - known.at < longest ? known.value : readAnew(key)
+    })
+  /** Something was changed of which no event tells. */
+  const forget = Effect.sync(() => changes.ring())
+  return { near, forget }
+})
