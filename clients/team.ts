@@ -119,7 +119,7 @@ const thinkerOf = (program: Name, model: Model<unknown>, { around }: Guests, at:
     args:
       program === "claude"
         ? ["--model", "claude-loopback"]
-        : // The house keeps it apart: a sandbox of its own inside of that one is not possible.
+        : // The house keeps it apart already.
           [...codexSwitches(model.url), 'sandbox_mode="danger-full-access"'].flatMap((one) => ["-c", one]),
   }
 }
