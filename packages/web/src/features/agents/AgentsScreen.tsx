@@ -119,7 +119,7 @@ export const AgentsScreen = () => {
   const admin = me.roles.includes("admin")
   const aside = makes || name !== undefined
   // Where there is room for both, the first is shown at once.
-  const shown = name ?? (isWide() ? agents[0]?.name : undefined)
+  const shown = name ?? (isWide() && !makes ? agents[0]?.name : undefined)
   return (
     <>
       <Bar title={words.title} up={aside ? "/agents" : "/house"}>

@@ -141,7 +141,10 @@ export const SpacesScreen = () => {
                       <span className="vh">{common.unread(space.unread)}</span>
                     </span>
                   )}
-                  <span className="sub cut">{space.topic ?? words.membersCount(space.members.length)}</span>
+                  <span className="sub cut">
+                    {space.topic ??
+                      (space.kind === "dm" ? words.kinds["dm"] : words.membersCount(space.members.length))}
+                  </span>
                 </Link>
               </li>
             ))}
