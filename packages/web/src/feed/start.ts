@@ -1,5 +1,6 @@
 /** What the page begins with, and the feed that goes on from there. */
 import { useQuery } from "@tanstack/react-query"
+import { useCallback } from "react"
 import { cache, keys } from "./cache.ts"
 import { closeFeed, openFeed } from "./Feed.ts"
 import { house } from "./house.ts"
@@ -47,6 +48,7 @@ export const useStart = (): Start => {
 }
 
 const mostPeople = 1000
+const nobody: ReadonlyArray<Principal> = []
 
 /** Everybody the person may see; a guest sees nobody else, and that is no fault. */
 export const usePeople = (): ReadonlyArray<Principal> => {
@@ -64,7 +66,7 @@ export const usePeople = (): ReadonlyArray<Principal> => {
     },
     retry: false,
   })
-  return data ?? []
+  return data ?? nobody
 }
 
 /** Agents' work that has not ended, as far as this person sees it; a guest sees none. */
@@ -79,11 +81,15 @@ export const useLiveRuns = () =>
 export const useNames = (): ((id: string | null) => string) => {
   const { me, spaces } = useStart()
   const people = usePeople()
-  return (id) => {
-    if (id === null) return "the house"
-    if (id === me.id) return me.name
-    const known =
-      people.find((one) => one.id === id) ?? spaces.flatMap(({ members }) => members).find((one) => one.id === id)
-    return known?.name ?? id.slice(0, 12)
-  }
+  // The same function as long as nobody new is known, so that rows that are given it are drawn once.
+  return useCallback(
+    (id) => {
+      if (id === null) return "the house"
+      if (id === me.id) return me.name
+      const known =
+        people.find((one) => one.id === id) ?? spaces.flatMap(({ members }) => members).find((one) => one.id === id)
+      return known?.name ?? id.slice(0, 12)
+    },
+    [me, people, spaces],
+  )
 }

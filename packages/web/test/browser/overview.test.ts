@@ -264,7 +264,11 @@ it("G-40 agents, runs, waits, slots, queue, costs and errors are seen; a run is 
   await thinker("asker", "bridge", [ole.id], {}, { toolsets: ["gateway"] })
   await admin().spaces.post("bridge", { text: "wait, @asker" })
   const waiting = await runOf("asker", "waiting_reply")
+  // It is among what lives, and says for whom it waits.
+  await page.goto(new URL("/runs?state=live", page.url()).href)
+  await page.getByRole("row", { name: /asker.*waits/ }).waitFor()
   await page.goto(new URL(`/runs/${waiting.id}`, page.url()).href)
+  await page.getByText("Waits for Ole").waitFor()
   await page.getByRole("button", { name: "Release the wait" }).click()
   await page.getByRole("button", { name: "Release the wait" }).waitFor({ state: "detached" })
   expect((await admin().waits.list()).items.filter(({ agent }) => agent === waiting.agent)).toEqual([])
@@ -289,5 +293,10 @@ it("G-40 agents, runs, waits, slots, queue, costs and errors are seen; a run is 
       .waitFor()
   await page.goto(new URL("/agents/purser?tab=prompt", page.url()).href)
   await page.getByText("What the model would see now").waitFor()
+  await page.getByRole("button", { name: "See it whole" }).click()
+  await page
+    .getByText(/You are purser\./)
+    .first()
+    .waitFor()
   expect(said).toEqual([])
 }, 90_000)

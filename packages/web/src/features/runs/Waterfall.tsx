@@ -1,6 +1,6 @@
 /** What a run did, row by row, over worked time. A tree that is walked with the arrows. */
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef, useState } from "react"
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react"
 import { sayings } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { span as lengthOf } from "../../parts/figures/time.logic.ts"
@@ -88,6 +88,19 @@ export const Waterfall = (props: WaterfallProps) => {
     setFocus(next)
     if (many) virtual.scrollToIndex(move.to)
   }
+  // Rows hear of every delta and tick only if it is theirs: what they are given to call stays the same.
+  const latest = useRef({ choose, turn, onKey })
+  useLayoutEffect(() => {
+    latest.current = { choose, turn, onKey }
+  })
+  const acts = useMemo(
+    () => ({
+      choose: (id: string) => latest.current.choose(id),
+      turn: (id: string) => latest.current.turn(id),
+      onKey: (id: string, event: KeyboardEvent) => latest.current.onKey(id, event),
+    }),
+    [],
+  )
   const draw = (index: number, top?: number) => {
     const span = rows[index]!
     const saying = span.kind === "model" && span.to === undefined ? said.get(span.run) : undefined
@@ -104,9 +117,7 @@ export const Waterfall = (props: WaterfallProps) => {
         top={top}
         names={names}
         doing={saying?.step === span.step ? saying.text.slice(-80) : undefined}
-        choose={choose}
-        turn={turn}
-        onKey={onKey}
+        {...acts}
       />
     )
   }
