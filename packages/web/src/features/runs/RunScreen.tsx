@@ -1,7 +1,7 @@
 /** One run: what happened, why, what it cost, and how to go on. */
 import "./Runs.css"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { useMemo, useRef, useState } from "react"
+import { useMemo, useState } from "react"
 import { useNames, useStart } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
@@ -142,7 +142,7 @@ const RunBody = ({ taken }: { readonly taken: Taken }) => {
   const { scale: isTrue, span: wanted, tab } = useSearch({ from: "/house/runs/$run" })
   const navigate = useNavigate()
   const names = useNames()
-  const scroller = useRef<HTMLDivElement>(null)
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const [turned, setTurned] = useState<ReadonlySet<string>>(new Set())
   const inside = useInside(
     taken.children.map(({ id }) => id).filter((id) => [...turned].some((one) => one.endsWith(id))),
@@ -162,7 +162,7 @@ const RunBody = ({ taken }: { readonly taken: Taken }) => {
     })
   return (
     <div className="split run-split">
-      <div className="scroll" ref={scroller}>
+      <div className="scroll" ref={setScroller}>
         <div className="page run-page stack">
           <Facts run={run} scale={scale} />
           {run.failure === undefined ? null : (

@@ -1,6 +1,6 @@
 /** What a run did, row by row, over worked time. A tree that is walked with the arrows. */
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { type KeyboardEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react"
+import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react"
 import { sayings } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { span as lengthOf } from "../../parts/figures/time.logic.ts"
@@ -17,7 +17,8 @@ export interface WaterfallProps {
   readonly selected: string | undefined
   readonly choose: (id: string) => void
   readonly names: (id: string) => string
-  readonly scroller: RefObject<HTMLDivElement | null>
+  /** What it scrolls in. It lies above, so it is there only after the first drawing: not a ref, which would tell nobody. */
+  readonly scroller: HTMLDivElement | null
 }
 
 /** So many are drawn as they are; of more only those in sight. */
@@ -52,7 +53,7 @@ export const Waterfall = (props: WaterfallProps) => {
   const many = rows.length > most
   const virtual = useVirtualizer({
     count: many ? rows.length : 0,
-    getScrollElement: () => scroller.current,
+    getScrollElement: () => scroller,
     estimateSize: rowHeight,
     overscan: 12,
     scrollMargin: box.current?.offsetTop ?? 0,
