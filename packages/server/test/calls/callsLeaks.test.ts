@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { isLong } from "../../../../test/long.ts"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { admin, callsHouse, callTool, configure, httpTool, request, room, settled, stores, told } from "./callsKit.ts"
@@ -63,7 +64,9 @@ for (const store of stores)
 
             let heard = 0
             const planted: Array<string> = []
-            for (let seed = 1; seed <= 6; seed++) {
+            // The first may not stand in a header, the second may.
+            const seeds = isLong ? [1, 2, 3, 4, 5, 6] : store === "sqlite" ? [1, 2] : [2]
+            for (const seed of seeds) {
               const secret = secretOf(seed)
               const name = fresh("KEY").replace("-", "_")
               planted.push(secret)
@@ -160,7 +163,7 @@ for (const store of stores)
             const failed = yield* settled(bot, told(yield* callTool(bot, failing.name)).id)
             assert.match(failed.error!.message, /it is (\[secret\]|\$\{secret\.APPROVED\})/)
             into("answer", failed)
-            assert.isAbove(heard, 6 * 6 * 4)
+            assert.isAbove(heard, seeds.length * 6 * 4)
 
             const sql = yield* SqlClient.SqlClient
             for (const table of [

@@ -24,12 +24,13 @@ import {
   stores,
   told,
 } from "../calls/callsKit.ts"
+import { times } from "../../../../test/long.ts"
 import { ask, Guest } from "../house.ts"
 import { newRequest } from "../mcp/mcpKit.ts"
 import { fresh, listen, someone } from "../spaces/spacesGuests.ts"
 import { parrot } from "./parrot.ts"
 
-const rounds = { sqlite: 6, postgres: 3 } as const
+const rounds = { sqlite: times(3, 6), postgres: times(1, 3) }
 const imageKey = ["sk-image", "Zq81LmX0vB47tK29"].join("-")
 const tables = [
   "calls",
