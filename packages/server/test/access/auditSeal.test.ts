@@ -2,6 +2,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import type { Finding } from "@stoa/contract"
 import { Effect, Layer, Redacted } from "effect"
+import { times } from "../../../../test/long.ts"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../src/access/audit/Audit.ts"
 import { hashOfRow } from "../../src/access/audit/auditOf.ts"
@@ -195,7 +196,7 @@ for (const [name, home] of homes)
     () =>
       Effect.gen(function* () {
         const at = yield* home
-        for (let round = 0; round < 3; round++) {
+        for (let round = 0; round < times(3, 6); round++) {
           const { child, url } = yield* start(at)
           const { body } = yield* send(url, token, "GET", "/doctor")
           const findings = body["findings"] as ReadonlyArray<Finding>

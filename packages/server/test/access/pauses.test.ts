@@ -1,6 +1,7 @@
 /** The kill switch: what is paused makes and takes no calls, what is under way ends, and lifting it brings all back. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { times } from "../../../../test/long.ts"
 import { SqlClient } from "effect/sql"
 import {
   admin,
@@ -174,7 +175,7 @@ for (const store of stores)
         const sql = yield* SqlClient.SqlClient
         for (let round = 0; round < 6; round++) {
           const all = yield* Effect.forkChild(
-            Effect.forEach(Array.from({ length: 60 }), () => callTool(bot, name, { wait: 0 }), {
+            Effect.forEach(Array.from({ length: times(20, 60) }), () => callTool(bot, name, { wait: 0 }), {
               concurrency: "unbounded",
             }),
           )
