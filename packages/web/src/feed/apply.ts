@@ -3,8 +3,11 @@ import type { FeedEvent } from "@stoa/sdk"
 import { cache, keys } from "./cache.ts"
 import { type Change, changesOf } from "./feed.logic.ts"
 import { house, isRefusal } from "./house.ts"
+import { refreshing } from "./refreshing.ts"
 import { takeEvent } from "./signs.ts"
 import type { Decision, Space, Start } from "./types.ts"
+
+const refresh = refreshing(cache)
 
 /** Whether what may be seen has changed, so that everything must be read again. */
 export const apply = (events: ReadonlyArray<FeedEvent>, me: string): boolean => {
@@ -34,20 +37,6 @@ export const apply = (events: ReadonlyArray<FeedEvent>, me: string): boolean => 
   for (const id of decisions) void readDecision(id)
   for (const id of spaces) void readSpace(id)
   return restart
-}
-
-/** Keys that are being read again, and whether they became stale once more meanwhile. */
-const reading = new Map<string, boolean>()
-
-/** One reading at a time: however fast events come, an answer is waited for before the next question. */
-const refresh = async (key: ReadonlyArray<string>): Promise<void> => {
-  const name = key.join(" ")
-  if (reading.has(name)) return void reading.set(name, true)
-  reading.set(name, false)
-  await cache.invalidateQueries({ queryKey: key })
-  const again = reading.get(name) === true
-  reading.delete(name)
-  if (again) await refresh(key)
 }
 
 const inStart = (change: (old: Start) => Start) =>
