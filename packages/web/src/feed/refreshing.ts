@@ -11,7 +11,7 @@ export const refreshing = (cache: QueryClient) => {
       .getQueryCache()
       .findAll({ queryKey: key, fetchStatus: "fetching" })
       .filter(({ state }) => state.data === undefined)
-      .map(({ promise }) => promise)
+      .flatMap(({ promise }) => (promise === undefined ? [] : [promise]))
 
   const refresh = async (key: ReadonlyArray<string>): Promise<void> => {
     const name = key.join(" ")
