@@ -1,7 +1,9 @@
 /** 2024-11-05 to 2025-11-25: `initialize` first, then messages that may belong to a session. */
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { serverCapabilities } from "../wire/capabilities.ts"
 import type { JsonObject } from "../desk/Desk.ts"
+import { Pacing } from "../../../store/Pacing.ts"
+import { turn } from "../../../store/Turn.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isId, isObject, type Message, type Request } from "../wire/message.ts"
 import { oldMethods, served } from "./methods.ts"
@@ -91,6 +93,9 @@ export const serveOld = (talk: Talk, message: Message, reply: Reply, cancel: () 
   return Effect.onExit(answered, () => Effect.sync(() => session.finish(id)))
 }
 
+/** One batch of a principal begins at a time. */
+const batches = new Pacing({ least: 1, longest: 100 })
+
 /** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
 export const serveBatch = (
   talk: Talk,
@@ -107,7 +112,16 @@ export const serveBatch = (
     Effect.catch(Effect.andThen(each, answerTo(quiet, message)), (fault) =>
       Effect.succeed(message.kind === "request" ? errorText(message.id, fault) : undefined),
     )
-  return Effect.map(Effect.forEach(messages, one, { concurrency: "unbounded" }), (texts) => {
+  // Begun one after the other, so that others have their turns between them; one that waits holds up none of them.
+  const begin = Effect.gen(function* () {
+    const begun: Array<Fiber.Fiber<string | undefined>> = []
+    for (const message of messages) {
+      begun.push(yield* Effect.forkChild(one(message), { startImmediately: true }))
+      yield* turn
+    }
+    return begun
+  })
+  return Effect.map(Effect.flatMap(batches.run(ownerOf(talk), begin), Fiber.joinAll), (texts) => {
     const due = texts.filter((text) => text !== undefined)
     if (due.length === 0) reply.empty(202)
     else reply.answer(`[${due.join(",")}]`)
