@@ -13,7 +13,6 @@ import {
   type NewToken,
   type Page,
   type PageQuery,
-  type Principal,
   type PrincipalId,
   Token,
   type TokenId,
@@ -28,6 +27,7 @@ import { monotonicOf } from "../../store/Monotonic.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
+import { makeAgain } from "./again.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 import {
@@ -339,20 +339,7 @@ export class Tokens extends Context.Service<
         return { principal, context, token: null, expiresAt: null, epoch: rows[0]!.epoch }
       })
 
-      // Asked at every step of every run: who somebody is changes with the epoch, and not otherwise.
-      const those = new Map<string, Principal>()
-      let theirEpoch = -1
-      const again: Tokens["Service"]["again"] = Effect.fnUntraced(function* (id, context) {
-        const epoch = yield* epochNow()
-        if (epoch > theirEpoch || those.size >= 10_000) {
-          those.clear()
-          theirEpoch = Math.max(epoch, theirEpoch)
-        }
-        const principal = those.get(id) ?? (yield* principals.get(id))
-        if (epoch === theirEpoch) those.set(id, principal)
-        if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: id })
-        return { principal, context, token: null, expiresAt: null, epoch }
-      })
+      const again = makeAgain(principals.get, epochNow)
 
       const keepAdmin: Tokens["Service"]["keepAdmin"] = Effect.fn("Tokens.keepAdmin")(function* (token) {
         const hashed = hashOf(Redacted.value(token))

@@ -5,27 +5,19 @@
  * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
  */
-import {
-  type Event,
-  type EventKind,
-  kinds,
-  type NewEvent,
-  type PrincipalId,
-  type Provenance,
-  eventVersion,
-} from "@stoa/contract"
+import { type EventKind, kinds, type NewEvent, type PrincipalId, type Provenance, eventVersion } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
-import { Bell } from "./Bell.ts"
+import type { Bell } from "./Bell.ts"
 import { withinADay } from "../Moment.ts"
 import { currentCause, newId } from "./Correlation.ts"
-import { encoders, eventFrom, type EventRow } from "./eventRows.ts"
-import { type Follower, follow, type Following, lookAt, type View } from "./Following.ts"
+import { encoders, type EventRow } from "./eventRows.ts"
+import { type Follower, follow, type Following, type View } from "./Following.ts"
 import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
+import { makeNews } from "./news.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
-import { type Place, Tail } from "./tail.ts"
 import type { BatchStatement } from "../database/batch.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
@@ -47,22 +39,6 @@ export type CausedEvent = NewEvent & {
   readonly correlationId: string
 }
 
-/** What is asked for of the newest events; each is decoded once, however many read it. */
-const eventsOf = (
-  some: Iterable<Place<EventRow>>,
-  wanted: ReadonlyArray<EventKind> | undefined,
-  limit: number,
-): ReadonlyArray<Event> => {
-  const kindsWanted = wanted === undefined ? undefined : new Set(wanted)
-  const events: Array<Event> = []
-  for (const one of some) {
-    if (events.length >= limit) break
-    if (kindsWanted?.has(one.row.kind) === false) continue
-    events.push((one.decoded ??= eventFrom({ ...one.row, cursor: one.cursor })) as Event)
-  }
-  return events
-}
-
 const columns = ["kind", "version", "at", "space", "actor", "provenance", "correlationId", "body"] as const
 
 const lastOf = (rows: ReadonlyArray<unknown>): number => (rows[0] as { readonly cursor: number }).cursor
@@ -73,8 +49,6 @@ const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
-/** What others wrote is read so many at a time. */
-const caughtUpAtOnce = 500
 /** Retention removes so many at a time, so that it never holds the writer for long. */
 const removedAtOnce = 1000
 
@@ -130,46 +104,9 @@ export class Journal extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const notices = yield* Notices
-      // While anybody waits, all bells ring now and then: a lost notice costs this much patience, and no event.
-      const someone = new Bell()
-      let patient = false
-      const onWait = () => {
-        if (patient) return
-        patient = true
-        someone.ring()
-      }
-      const bell = new Bell(onWait)
-      const bells = new Map<EventKind, Set<Bell>>()
-      const bellOf = (of: ReadonlyArray<EventKind>): Bell => {
-        const one = new Bell(onWait)
-        for (const kind of of) bells.set(kind, (bells.get(kind) ?? new Set()).add(one))
-        return one
-      }
-      const ringAll = () => {
-        bell.ring()
-        for (const one of new Set([...bells.values()].flatMap((some) => [...some]))) one.ring()
-      }
-      // On Postgres others write too: their commits are told by notice, and read from the table once for all who follow.
-      const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-      const tail = new Tail<EventRow>()
-      const ringFor = (events: ReadonlyArray<EventRow>): void => {
-        const rung = new Set<Bell>()
-        for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
-        for (const one of rung) one.ring()
-      }
-      /** The tail is not where the journal is. */
-      const behind = new Bell()
-      const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
-        if (tail.add(events, cursors)) {
-          ringFor(events)
-          if (foreign) bell.ring()
-        } else if (foreign) behind.ring()
-        else {
-          // The table has all, and this begins anew.
-          tail.clear()
-          ringFor(events)
-        }
-      }
+      /** Stands in the notices of this process: nobody reads again what they wrote themselves. */
+      const me = newId("jnl")
+      const { bell, bellOf, end, floor, foreign, known, read, readAnew, tell } = yield* makeNews(me)
 
       const levelOf = (context: Context.Context<never>): unknown =>
         Context.getOrUndefined(context, sql.transactionService)
@@ -221,8 +158,7 @@ export class Journal extends Context.Service<
 
       // The lock is taken as late as can be: from there to its COMMIT nobody else appends.
       const insert = makeInsert<EventRow>(sql, "journal", columns, "RETURNING cursor", ["version"])
-      /** What a notice says: who has written, and how far. Nobody reads again what they wrote themselves. */
-      const me = newId("jnl")
+      /** What a notice says: who has written, and how far. */
       const noticeOf = (cursor: number): string => `${me} ${cursor}`
       /** Lock, events and notice in one statement; no event comes about before the lock is held. */
       const atOnce = (rows: ReadonlyArray<Rows>): string =>
@@ -346,73 +282,6 @@ export class Journal extends Context.Service<
           })
         })
 
-      const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
-        const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
-        return yield* sql<EventRow & { readonly cursor: number }>`SELECT cursor, kind, version, at, space, actor,
-          provenance, correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
-      }, Effect.orDie)
-      const readStored: View["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
-      const readKnown: View["read"] = (options) =>
-        Effect.suspend(() => {
-          const some = tail.after(options.after)
-          return some === undefined ? readStored(options) : Effect.succeed(eventsOf(some, options.kinds, options.limit))
-        })
-
-      const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>
-        Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
-      const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
-      // A journal that retention has emptied still ends where it ended.
-      const endStored = one(sql<{ cursor: number | null }>`SELECT max(cursor) AS cursor
-        FROM (SELECT max(cursor) AS cursor FROM journal UNION ALL SELECT cursor FROM journal_floor) AS ends`)
-      // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
-      const endKnown = Effect.suspend(() => (tail.end === undefined ? endStored : Effect.succeed(tail.end)))
-      const known = { read: readKnown, end: endKnown }
-      // On SQLite nobody else writes: what is known is what there is.
-      const { end, read } = foreign ? { read: readStored, end: endStored } : known
-
-      /** One look for all: what others have committed since. */
-      const catchUp = Effect.gen(function* () {
-        if (tail.end === undefined) {
-          const at = yield* endStored
-          if (tail.end === undefined) tail.begin(at)
-          ringAll()
-        }
-        for (;;) {
-          const rows = yield* stored({ after: tail.end ?? 0, limit: caughtUpAtOnce })
-          const fresh = tail.fill(rows)
-          if (fresh.length > 0) {
-            ringFor(fresh)
-            bell.ring()
-          }
-          if (rows.length < caughtUpAtOnce) return
-        }
-      })
-      if (foreign) yield* lookAt("Reading what other houses wrote", behind, catchUp)
-      yield* notices.listen("journal", (payload) => {
-        if (!foreign) return bell.ring()
-        const [writer, cursor] = payload.split(" ")
-        // Listening has begun anew, or something is to be looked at that is no event.
-        if (cursor === undefined) {
-          behind.ring()
-          ringAll()
-        } else if (writer !== me && Number(cursor) > (tail.end ?? 0)) behind.ring()
-      })
-
-      // A lost notice costs as long as silence is trusted: then one looks for all, or all are rung.
-      const look = Effect.gen(function* () {
-        const heard = someone.rung
-        if (!patient) yield* someone.waitPast(heard)
-        yield* Effect.sleep(notices.patience)
-        patient = false
-        ringAll()
-      })
-      const lookForAll = Effect.andThen(Effect.sleep(notices.patience), Effect.ignoreCause(catchUp))
-      yield* Effect.forkScoped(Effect.forever(foreign ? lookForAll : look))
-
-      const readAnew = Effect.sync(() => {
-        tail.clear()
-        behind.ring()
-      })
       const remove = Effect.fnUntraced(function* (kind: string, before: string) {
         const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
         const most = slowest ?? (yield* end)

@@ -1,0 +1,145 @@
+/**
+ * How the house hears of what is committed: the tail of the newest events, the bells that ring for their kinds, and on Postgres
+ * the one who reads what other houses wrote. `me` stands in the notices of this process.
+ */
+import type { Event, EventKind } from "@stoa/contract"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Bell } from "./Bell.ts"
+import { eventFrom, type EventRow } from "./eventRows.ts"
+import { lookAt, type View } from "./Following.ts"
+import { Notices } from "./Notices.ts"
+import { type Place, Tail } from "./tail.ts"
+
+/** What others wrote is read so many at a time. */
+const caughtUpAtOnce = 500
+
+/** What is asked for of the newest events; each is decoded once, however many read it. */
+const eventsOf = (
+  some: Iterable<Place<EventRow>>,
+  wanted: ReadonlyArray<EventKind> | undefined,
+  limit: number,
+): ReadonlyArray<Event> => {
+  const kindsWanted = wanted === undefined ? undefined : new Set(wanted)
+  const events: Array<Event> = []
+  for (const one of some) {
+    if (events.length >= limit) break
+    if (kindsWanted?.has(one.row.kind) === false) continue
+    events.push((one.decoded ??= eventFrom({ ...one.row, cursor: one.cursor })) as Event)
+  }
+  return events
+}
+
+export const makeNews = Effect.fnUntraced(function* (me: string) {
+  const sql = yield* SqlClient.SqlClient
+  const notices = yield* Notices
+  // While anybody waits, all bells ring now and then: a lost notice costs this much patience, and no event.
+  const someone = new Bell()
+  let patient = false
+  const onWait = () => {
+    if (patient) return
+    patient = true
+    someone.ring()
+  }
+  const bell = new Bell(onWait)
+  const bells = new Map<EventKind, Set<Bell>>()
+  const bellOf = (of: ReadonlyArray<EventKind>): Bell => {
+    const one = new Bell(onWait)
+    for (const kind of of) bells.set(kind, (bells.get(kind) ?? new Set()).add(one))
+    return one
+  }
+  const ringAll = () => {
+    bell.ring()
+    for (const one of new Set([...bells.values()].flatMap((some) => [...some]))) one.ring()
+  }
+  // On Postgres others write too: their commits are told by notice, and read from the table once for all who follow.
+  const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+  const tail = new Tail<EventRow>()
+  const ringFor = (events: ReadonlyArray<EventRow>): void => {
+    const rung = new Set<Bell>()
+    for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
+    for (const one of rung) one.ring()
+  }
+  /** The tail is not where the journal is. */
+  const behind = new Bell()
+  const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
+    if (tail.add(events, cursors)) {
+      ringFor(events)
+      if (foreign) bell.ring()
+    } else if (foreign) behind.ring()
+    else {
+      // The table has all, and this begins anew.
+      tail.clear()
+      ringFor(events)
+    }
+  }
+
+  const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
+    const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
+    return yield* sql<EventRow & { readonly cursor: number }>`SELECT cursor, kind, version, at, space, actor,
+      provenance, correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
+  }, Effect.orDie)
+  const readStored: View["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
+  const readKnown: View["read"] = (options) =>
+    Effect.suspend(() => {
+      const some = tail.after(options.after)
+      return some === undefined ? readStored(options) : Effect.succeed(eventsOf(some, options.kinds, options.limit))
+    })
+
+  const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>
+    Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
+  const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
+  // A journal that retention has emptied still ends where it ended.
+  const endStored = one(sql<{ cursor: number | null }>`SELECT max(cursor) AS cursor
+    FROM (SELECT max(cursor) AS cursor FROM journal UNION ALL SELECT cursor FROM journal_floor) AS ends`)
+  // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
+  const endKnown = Effect.suspend(() => (tail.end === undefined ? endStored : Effect.succeed(tail.end)))
+  const known = { read: readKnown, end: endKnown }
+  // On SQLite nobody else writes: what is known is what there is.
+  const { end, read } = foreign ? { read: readStored, end: endStored } : known
+
+  /** One look for all: what others have committed since. */
+  const catchUp = Effect.gen(function* () {
+    if (tail.end === undefined) {
+      const at = yield* endStored
+      if (tail.end === undefined) tail.begin(at)
+      ringAll()
+    }
+    for (;;) {
+      const rows = yield* stored({ after: tail.end ?? 0, limit: caughtUpAtOnce })
+      const fresh = tail.fill(rows)
+      if (fresh.length > 0) {
+        ringFor(fresh)
+        bell.ring()
+      }
+      if (rows.length < caughtUpAtOnce) return
+    }
+  })
+  if (foreign) yield* lookAt("Reading what other houses wrote", behind, catchUp)
+  yield* notices.listen("journal", (payload) => {
+    if (!foreign) return bell.ring()
+    const [writer, cursor] = payload.split(" ")
+    // Listening has begun anew, or something is to be looked at that is no event.
+    if (cursor === undefined) {
+      behind.ring()
+      ringAll()
+    } else if (writer !== me && Number(cursor) > (tail.end ?? 0)) behind.ring()
+  })
+
+  // A lost notice costs as long as silence is trusted: then one looks for all, or all are rung.
+  const look = Effect.gen(function* () {
+    const heard = someone.rung
+    if (!patient) yield* someone.waitPast(heard)
+    yield* Effect.sleep(notices.patience)
+    patient = false
+    ringAll()
+  })
+  const lookForAll = Effect.andThen(Effect.sleep(notices.patience), Effect.ignoreCause(catchUp))
+  yield* Effect.forkScoped(Effect.forever(foreign ? lookForAll : look))
+
+  const readAnew = Effect.sync(() => {
+    tail.clear()
+    behind.ring()
+  })
+  return { foreign, bell, bellOf, tell, known, read, end, floor, readAnew }
+})
