@@ -3,5 +3,8 @@
 import { afterAll } from "vitest"
 import { clear } from "./temporary.ts"
 
+// A house that ran in this process has narrowed it, as it does in its own.
+process.umask(0o022)
+
 // Registered before any hook of the file itself, and so run after them.
 afterAll(clear)

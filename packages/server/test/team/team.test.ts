@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, Guest } from "../house.ts"
-import { dm, ended, stores } from "../runs/runsKit.ts"
+import { dm, ended, stores, until } from "../runs/runsKit.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
 import { answersOf, logOf, programmed, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
@@ -167,14 +167,20 @@ for (const store of stores)
             const child = yield* ask(() => admin.agents.get(name))
             assert.strictEqual(child.id, `prn_${String(made!["agent_id"])}`)
             assert.strictEqual(child.role, "worker")
-            const [first] = yield* turnsOf({ name })
-            assert.match(first!, /Count to three\.\n\nMessage from .*\nAnd tell me\.$/)
+            // What was sent in the same turn comes with it, or next: one is on its way while the other begins.
+            const told = yield* until(
+              Effect.map(turnsOf({ name }), (turns) => {
+                const all = turns.join("\n\n")
+                return all.includes("And tell me.") ? all : undefined
+              }),
+            )
+            assert.match(told, /^Message from .*\nCount to three\.\n\n[^]*Message from .*\nAnd tell me\./)
             assert.deepInclude((yield* answersOf(lead, "inspect_agent"))[0]!, { state: "idle" })
             // It works in its parent's workspace.
             const where = (agent: { readonly name: string }) =>
               Effect.map(logOf(agent), (log) => log.find(({ cwd }) => cwd !== undefined)!.cwd)
             assert.strictEqual(yield* where({ name }), yield* where(lead))
-            assert.match((yield* turnsOf(lead))[1]!, /\n1 2 3$/)
+            assert.match(yield* until(Effect.map(turnsOf(lead), (turns) => turns[1])), /\n1 2 3$/)
           }),
       )
     },
