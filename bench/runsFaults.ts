@@ -164,7 +164,7 @@ const callersMany = 16
 /** Ten thousand that wait: what is held for them, and whether a run beside them is as quick as before. */
 export const waiting = async (folder: string): Promise<string> => {
   const rules = [
-    { when: { agent: "^bot0$", step: 1 }, call: asking[0]!.call },
+    { when: { agent: "bot0", step: 1 }, call: asking[0]!.call },
     { when: { step: 1 }, call: [{ tool: "callback", input: { word: "x" } }] },
   ]
   const house = await startHouse(join(folder, "waiting"), {
@@ -214,7 +214,8 @@ export const idling = async (folder: string, databases: Databases): Promise<stri
     env: settings,
     database: await databases.add("shared"),
   })
-  await sleep(3000)
+  // Postgres counts what a connection did up to ten seconds after it did it.
+  await sleep(20_000)
   const counts = async () => [
     await sqlite.statements(),
     await databases.transactions("single"),
