@@ -16,6 +16,9 @@ import type { RunRow } from "../rows.ts"
 const mostAttempts = 5
 /** How long a closing house waits for steps to come to their end. */
 const drain = Duration.seconds(10)
+/** Milliseconds: how soon what was due and could not be claimed is tried again, at first and at last. */
+const shortestMiss = 5
+const longestMiss = 1000
 /** How long after a fault of ours a run is taken up again. */
 const faultPause = Duration.seconds(1)
 
@@ -106,6 +109,7 @@ export class Dispatch extends Context.Service<
         }
       })
 
+      let missed = shortestMiss
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
@@ -115,7 +119,11 @@ export class Dispatch extends Context.Service<
         for (const row of rows) yield* begin(row, scope)
         // One a mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
-        yield* nextMs === undefined ? bell.waitPast(heard) : Effect.timeoutOption(bell.waitPast(heard), nextMs)
+        // Due, and not had: held or paused, or somebody locks its row at this moment and will not ring for it.
+        missed = isDue && rows.length === 0 && working.size < slots ? Math.min(missed * 2, longestMiss) : shortestMiss
+        const soon = isDue && working.size < slots ? missed : undefined
+        const wait = nextMs === undefined || soon === undefined ? (nextMs ?? soon) : Math.min(nextMs, soon)
+        yield* wait === undefined ? bell.waitPast(heard) : Effect.timeoutOption(bell.waitPast(heard), wait)
       })
 
       const loop = (scope: Scope.Scope) =>
