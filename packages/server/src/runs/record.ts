@@ -6,12 +6,11 @@ import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId,
 import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeInsert } from "../store/database/Inserts.ts"
 import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { Ended, RunConfig, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
-import { type Account, accountColumns, accountsOf, addUp, hasSpent } from "./spending.ts"
+import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import { makeTogether } from "./together.ts"
 
 const lanes = 64
@@ -134,7 +133,7 @@ export const makeRecord = Effect.gen(function* () {
       (rows) => rows.length > 0,
     )
 
-  const accounts = makeInsert<Account>(sql, "spend", accountColumns, addUp)
+  const accounts = makeAccounts(sql)
   /** What was spent today: by an agent, and at whose request. */
   const spendToday = Effect.fnUntraced(function* (row: Pick<RunRow, "agent" | "payer">, spent: Omit<Spent, "busyMs">) {
     const rows = accountsOf((yield* iso).slice(0, 10), [{ row, spent }])

@@ -4,10 +4,11 @@
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { makeInsert } from "../store/database/Inserts.ts"
 import { monotonicOf } from "../store/Monotonic.ts"
 import type { RunRow, Spent } from "./rows.ts"
 
-export interface Account {
+interface Account {
   readonly agent: string
   readonly day: string
   readonly tokensIn: number
@@ -15,12 +16,15 @@ export interface Account {
   readonly costMicros: number
   readonly causedMicros: number
 }
-export const accountNumbers = ["tokensIn", "tokensOut", "costMicros", "causedMicros"] as const
-export const accountColumns = ["agent", "day", ...accountNumbers] as const
+const accountNumbers = ["tokensIn", "tokensOut", "costMicros", "causedMicros"] as const
+const accountColumns = ["agent", "day", ...accountNumbers] as const
 /** Added to what stands there. */
-export const addUp = `ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
+const addUp = `ON CONFLICT (agent, day) DO UPDATE SET tokens_in = spend.tokens_in + excluded.tokens_in,
   tokens_out = spend.tokens_out + excluded.tokens_out, cost_micros = spend.cost_micros + excluded.cost_micros,
   caused_micros = spend.caused_micros + excluded.caused_micros`
+
+export const makeAccounts = (sql: SqlClient.SqlClient) =>
+  makeInsert<Account>(sql, "spend", accountColumns, addUp, accountNumbers)
 
 /** One row for everybody, in one order for all who write several: the agent's own, and that of whoever it works for. */
 export const accountsOf = (

@@ -8,7 +8,7 @@ import { makeInsert, type Rows } from "../store/database/Inserts.ts"
 import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"
-import { type Account, accountColumns, accountNumbers, accountsOf, addUp, hasSpent } from "./spending.ts"
+import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import type { Ended, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
 
 export interface Taken {
@@ -108,7 +108,7 @@ export const makeTogether = Effect.gen(function* () {
   })
   const steps = makeInsert<StepRow>(sql, "steps", stepColumns, "", stepNumbers)
   const told = makeInsert<ToldRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING", ["seq", "step"])
-  const accounts = makeInsert<Account>(sql, "spend", accountColumns, addUp, accountNumbers)
+  const accounts = makeAccounts(sql)
   const triggers = makeInsert<TriggerRow>(sql, "triggers", triggerColumns, "", ["depth"])
 
   /** The tables that follow from steps of ours. */

@@ -3,27 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, Guest } from "../house.ts"
-import { dm, ended, stores, until } from "../runs/runsKit.ts"
-import { fresh, someone } from "../spaces/spacesGuests.ts"
-import { answersOf, logOf, programmed, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
+import { ended, stores, until } from "../runs/runsKit.ts"
+import { fresh } from "../spaces/spacesGuests.ts"
+import { answersOf, crew, logOf, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-
-/** A lead and its workers, and a person who talks to the lead. */
-const crew = Effect.fnUntraced(function* (workers: number) {
-  const ada = yield* someone()
-  const lead = yield* programmed({ name: fresh("lead"), toolsets: ["team"] })
-  const team = yield* Effect.forEach(Array.from({ length: workers }), () =>
-    programmed({ name: fresh("worker"), toolsets: ["team"], parent: lead.name }),
-  )
-  const space = yield* dm(ada, lead)
-  const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
-  const heard = Effect.map(
-    ask(() => ada.client.spaces.messages(space.id)),
-    ({ items }) => items.map(({ text }) => text),
-  )
-  return { ada, lead, team, space, say, heard }
-})
 
 for (const store of stores)
   layer(teamHouse({ store, env: { STOA_SLOTS: "1" } }), { excludeTestServices: true, timeout: 60_000 })(

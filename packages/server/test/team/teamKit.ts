@@ -132,7 +132,11 @@ export const crew = Effect.fnUntraced(function* (workers: number) {
   )
   const space = yield* dm(ada, lead)
   const say = (text: string) => ask(() => ada.client.spaces.post(space.id, { text }))
-  return { ada, lead, team, say }
+  const heard = Effect.map(
+    ask(() => ada.client.spaces.messages(space.id)),
+    ({ items }) => items.map(({ text }) => text),
+  )
+  return { ada, lead, team, space, say, heard }
 })
 
 export type Json = Readonly<Record<string, unknown>>

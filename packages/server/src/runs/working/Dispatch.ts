@@ -120,10 +120,10 @@ export class Dispatch extends Context.Service<
         // One a mailbox and pass: there may be more.
         if (rows.length > 0 && working.size < slots) return
         // Due, and not had: held or paused, or somebody locks its row at this moment and will not ring for it.
-        missed = isDue && rows.length === 0 && working.size < slots ? Math.min(missed * 2, longestMiss) : shortestMiss
-        const soon = isDue && working.size < slots ? missed : undefined
-        const wait = nextMs === undefined || soon === undefined ? (nextMs ?? soon) : Math.min(nextMs, soon)
-        yield* wait === undefined ? bell.waitPast(heard) : Effect.timeoutOption(bell.waitPast(heard), wait)
+        const isMissed = isDue && working.size < slots
+        missed = isMissed ? Math.min(missed * 2, longestMiss) : shortestMiss
+        const wait = Math.min(nextMs ?? Infinity, isMissed ? missed : Infinity)
+        yield* Number.isFinite(wait) ? Effect.timeoutOption(bell.waitPast(heard), wait) : bell.waitPast(heard)
       })
 
       const loop = (scope: Scope.Scope) =>

@@ -87,6 +87,8 @@ export class Journal extends Context.Service<
     readonly follow: (follower: Follower) => Effect.Effect<Following, never, Scope.Scope>
     /** The cursor of the newest event. */
     readonly end: View["end"]
+    /** The same by the table: what is committed can be seen a moment before this process is told of it. */
+    readonly committed: View["end"]
     /** What stands at or before this cursor may be gone. */
     readonly floor: Effect.Effect<number>
     /** Removes what is past its days, but nothing that a named reader has not yet read. Returns how many. */
@@ -106,7 +108,7 @@ export class Journal extends Context.Service<
       const notices = yield* Notices
       /** Stands in the notices of this process: nobody reads again what they wrote themselves. */
       const me = newId("jnl")
-      const { bell, bellOf, end, floor, foreign, known, read, readAnew, tell } = yield* makeNews(me)
+      const { bell, bellOf, committed, end, floor, foreign, known, read, readAnew, tell } = yield* makeNews(me)
 
       const levelOf = (context: Context.Context<never>): unknown =>
         Context.getOrUndefined(context, sql.transactionService)
@@ -321,6 +323,7 @@ export class Journal extends Context.Service<
         known,
         follow: followIt,
         end,
+        committed,
         floor,
         retain,
         readAnew,

@@ -101,14 +101,8 @@ export class Readers extends Context.Service<
           (rows) => rows[0]?.cursor ?? 0,
         )
 
-      // What is committed can be seen a moment before the journal tells of it: whoever has seen it must find it read.
-      const committed = Effect.map(
-        Effect.orDie(sql<{ cursor: number | null }>`SELECT max(cursor) AS cursor FROM journal`),
-        (rows) => rows[0]?.cursor ?? 0,
-      )
-
       const receipt = Effect.fn("Readers.receipt")(function* (name: string, wanted?: number) {
-        const cursor = wanted ?? Math.max(yield* journal.end, yield* committed)
+        const cursor = wanted ?? (yield* journal.committed)
         if ((reached.get(name) ?? 0) >= cursor) return
         const waiter: Waiter = { cursor, done: Deferred.makeUnsafe<void>() }
         const all = waiters.get(name) ?? new Set()

@@ -141,5 +141,5 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     tail.clear()
     behind.ring()
   })
-  return { foreign, bell, bellOf, tell, known, read, end, floor, readAnew }
+  return { foreign, bell, bellOf, tell, known, read, end, committed: endStored, floor, readAnew }
 })

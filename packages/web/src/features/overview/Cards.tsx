@@ -4,6 +4,7 @@ import { millisUntil, span as length } from "../../parts/figures/time.logic.ts"
 import { Face } from "../../parts/signs/Face.tsx"
 import { money } from "../../parts/figures/money.logic.ts"
 import { AgoTime, useNow } from "../../parts/figures/Time.tsx"
+import { Sideways } from "../../parts/panes/Sideways.tsx"
 import { partOf } from "./overview.logic.ts"
 import type { Figures } from "./useFigures.ts"
 import { words } from "./words/en.ts"
@@ -21,12 +22,7 @@ export const CostCard = ({ cost }: Pick<Figures, "cost">) => {
       {agents.length === 0 ? (
         <p className="in faint">{words.noCost}</p>
       ) : (
-        <div
-          className="scroll-x"
-          tabIndex={0}
-          role="region"
-          aria-label={words.costSentence(agents.length, money(cost.today), money(cost.forecast))}
-        >
+        <Sideways label={words.costSentence(agents.length, money(cost.today), money(cost.forecast))}>
           <table className="table overview-cost">
             <thead className="vh">
               <tr>
@@ -63,7 +59,7 @@ export const CostCard = ({ cost }: Pick<Figures, "cost">) => {
               ))}
             </tbody>
           </table>
-        </div>
+        </Sideways>
       )}
     </section>
   )

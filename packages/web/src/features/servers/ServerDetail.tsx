@@ -9,6 +9,7 @@ import { useStore } from "../../feed/store.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { AskOnce } from "../../parts/panes/AskOnce.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
+import { Sideways } from "../../parts/panes/Sideways.tsx"
 import { HeldTool } from "./HeldTool.tsx"
 import { ServerPill, type Server } from "./ServerPill.tsx"
 import { saysOf } from "./held.logic.ts"
@@ -48,7 +49,7 @@ const Tools = ({ definitions, server }: ToolsProps) => {
         <h3>{words.tools}</h3>
         <span className="push faint small">{words.callable(server.tools.length)}</span>
       </header>
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={words.tools}>
+      <Sideways label={words.tools}>
         <table className="table">
           <thead>
             <tr>
@@ -85,7 +86,7 @@ const Tools = ({ definitions, server }: ToolsProps) => {
             })}
           </tbody>
         </table>
-      </div>
+      </Sideways>
     </section>
   )
 }

@@ -5,6 +5,7 @@ import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
+import { Sideways } from "../../parts/panes/Sideways.tsx"
 import { Verdict } from "./Verdict.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
@@ -27,7 +28,7 @@ interface JudgementProps {
 }
 
 const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
-  <div className="scroll-x" tabIndex={0} role="region" aria-label={words.rules}>
+  <Sideways label={words.rules}>
     <table className="table">
       <thead>
         <tr>
@@ -62,7 +63,7 @@ const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
         ))}
       </tbody>
     </table>
-  </div>
+  </Sideways>
 )
 
 const Gates = ({ gates }: { readonly gates: NonNullable<Told["gates"]> }) => (

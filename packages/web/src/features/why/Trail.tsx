@@ -5,6 +5,7 @@ import { Face } from "../../parts/signs/Face.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
+import { Sideways } from "../../parts/panes/Sideways.tsx"
 import { words } from "./words/en.ts"
 
 const results = ["success", "failure", "denied"] as const
@@ -110,7 +111,7 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
       {rows.error === null ? null : <FaultPane error={rows.error} again={() => void rows.refetch()} />}
       {rows.data !== undefined && items.length === 0 ? <EmptyPane>{words.none}</EmptyPane> : null}
       {items.length === 0 ? null : (
-        <div className="scroll-x" tabIndex={0} role="region" aria-label={words.rows}>
+        <Sideways label={words.rows}>
           <table className="table">
             <thead>
               <tr>
@@ -157,7 +158,7 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
               ))}
             </tbody>
           </table>
-        </div>
+        </Sideways>
       )}
       {rows.hasNextPage ? (
         <p className="in">

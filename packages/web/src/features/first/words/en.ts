@@ -58,5 +58,5 @@ export const words = {
   },
   terminal: "From a terminal",
   commands: (space: string) => `npx stoa say ${space} "hello"\nnpx stoa decide\nnpx stoa events`,
-  home: "Nothing is sent home. What is asked of a model goes to that model alone.",
+  home: "No telemetry. What is asked of a model goes to that model alone.",
 } as const
