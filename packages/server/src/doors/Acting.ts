@@ -11,7 +11,7 @@ import { resolvedValue, chain } from "../store/Resolved.ts"
 import { whereRoom } from "../store/database/FullDisk.ts"
 import { type Cause, Correlation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { mostWaiting, Turns } from "./Turns.ts"
+import { type Leave, mostWaiting, nothingToLeave, Turns } from "./Turns.ts"
 
 /** What of a request says who sent it. */
 export interface Sender {
@@ -53,8 +53,8 @@ export class Acting extends Context.Service<
       caller: Caller["Service"],
       correlationId: CorrelationId,
       app: Effect.Effect<A, E, R>,
-      /** Of the request's body. */
-      bytes?: number,
+      /** Of the request's body; of one that comes in parts, once it is there. */
+      bytes?: number | Effect.Effect<number>,
     ) => Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>>
     /** For a door that answers refusals in words of its own: what fails as forbidden is written down first. */
     readonly recorded: <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Caller>
@@ -103,9 +103,9 @@ export class Acting extends Context.Service<
 
         const turns = new Turns()
         /** Until its turn has come; a principal with too many before it is told so. */
-        const turnOf = (id: string, bytes: number): Effect.Effect<void, TooManyRequests> =>
-          Effect.callback<void, TooManyRequests>((resume) => {
-            const leave = turns.wait(id, bytes, () => resume(Effect.void))
+        const turnOf = (id: string, bytes: number): Effect.Effect<Leave, TooManyRequests> =>
+          Effect.callback<Leave, TooManyRequests>((resume) => {
+            const leave = turns.wait(id, bytes, (place) => resume(Effect.succeed(place)))
             if (leave !== undefined) return Effect.sync(leave)
             const limit = `${mostWaiting} that wait to begin`
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
@@ -132,15 +132,23 @@ export class Acting extends Context.Service<
           caller: Caller["Service"],
           correlationId: CorrelationId,
           app: Effect.Effect<A, E, R>,
-          bytes = 0,
+          bytes: number | Effect.Effect<number> = 0,
         ): Effect.Effect<A, E | TooManyRequests, Exclude<R, Caller>> => {
           const { id, kind } = caller.principal
           const cause: Cause = { correlationId, actor: id, provenance: kind === "service" ? "outside" : kind }
-          const begun = (): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
-            turns.begin(id, bytes) ? app : Effect.andThen(turnOf(id, bytes), app)
+          const until = (leave: Leave): Effect.Effect<A, E, R | Caller> =>
+            leave === nothingToLeave ? app : Effect.ensuring(app, Effect.sync(leave))
+          const begun = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> => {
+            const leave = turns.begin(id, bytes)
+            return leave === undefined ? Effect.flatMap(turnOf(id, bytes), until) : until(leave)
+          }
+          // Small ones are bounded by their number.
+          const sized = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> =>
+            bytes < kilobyte
+              ? begun(bytes)
+              : chain(limits.take(caller, "kilobytes", Math.ceil(bytes / kilobyte)), () => begun(bytes))
           const counted = chain(limits.take(caller, "http"), () =>
-            // Small ones are bounded by their number.
-            bytes < kilobyte ? begun() : chain(limits.take(caller, "kilobytes", Math.ceil(bytes / kilobyte)), begun),
+            typeof bytes === "number" ? sized(bytes) : Effect.flatMap(bytes, sized),
           )
           const answered = Effect.tapError(counted, (error) => (isOver(error) ? heldBack(id) : record(error)))
           // Both at once: each addition may copy the whole.

@@ -24,23 +24,31 @@ const loop = () => {
   }
 }
 
+/** A request that is over as soon as it has begun. */
+const leaving = (leave: (() => void) | undefined): boolean => {
+  leave?.()
+  return leave !== undefined
+}
+
 describe("turns", () => {
   it("one alone is never held up, once it has been alone for a while", () => {
     const { spend, turns } = loop()
-    assert.isTrue(turns.begin("ada"))
+    assert.isDefined(turns.begin("ada"))
     spend(300)
-    for (let n = 0; n < 1000; n++) assert.isTrue(turns.begin("ada"))
+    for (let n = 0; n < 1000; n++) assert.isDefined(turns.begin("ada"))
   })
 
   it("somebody who sends a thousand waits behind itself; another begins at once", () => {
     const { spend, turn, turns } = loop()
     const begun: Array<number> = []
-    for (let n = 0; n < 200; n++) if (!turns.begin("mallory")) turns.wait("mallory", 0, () => begun.push(n) && spend(3))
-    assert.isTrue(turns.begin("victoria"))
+    for (let n = 0; n < 200; n++)
+      if (turns.begin("mallory") === undefined)
+        turns.wait("mallory", 0, (leave) => begun.push(n) && (spend(3), leave()))
+    assert.isDefined(turns.begin("victoria"))
     const order: Array<string> = []
     while (turn()) {
       // Whatever waits, whoever sends one more begins in that turn.
-      if (turns.begin("victoria")) order.push("v")
+      if (leaving(turns.begin("victoria"))) order.push("v")
     }
     assert.deepStrictEqual(
       begun,
@@ -58,13 +66,13 @@ describe("turns", () => {
     for (let n = 0; n < 20; n++)
       if (turns.begin("mallory", megabyte)) began.push(now())
       else turns.wait("mallory", megabyte, () => began.push(now()) && spend(50))
-    assert.isTrue(turns.begin("mallory"))
+    assert.isDefined(turns.begin("mallory"))
     while (turn());
     assert.strictEqual(began.length, 20)
     for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, 200)
     // Rested, it is as before.
     spend(300)
-    assert.isTrue(turns.begin("mallory", megabyte))
+    assert.isDefined(turns.begin("mallory", megabyte))
   })
 
   it("whoever holds the loop for long rests after each, so that another has most of it; the other does not rest", () => {
@@ -72,17 +80,38 @@ describe("turns", () => {
     turns.begin("victoria")
     const began: Array<number> = []
     const held = 40
-    const send = () => void turns.wait("mallory", 0, () => (began.push(now()), spend(held)))
-    while (turns.begin("mallory"));
+    const send = () => void turns.wait("mallory", 0, (leave) => (began.push(now()), spend(held), leave()))
+    while (leaving(turns.begin("mallory")));
     for (let n = 0; n < 100; n++) send()
     let mine = 0
-    while (turn() && now() < 10_000) if (turns.begin("victoria") && ++mine) spend(1)
+    while (turn() && now() < 10_000) if (leaving(turns.begin("victoria")) && ++mine) spend(1)
     // Once its share of a second is used, ten times as long as it held the loop, bounded.
     const gaps = began.slice(10).map((at, n) => at - began.slice(9)[n]!)
     assert.isAbove(gaps.length, 10)
     for (const gap of gaps) assert.isAtLeast(gap, held)
     assert.isBelow((began.length * held) / now(), 0.5)
     assert.isAbove(mine, began.length)
+  })
+
+  it("only so many of one are under way; one that ends, or takes long, makes room, and another begins at once", () => {
+    const { now, spend, turn, turns } = loop()
+    turns.begin("victoria")
+    const leaves: Array<() => void> = []
+    const began: Array<number> = []
+    const ask = () => turns.wait("mallory", 0, (leave) => void (leaves.push(leave), began.push(now())))
+    for (let n = 0; n < 60; n++) ask()
+    while (began.length < 16 && turn());
+    while (now() < 99 && turn()) spend(1)
+    assert.strictEqual(began.length, 16)
+    assert.isDefined(turns.begin("victoria"))
+    leaves[3]!()
+    leaves[3]!()
+    while (began.length < 17 && turn());
+    assert.isBelow(began[16]!, 110)
+    // The rest takes long, waiting for something: another sixteen begin, a tenth of a second after those before.
+    while (turn());
+    assert.strictEqual(began.length, 60)
+    for (let n = 32; n < 60; n++) assert.isAtLeast(began[n]! - began[n - 16]!, 90)
   })
 
   it("too many that wait are refused, and who leaves makes room", () => {

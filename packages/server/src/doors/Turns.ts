@@ -2,6 +2,7 @@
  * Whose turn it is to begin a request. While one principal alone asks, everything begins at once. While several do, each may
  * begin only so many in one turn of the event loop, and the rest wait in a queue of their own: somebody who sends a thousand
  * waits behind itself, and whoever sends one waits behind a turn. The longer turns take, the fewer of each begin in one.
+ * Only so many of each are under way at a time: what they do once the store has answered holds the loop as well.
  * Whoever has held the loop for much of the last second rests after each request that holds it long.
  * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
  * A refusal of somebody over its limit is held back for a while, so that asking again at once costs the sender time.
@@ -21,6 +22,10 @@ const secondMs = 1000
 const longestRestMs = 250
 const mostAccounts = 256
 const mostInTurn = 64
+/** One principal's that are under way while others ask; more wait. */
+const mostUnderWay = 16
+/** One that takes longer waits for something itself: it leaves the loop alone, and no longer counts. */
+const underWayMs = 100
 
 /** A body of this size is large, and holds the loop for about a millisecond. */
 const largeBytes = 16 * 1024
@@ -44,8 +49,12 @@ const eventLoop: TurnsClock = {
   after: (milliseconds, then) => void setTimeout(then, milliseconds).unref(),
 }
 
+/** Called once by a request that has ended. */
+export type Leave = () => void
+export const nothingToLeave: Leave = () => {}
+
 interface Waiting {
-  readonly go: () => void
+  readonly go: (leave: Leave) => void
   readonly bytes: number
 }
 
@@ -63,6 +72,8 @@ export class Turns {
   readonly #large = new Map<string, Array<Waiting>>()
   /** How many of each have begun in this turn. */
   readonly #begun = new Map<string, number>()
+  /** When each that is under way began, the oldest first. */
+  readonly #underWay = new Map<string, Set<{ readonly since: number }>>()
   readonly #held = new Map<string, number>()
   readonly #accounts = new Map<string, Account>()
   /** Whose request holds the loop, and since when. */
@@ -79,8 +90,8 @@ export class Turns {
     this.#clock = clock
   }
 
-  /** True: it begins now. Otherwise it is to `wait`. */
-  begin(who: string, bytes = 0): boolean {
+  /** It begins now, and says when it has ended; undefined: it is to `wait`. */
+  begin(who: string, bytes = 0): Leave | undefined {
     const now = this.#clock.now()
     this.#charge(now)
     if (who !== this.#last) {
@@ -89,24 +100,27 @@ export class Turns {
     }
     const large = bytes >= largeBytes
     const waiting = large ? this.#large : this.#waiting
-    if (waiting.has(who)) return false
-    if (now - this.#mixedAt > aloneMs) return true
+    if (waiting.has(who)) return undefined
+    if (now - this.#mixedAt > aloneMs) return nothingToLeave
     if (large) return this.#beginLarge(who, bytes)
     const begun = this.#begun.get(who) ?? 0
-    if (begun >= this.#share || this.#rests(who, now)) return false
+    if (begun >= this.#share || this.#mayBeginAt(who, now) > now) return undefined
     this.#begun.set(who, begun + 1)
     this.#holder = { who, since: now }
     this.#open(now)
-    return true
+    return this.#enter(who, now)
   }
 
   /** Told when its turn has come; what it returns is called by who no longer wants it. Undefined: too many wait already. */
-  wait(who: string, bytes: number, go: () => void): (() => void) | undefined {
-    const large = bytes >= largeBytes
+  wait(who: string, bytes: number, go: (leave: Leave) => void): Leave | undefined {
+    const waiting = (bytes >= largeBytes ? this.#large : this.#waiting).get(who)
+    return (waiting?.length ?? 0) >= mostWaiting ? undefined : this.#queue(who, { go, bytes })
+  }
+
+  #queue(who: string, one: Waiting): Leave {
+    const large = one.bytes >= largeBytes
     const queues = large ? this.#large : this.#waiting
     const queue = queues.get(who) ?? []
-    if (queue.length >= mostWaiting) return undefined
-    const one = { go, bytes }
     queue.push(one)
     queues.set(who, queue)
     if (!large) this.#open(this.#clock.now())
@@ -119,8 +133,11 @@ export class Turns {
     }
   }
 
-  /** Told when a refusal may be sent; undefined: at once. What it returns is called once by who no longer waits. */
-  hold(who: string, go: () => void): (() => void) | undefined {
+  /**
+   * Told when a refusal may be sent; undefined: at once. What it returns is called once by who no longer waits. Those that were
+   * held back together come in turns, like requests.
+   */
+  hold(who: string, go: () => void): Leave | undefined {
     const held = this.#held.get(who) ?? 0
     if (held >= mostHeld) return undefined
     this.#held.set(who, held + 1)
@@ -133,25 +150,41 @@ export class Turns {
       else this.#held.set(who, left)
     }
     this.#clock.after(holdMs, () => {
-      const wanted = there
-      leave()
-      if (wanted) go()
+      if (!there) return
+      const answer = (done: Leave) => {
+        done()
+        const wanted = there
+        leave()
+        if (wanted) go()
+      }
+      this.#queue(who, { go: answer, bytes: 0 })
     })
     return leave
   }
 
   /** An empty queue is the rest of one that has begun. */
-  #beginLarge(who: string, bytes: number): true {
+  #beginLarge(who: string, bytes: number): Leave {
     this.#large.set(who, [])
     this.#clock.after((bytes / largeBytes) * restTimes, () => this.#nextLarge(who))
-    return true
+    return nothingToLeave
   }
 
   #nextLarge(who: string): void {
     const next = this.#large.get(who)!.shift()
     if (next === undefined) return void this.#large.delete(who)
     this.#clock.after((next.bytes / largeBytes) * restTimes, () => this.#nextLarge(who))
-    next.go()
+    next.go(nothingToLeave)
+  }
+
+  #enter(who: string, now: number): Leave {
+    const one = { since: now }
+    const places = this.#underWay.get(who) ?? new Set()
+    this.#underWay.set(who, places.add(one))
+    return () => {
+      if (!places.delete(one)) return
+      if (places.size === 0 && this.#underWay.get(who) === places) this.#underWay.delete(who)
+      if (this.#waiting.has(who)) this.#open(this.#clock.now())
+    }
   }
 
   #open(now: number): void {
@@ -177,8 +210,23 @@ export class Turns {
     this.#accounts.set(who, account)
   }
 
-  #rests(who: string, now: number): boolean {
-    return (this.#accounts.get(who)?.restsUntil ?? -Infinity) > now
+  /** How many more of a principal's may be under way. */
+  #room(who: string, now: number): number {
+    const places = this.#underWay.get(who)
+    if (places === undefined) return mostUnderWay
+    for (const one of places) {
+      if (one.since + underWayMs > now) break
+      places.delete(one)
+    }
+    return mostUnderWay - places.size
+  }
+
+  /** When the next of a principal's may begin, if none of those under way ends before. */
+  #mayBeginAt(who: string, now: number): number {
+    const rested = this.#accounts.get(who)?.restsUntil ?? -Infinity
+    if (this.#room(who, now) > 0) return rested
+    const [oldest] = this.#underWay.get(who)!
+    return Math.max(rested, oldest!.since + underWayMs)
   }
 
   /** The turn is over: how long it took says how many begin in the next. */
@@ -197,26 +245,26 @@ export class Turns {
 
   #serve(now: number): void {
     if (this.#waiting.size === 0) return
-    const ready = [...this.#waiting].filter(([who]) => !this.#rests(who, now))
+    const ready = [...this.#waiting].filter(([who]) => this.#mayBeginAt(who, now) <= now)
     if (ready.length === 0) return this.#sleep(now)
     this.#open(now)
     for (const [who, queue] of ready) {
-      const some = queue.splice(0, this.#share)
+      const some = queue.splice(0, Math.min(this.#share, this.#room(who, now)))
       if (queue.length === 0) this.#waiting.delete(who)
       this.#begun.set(who, some.length)
       for (const { go } of some) {
         this.#holder = { who, since: this.#clock.now() }
-        go()
+        go(this.#enter(who, this.#holder.since))
         this.#charge(this.#clock.now())
       }
     }
   }
 
-  /** Everybody who waits rests: the first of them is woken, and no turn of the loop is spent on asking. */
+  /** Nobody who waits may begin yet: the first that may is woken, and no turn of the loop is spent on asking. */
   #sleep(now: number): void {
     if (this.#asleep) return
     this.#asleep = true
-    const first = Math.min(...[...this.#waiting.keys()].map((who) => this.#accounts.get(who)!.restsUntil))
+    const first = Math.min(...[...this.#waiting.keys()].map((who) => this.#mayBeginAt(who, now)))
     this.#clock.after(Math.max(1, first - now), () => {
       this.#asleep = false
       if (this.#waiting.size > 0) this.#open(this.#clock.now())

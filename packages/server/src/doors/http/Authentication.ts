@@ -18,10 +18,10 @@ const forgetSession = (address: string) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", noSession(address))),
   )
 
-/** How large its body is; one that comes in parts says so once it is there. */
-const bytesOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<number> =>
+/** How large its body is; one that comes in parts is read to know. */
+const bytesOf = (request: HttpServerRequest.HttpServerRequest): number | Effect.Effect<number> =>
   request.headers["transfer-encoding"] === undefined
-    ? Effect.succeed(Number(request.headers["content-length"] ?? 0))
+    ? Number(request.headers["content-length"] ?? 0)
     : Effect.map(Effect.orDie(request.arrayBuffer), ({ byteLength }) => byteLength)
 
 /** What a refusal says in headers goes with the answer. */
@@ -45,7 +45,7 @@ export const actingAsBearer = Effect.map(
           sender.authorization === undefined && sender.session !== undefined ? forgetSession(address) : Effect.void,
         )
         const { correlationId } = yield* currentCause
-        return yield* acting.as(caller, correlationId, app, yield* bytesOf(request))
+        return yield* acting.as(caller, correlationId, app, bytesOf(request))
       }).pipe(withRefusalHeaders),
 )
 
