@@ -9,9 +9,13 @@ import { ask, Guest, house, roomy } from "../house.ts"
 import { type Answer, envelope, initialized, newRequest, oldRequest, post } from "./mcpKit.ts"
 import { answerFault } from "./mcpSchemas.ts"
 
-const Test = house({ store: "sqlite", config: { ...roomy, agents: [{ name: "ann" }, { name: "ben" }] } }).pipe(
-  Layer.provide(withFixtures),
-)
+const Test = house({
+  store: "sqlite",
+  config: {
+    agents: [{ name: "ann" }, { name: "ben" }, { name: "cal" }],
+    limits: [{ principal: "cal", resource: "http", count: 50, seconds: 3600 }, ...roomy.limits],
+  },
+}).pipe(Layer.provide(withFixtures))
 const K = "io.modelcontextprotocol/"
 
 const everything: ReadonlyArray<readonly [string, Record<string, unknown>]> = [
@@ -251,6 +255,32 @@ layer(Test, { timeout: 60_000, excludeTestServices: true })("mcp on the wire", (
       }
       const now = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: envelope() } }
       assert.strictEqual((yield* send([now], { "mcp-protocol-version": "2026-07-28" })).status, 400)
+    }),
+  )
+
+  it.effect("each message of a batch counts as a request, and all its answers together are bounded", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Guest
+      const token = yield* tokenOf("ben")
+      const lists = (count: number) =>
+        Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }))
+      const sent = yield* ask(() => post(`${url}/mcp`, token, lists(100)))
+      const text = JSON.stringify(sent.body)
+      const one = JSON.stringify(sent.body[0])
+      assert.isAbove(one.length * 100, 1024 * 1024, "the batch asks for more than may be answered")
+      assert.isBelow(text.length, 1024 * 1024 + one.length + 100 * 200)
+      const faults = sent.body.flatMap(({ error }: { readonly error?: { readonly message: string } }) => error ?? [])
+      assert.isAbove(faults.length, 0)
+      assert.match(faults[0].message, /send this message again, alone/)
+      assert.strictEqual(sent.body.length, 100)
+
+      const few = yield* tokenOf("cal")
+      const status = (count: number) =>
+        Effect.map(
+          ask(() => post(`${url}/mcp`, few, lists(count))),
+          (it) => it.status,
+        )
+      assert.deepStrictEqual([yield* status(40), yield* status(40), yield* status(5)], [200, 429, 200])
     }),
   )
 

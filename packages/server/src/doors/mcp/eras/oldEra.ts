@@ -95,23 +95,29 @@ export const serveOld = (talk: Talk, message: Message, reply: Reply, cancel: () 
 
 /** One batch of a principal begins at a time. */
 const batches = new Pacing({ least: 1, longest: 100 })
+/** Characters of all answers to a batch: what is written at once holds the loop. The rest is to be asked for again. */
+const mostAnswered = 1024 * 1024
+const answeredEnough = new Fault(
+  codes.internal,
+  `The answers to this batch are over ${mostAnswered} characters; send this message again, alone`,
+)
 
 /** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
 export const serveBatch = (
   talk: Talk,
   messages: ReadonlyArray<Message>,
   reply: Reply,
-  each: Effect.Effect<void, Fault>,
 ): Effect.Effect<void> => {
   if (!featuresOf(talk.revision).batches)
     return Effect.sync(() =>
       reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, `${talk.revision} has no batches`))),
     )
   const quiet: Talk = { ...talk, capabilities: {}, tell: () => false, letGo: () => {} }
+  let answered = 0
   const one = (message: Message) =>
-    Effect.catch(Effect.andThen(each, answerTo(quiet, message)), (fault) =>
-      Effect.succeed(message.kind === "request" ? errorText(message.id, fault) : undefined),
-    )
+    answered > mostAnswered && message.kind === "request"
+      ? Effect.succeed(errorText(message.id, answeredEnough))
+      : Effect.tap(answerTo(quiet, message), (text) => Effect.sync(() => void (answered += text?.length ?? 0)))
   // Begun one after the other, so that others have their turns between them; one that waits holds up none of them.
   const begin = Effect.gen(function* () {
     const begun: Array<Fiber.Fiber<string | undefined>> = []

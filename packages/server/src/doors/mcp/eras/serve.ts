@@ -7,6 +7,7 @@ import type { Desk, Face } from "../desk/Desk.ts"
 import type { Place } from "../wire/endpoint.ts"
 import { eraOf, metaKeys } from "../wire/envelope.ts"
 import { negotiate, newRevision } from "../wire/revision.ts"
+import { chain } from "../../../store/Resolved.ts"
 import { codes, Fault } from "../wire/Fault.ts"
 import { listen, stand } from "./listening.ts"
 import { isObject, type Message, metaOf, type Request, readBody } from "../wire/message.ts"
@@ -128,11 +129,9 @@ const batch = (exchange: Exchange, base: Base, messages: ReadonlyArray<Message>,
   const stranger = messages.some((it) => eraOf(header, it).era !== "old")
   if (stranger)
     return Effect.sync(() => reply.refuse(400, faultText(codes.invalidRequest, "This revision has no batches")))
-  const each =
-    caller === null
-      ? Effect.void
-      : Effect.mapError(limits.take(caller, "http"), (error) => new Fault(codes.internal, error.message))
-  return withSession(exchange, (session) => serveBatch(talkOld(base, session, header), messages, reply, each))
+  const serve = () => withSession(exchange, (session) => serveBatch(talkOld(base, session, header), messages, reply))
+  // Each message is a request; the first of them has been counted.
+  return caller === null || messages.length < 2 ? serve() : chain(limits.take(caller, "http", messages.length - 1), serve)
 }
 
 const endSession = (exchange: Exchange): void => {
