@@ -11,7 +11,7 @@ import { resolvedValue, chain } from "../store/Resolved.ts"
 import { whereRoom } from "../store/database/FullDisk.ts"
 import { type Cause, Correlation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { type Leave, mostWaiting, nothingToLeave, Turns } from "./Turns.ts"
+import { type Leave, mostWaiting, nothingToLeave, Turns } from "./turns/Turns.ts"
 
 /** What of a request says who sent it. */
 export interface Sender {

@@ -10,6 +10,8 @@ const window = 300
 /** So much of a text is read for its passage, and so much of all texts of an answer: the rest is shown from its beginning. */
 const mostRead = 16 * 1024
 const mostOfAnswer = 256 * 1024
+/** So many texts are looked at between two turns of others; of long ones, one. */
+const atOnce = 8
 /** So many places of words in one text are compared. */
 const mostPlaces = 400
 
@@ -67,7 +69,7 @@ export const matchesOf = Effect.fnUntraced(function* (
     const most = Math.min(mostRead, Math.max(left, short))
     left -= Math.min(most, text.length)
     matches.set(id, matchOf(hits.get(id)!, answered, text, most))
-    if (text.length > short) yield* Effect.yieldNow
+    if (text.length > short || matches.size % atOnce === 0) yield* Effect.yieldNow
   }
   return matches
 })

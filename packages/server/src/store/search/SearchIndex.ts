@@ -58,7 +58,7 @@ export interface FindOptions {
 /** Rows that are read and scored for one question. */
 const usualBudget = 1000
 /** Rows that are read and counted between two turns of others. */
-const rowsAtOnce = 200
+const rowsAtOnce = 100
 /** So many of the best are asked for their neighbours. */
 const heard = 50
 const nothing = (): Why => ({ words: [], near: [], label: [] })
@@ -248,6 +248,7 @@ export class SearchIndex extends Context.Service<
         const seqs = yield* candidates(scopes, asked, question, budget)
         const rows = yield* counted(seqs, asked)
         const best = score(rows, asked, sizes).slice(0, heard)
+        if (seqs.length > rowsAtOnce) yield* Effect.yieldNow
         const near = (yield* neighboursOf(best, new Set(seqs))).map(counter(asked))
         if (seqs.length > rowsAtOnce) yield* Effect.yieldNow
         const wanted = question.filters.map(filterToken)

@@ -87,16 +87,19 @@ interface Series {
 }
 
 const seriesIn = (counted: ReadonlyArray<Counted>, terms: number): ((row: Row) => Series | undefined) => {
-  const all = new Map<string, Series>()
-  const of = ({ scope, series }: Row) => (series === null ? undefined : all.get(`${scope} ${series}`))
+  const scopes = new Map<number, Map<string, Series>>()
   for (const one of counted) {
-    if (one.row.series === null) continue
-    const known = of(one.row) ?? { byPlace: new Map(), having: Array.from({ length: terms }, () => 0) }
-    all.set(`${one.row.scope} ${one.row.series}`, known)
-    known.byPlace.set(one.row.place, one)
-    one.tf.forEach((tf, at) => (known.having[at]! += tf > 0 ? 1 : 0))
+    const { place, scope, series } = one.row
+    if (series === null) continue
+    let all = scopes.get(scope)
+    if (all === undefined) scopes.set(scope, (all = new Map()))
+    let known = all.get(series)
+    if (known === undefined)
+      all.set(series, (known = { byPlace: new Map(), having: Array.from({ length: terms }, () => 0) }))
+    known.byPlace.set(place, one)
+    for (let at = 0; at < terms; at++) if (one.tf[at]! > 0) known.having[at]!++
   }
-  return of
+  return ({ scope, series }) => (series === null ? undefined : scopes.get(scope)?.get(series))
 }
 
 const largestFirst = (shares: ReadonlyArray<readonly [term: string, share: number]>): ReadonlyArray<string> =>
@@ -112,9 +115,11 @@ export const score = (
   const idf = asked.map((one) => idfOf(one, sizes.rows))
   const average = sizes.rows === 0 ? 1 : Math.max(1, sizes.len / sizes.rows)
 
-  const scored = counted.flatMap(({ labelled, row, tf }): ReadonlyArray<Scored> => {
+  const scored: Array<Scored> = []
+  for (const { labelled, row, tf } of counted) {
     const series = seriesOf(row)
-    const [before, after, twoBefore, twoAfter] = [-1, 1, -2, 2].map((away) => series?.byPlace.get(row.place + away)?.tf)
+    const near = (away: number) => series?.byPlace.get(row.place + away)?.tf
+    const [before, after, twoBefore, twoAfter] = [near(-1), near(1), near(-2), near(2)]
     const length = k1 * (1 - b + (b * row.len) / average)
     const lentAt = (at: number): number =>
       beside * ((before?.[at] ?? 0) + (after?.[at] ?? 0)) + twoAway * ((twoBefore?.[at] ?? 0) + (twoAfter?.[at] ?? 0))
@@ -145,7 +150,7 @@ export const score = (
       const { label, near, words } = parts
       return { words: largestFirst(words), near: largestFirst(near), label: largestFirst(label) }
     }
-    return shares ? [{ row, score: sum, why }] : []
-  })
+    if (shares) scored.push({ row, score: sum, why })
+  }
   return scored.toSorted((one, other) => other.score - one.score || other.row.seq - one.row.seq)
 }

@@ -103,11 +103,7 @@ const answeredEnough = new Fault(
 )
 
 /** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
-export const serveBatch = (
-  talk: Talk,
-  messages: ReadonlyArray<Message>,
-  reply: Reply,
-): Effect.Effect<void> => {
+export const serveBatch = (talk: Talk, messages: ReadonlyArray<Message>, reply: Reply): Effect.Effect<void> => {
   if (!featuresOf(talk.revision).batches)
     return Effect.sync(() =>
       reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, `${talk.revision} has no batches`))),

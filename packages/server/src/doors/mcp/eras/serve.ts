@@ -131,7 +131,9 @@ const batch = (exchange: Exchange, base: Base, messages: ReadonlyArray<Message>,
     return Effect.sync(() => reply.refuse(400, faultText(codes.invalidRequest, "This revision has no batches")))
   const serve = () => withSession(exchange, (session) => serveBatch(talkOld(base, session, header), messages, reply))
   // Each message is a request; the first of them has been counted.
-  return caller === null || messages.length < 2 ? serve() : chain(limits.take(caller, "http", messages.length - 1), serve)
+  return caller === null || messages.length < 2
+    ? serve()
+    : chain(limits.take(caller, "http", messages.length - 1), serve)
 }
 
 const endSession = (exchange: Exchange): void => {

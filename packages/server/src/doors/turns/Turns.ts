@@ -1,17 +1,18 @@
 /**
- * Whose turn it is to begin a request. While one principal alone asks, everything begins at once. While several do, each may
- * begin only so many in one turn of the event loop, and the rest wait in a queue of their own: somebody who sends a thousand
- * waits behind itself, and whoever sends one waits behind a turn. The longer turns take, the fewer of each begin in one.
- * Only so many of each are under way at a time: what they do once the store has answered holds the loop as well.
+ * Whose turn it is to begin a request. Only a few milliseconds' work of a principal is under way at a time, so that whoever
+ * comes is soon served. While several ask, each may begin only so many in one turn of the event loop, and the rest wait in a
+ * queue of their own: somebody who sends a thousand waits behind itself, and whoever sends one waits behind a turn. The longer
+ * turns take, the fewer of each begin in one.
  * Whoever has held the loop for much of the last second rests after each request that holds it long.
  * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
  * A refusal of somebody over its limit is held back for a while, so that asking again at once costs the sender time.
  */
 // edge: turns are those of the event loop, and rests are real.
+import { performance } from "node:perf_hooks"
 
 /** One principal's that wait; more are refused. */
 export const mostWaiting = 256
-/** A principal that has been alone for so long is not held up. */
+/** A principal that has been alone for so long need not take turns. */
 const aloneMs = 250
 const quickMs = 1
 const slowMs = 4
@@ -22,10 +23,14 @@ const secondMs = 1000
 const longestRestMs = 250
 const mostAccounts = 256
 const mostInTurn = 64
-/** One principal's that are under way while others ask; more wait. */
-const mostUnderWay = 16
-/** One that takes longer waits for something itself: it leaves the loop alone, and no longer counts. */
-const underWayMs = 100
+/** How much work of one principal is under way, in milliseconds of the loop; more waits. */
+const workUnderWay = 8
+const fewestUnderWay = 2
+const mostUnderWay = 256
+/** A request that takes longer waits for something itself: it leaves the loop alone, and no longer counts. */
+const underWayMs = 10
+/** What a request costs the loop is told by the last ones: each counts for so much of it. */
+const newest = 1 / 16
 
 /** A body of this size is large, and holds the loop for about a millisecond. */
 const largeBytes = 16 * 1024
@@ -39,12 +44,15 @@ const mostHeld = 1024
 
 export interface TurnsClock {
   readonly now: () => number
+  /** For how many milliseconds the loop has worked, and not waited. */
+  readonly busy: () => number
   readonly afterTurn: (then: () => void) => void
   readonly after: (milliseconds: number, then: () => void) => void
 }
 
 const eventLoop: TurnsClock = {
   now: () => performance.now(),
+  busy: () => performance.eventLoopUtilization().active,
   afterTurn: (then) => void setImmediate(then),
   after: (milliseconds, then) => void setTimeout(then, milliseconds).unref(),
 }
@@ -74,6 +82,9 @@ export class Turns {
   readonly #begun = new Map<string, number>()
   /** When each that is under way began, the oldest first. */
   readonly #underWay = new Map<string, Set<{ readonly since: number }>>()
+  /** What the loop had done when the last request ended, and what one costs it. */
+  #done = 0
+  #cost = workUnderWay / 16
   readonly #held = new Map<string, number>()
   readonly #accounts = new Map<string, Account>()
   /** Whose request holds the loop, and since when. */
@@ -101,8 +112,9 @@ export class Turns {
     const large = bytes >= largeBytes
     const waiting = large ? this.#large : this.#waiting
     if (waiting.has(who)) return undefined
-    if (now - this.#mixedAt > aloneMs) return nothingToLeave
-    if (large) return this.#beginLarge(who, bytes)
+    const alone = this.#isAlone(now)
+    if (large) return alone ? nothingToLeave : this.#beginLarge(who, bytes)
+    if (alone) return this.#room(who, now) > 0 ? this.#enter(who, now) : undefined
     const begun = this.#begun.get(who) ?? 0
     if (begun >= this.#share || this.#mayBeginAt(who, now) > now) return undefined
     this.#begun.set(who, begun + 1)
@@ -176,15 +188,28 @@ export class Turns {
     next.go(nothingToLeave)
   }
 
+  #isAlone(now: number): boolean {
+    return now - this.#mixedAt > aloneMs
+  }
+
   #enter(who: string, now: number): Leave {
     const one = { since: now }
+    // What was done while nobody was under way was done for others.
+    if (this.#underWay.size === 0) this.#done = this.#clock.busy()
     const places = this.#underWay.get(who) ?? new Set()
     this.#underWay.set(who, places.add(one))
     return () => {
+      this.#measure()
       if (!places.delete(one)) return
       if (places.size === 0 && this.#underWay.get(who) === places) this.#underWay.delete(who)
       if (this.#waiting.has(who)) this.#open(this.#clock.now())
     }
+  }
+
+  #measure(): void {
+    const done = this.#clock.busy()
+    this.#cost += (done - this.#done - this.#cost) * newest
+    this.#done = done
   }
 
   #open(now: number): void {
@@ -212,13 +237,15 @@ export class Turns {
 
   /** How many more of a principal's may be under way. */
   #room(who: string, now: number): number {
+    const most = Math.min(mostUnderWay, Math.max(fewestUnderWay, Math.round(workUnderWay / this.#cost)))
     const places = this.#underWay.get(who)
-    if (places === undefined) return mostUnderWay
+    if (places === undefined) return most
     for (const one of places) {
       if (one.since + underWayMs > now) break
       places.delete(one)
     }
-    return mostUnderWay - places.size
+    if (places.size === 0) this.#underWay.delete(who)
+    return most - places.size
   }
 
   /** When the next of a principal's may begin, if none of those under way ends before. */
@@ -249,7 +276,7 @@ export class Turns {
     if (ready.length === 0) return this.#sleep(now)
     this.#open(now)
     for (const [who, queue] of ready) {
-      const some = queue.splice(0, Math.min(this.#share, this.#room(who, now)))
+      const some = queue.splice(0, Math.min(this.#isAlone(now) ? Infinity : this.#share, this.#room(who, now)))
       if (queue.length === 0) this.#waiting.delete(who)
       this.#begun.set(who, some.length)
       for (const { go } of some) {

@@ -5,12 +5,16 @@ import { mostWaiting, Turns } from "./Turns.ts"
 /** An event loop of our own: a turn takes what its requests take. */
 const loop = () => {
   let now = 0
+  let busy = 0
   const due: Array<{ readonly at: number; readonly go: () => void }> = []
   const at = (wait: number, go: () => void) => void due.push({ at: now + wait, go })
-  const turns = new Turns({ now: () => now, afterTurn: (go) => at(0, go), after: at })
+  const turns = new Turns({ now: () => now, busy: () => busy, afterTurn: (go) => at(0, go), after: at })
   return {
     turns,
-    spend: (milliseconds: number) => void (now += milliseconds),
+    spend: (milliseconds: number) => {
+      now += milliseconds
+      busy += milliseconds
+    },
     now: () => now,
     /** The next thing that is due; false: nothing is. */
     turn: (): boolean => {
@@ -31,11 +35,11 @@ const leaving = (leave: (() => void) | undefined): boolean => {
 }
 
 describe("turns", () => {
-  it("one alone is never held up, once it has been alone for a while", () => {
+  it("one alone need not take turns, once it has been alone for a while", () => {
     const { spend, turns } = loop()
-    assert.isDefined(turns.begin("ada"))
+    assert.isTrue(leaving(turns.begin("ada")))
     spend(300)
-    for (let n = 0; n < 1000; n++) assert.isDefined(turns.begin("ada"))
+    for (let n = 0; n < 1000; n++) assert.isTrue(leaving(turns.begin("ada")))
   })
 
   it("somebody who sends a thousand waits behind itself; another begins at once", () => {
@@ -48,7 +52,10 @@ describe("turns", () => {
     const order: Array<string> = []
     while (turn()) {
       // Whatever waits, whoever sends one more begins in that turn.
-      if (leaving(turns.begin("victoria"))) order.push("v")
+      if (begun.length < 196 && leaving(turns.begin("victoria"))) {
+        order.push("v")
+        spend(0.5)
+      }
     }
     assert.deepStrictEqual(
       begun,
@@ -93,25 +100,38 @@ describe("turns", () => {
     assert.isAbove(mine, began.length)
   })
 
-  it("only so many of one are under way; one that ends, or takes long, makes room, and another begins at once", () => {
-    const { now, spend, turn, turns } = loop()
-    turns.begin("victoria")
-    const leaves: Array<() => void> = []
-    const began: Array<number> = []
-    const ask = () => turns.wait("mallory", 0, (leave) => void (leaves.push(leave), began.push(now())))
-    for (let n = 0; n < 60; n++) ask()
-    while (began.length < 16 && turn());
-    while (now() < 99 && turn()) spend(1)
-    assert.strictEqual(began.length, 16)
-    assert.isDefined(turns.begin("victoria"))
-    leaves[3]!()
-    leaves[3]!()
-    while (began.length < 17 && turn());
-    assert.isBelow(began[16]!, 110)
-    // The rest takes long, waiting for something: another sixteen begin, a tenth of a second after those before.
-    while (turn());
-    assert.strictEqual(began.length, 60)
-    for (let n = 32; n < 60; n++) assert.isAtLeast(began[n]! - began[n - 16]!, 90)
+  it("only a few milliseconds' work of one is under way, whether others ask or not; what waits for something does not count", () => {
+    for (const alone of [true, false]) {
+      const { now, spend, turn, turns } = loop()
+      // What one costs is learnt: two milliseconds each.
+      for (let n = 0; n < 200; n++) {
+        const leave = turns.begin("mallory")
+        spend(2)
+        leave?.()
+        while (turn());
+      }
+      spend(300)
+      if (!alone) assert.isTrue(leaving(turns.begin("victoria")))
+      const began: Array<readonly [at: number, leave: () => void]> = []
+      for (let n = 0; n < 12; n++) {
+        const leave = turns.begin("mallory")
+        if (leave !== undefined) began.push([now(), leave])
+        else turns.wait("mallory", 0, (later) => void began.push([now(), later]))
+      }
+      const first = now()
+      while (began.length < 4 && turn());
+      assert.strictEqual(now(), first)
+      assert.strictEqual(began.length, 4)
+      assert.isTrue(leaving(turns.begin("victoria")))
+      // One that ends makes room, once; those that take long make it, too.
+      began[2]![1]()
+      began[2]![1]()
+      while (began.length < 5 && turn());
+      assert.isBelow(now() - first, 2)
+      while (turn());
+      assert.strictEqual(began.length, 12)
+      for (let n = 9; n < 12; n++) assert.isAtLeast(began[n]![0] - began[n - 5]![0], 9)
+    }
   })
 
   it("too many that wait are refused, and who leaves makes room", () => {
