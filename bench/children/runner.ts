@@ -56,16 +56,20 @@ const floorTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE floor_runs (id TEXT PRIMARY KEY, state TEXT NOT NULL, step INTEGER NOT NULL, fence INTEGER NOT NULL)`
   yield* sql`CREATE TABLE floor_steps (run TEXT NOT NULL, number INTEGER NOT NULL, content TEXT NOT NULL, PRIMARY KEY (run, number))`
+  yield* sql`CREATE TABLE floor_calls (run TEXT NOT NULL, step INTEGER NOT NULL, output TEXT NOT NULL, PRIMARY KEY (run, step))`
 })
 
-/** A row at its start, one fenced row a step, and its end. */
+/** A row at its start, one fenced row a step, one a call (the last step makes none), and its end. */
 const floorRun = (sql: SqlClient.SqlClient, steps: number) =>
   Effect.gen(function* () {
     const id = crypto.randomUUID()
     yield* sql`INSERT INTO floor_runs (id, state, step, fence) VALUES (${id}, 'running', 0, 1)`
-    for (let number = 1; number <= steps; number++)
+    for (let number = 1; number <= steps; number++) {
       yield* sql`INSERT INTO floor_steps (run, number, content)
         SELECT id, ${number}, ${'[{"type":"text","text":""}]'} FROM floor_runs WHERE id = ${id} AND fence = 1`
+      if (number < steps)
+        yield* sql`INSERT INTO floor_calls (run, step, output) VALUES (${id}, ${number}, ${'{"ok":true}'})`
+    }
     yield* sql`UPDATE floor_runs SET state = 'completed', step = ${steps} WHERE id = ${id} AND fence = 1`
   })
 

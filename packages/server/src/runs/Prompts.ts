@@ -6,6 +6,7 @@ import { Principals } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { Messages } from "../spaces/Messages.ts"
+import { makeNear } from "../store/journal/Near.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
@@ -54,8 +55,11 @@ export class Prompts extends Context.Service<
       const grants = yield* Grants
       const memoryOf = yield* makeMemoryPrompt
 
+      const people = yield* makeNear(["principal.changed", "principal.retired"], (id) =>
+        Effect.option(principals.get(id)),
+      )
       const shownTrigger = Effect.fnUntraced(function* (row: TriggerRow) {
-        const author = row.author === null ? Option.none() : yield* Effect.option(principals.get(row.author))
+        const author = row.author === null ? Option.none() : yield* people.near(row.author)
         const waits =
           row.message === null
             ? []
@@ -96,17 +100,23 @@ export class Prompts extends Context.Service<
         const root = page.find(({ id }) => id === newest)?.replyTo ?? null
         // A thread is told in place of the space (S0-68).
         const thread = root === null ? page : page.filter(({ id, replyTo }) => id === root || replyTo === root)
+        const reads = [
+          memoryOf(agent.id),
+          Effect.forEach(about.triggers, shownTrigger),
+          about.speaks ? Effect.succeed([]) : othersOf(agent.id, about.run),
+        ] as const
+        const [memory, triggers, others] = yield* Effect.all(reads, { concurrency: "unbounded" })
         return {
           system: systemPrompt({
             name: agent.name,
             persona: about.persona,
-            memory: yield* memoryOf(agent.id),
+            memory,
             guidance,
             speaks: about.speaks,
           }),
           user: userPrompt({
             now: DateTime.formatIso(yield* DateTime.now),
-            triggers: yield* Effect.forEach(about.triggers, shownTrigger),
+            triggers,
             space: space === null ? null : { id: space.id, name: space.name, kind: space.kind, members: space.members },
             thread: root !== null,
             history: thread.map((message): ShownMessage => ({
@@ -119,7 +129,7 @@ export class Prompts extends Context.Service<
               replyTo: message.replyTo,
               seen: message.seq <= read,
             })),
-            others: about.speaks ? [] : yield* othersOf(agent.id, about.run),
+            others,
             context: about.context,
           }),
         }

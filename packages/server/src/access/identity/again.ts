@@ -11,7 +11,8 @@ export const makeAgain = (
   get: (id: string) => Effect.Effect<Principal, Missing>,
   epochNow: () => Effect.Effect<number>,
 ): ((id: string, context: AccessContext) => Effect.Effect<Caller["Service"], Missing>) => {
-  const known = new Map<string, Principal>()
+  // One object for as long as its rights stand: others keep with it what it may see.
+  const known = new Map<string, Caller["Service"]>()
   let since = -1
   return Effect.fnUntraced(function* (id, context) {
     const epoch = yield* epochNow()
@@ -19,9 +20,13 @@ export const makeAgain = (
       known.clear()
       since = Math.max(epoch, since)
     }
-    const principal = known.get(id) ?? (yield* get(id))
-    if (epoch === since) known.set(id, principal)
+    const key = `${context} ${id}`
+    const standing = known.get(key)
+    if (standing !== undefined && standing.epoch === epoch) return standing
+    const principal = yield* get(id)
     if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: id })
-    return { principal, context, token: null, expiresAt: null, epoch }
+    const caller = { principal, context, token: null, expiresAt: null, epoch }
+    if (epoch === since) known.set(key, caller)
+    return caller
   })
 }

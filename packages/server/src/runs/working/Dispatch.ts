@@ -26,6 +26,7 @@ const faultPause = Duration.seconds(1)
 const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Effect<A, E, R>) =>
   Effect.withSpan(drive, "run", {
     attributes: { "stoa.run": id, "stoa.agent": agent },
+    captureStackTrace: false,
     ...(/^(?!0{16})[0-9a-f]{32}$/.test(correlationId)
       ? { parent: Tracer.externalSpan({ traceId: correlationId, spanId: correlationId.slice(0, 16) }) }
       : { root: true }),
@@ -54,6 +55,8 @@ export class Dispatch extends Context.Service<
       const drive = yield* makeDrive(record, () => leaving)
       const working = new Map<RunId, Fiber.Fiber<unknown>>()
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
+      /** Rings for what can be claimed: nobody looks first whether there is anything. */
+      const queue = journal.bellOf(["run.queued", "run.resumed"])
 
       /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
       const work = (row: RunRow, faults = 0): Effect.Effect<void> =>
@@ -110,10 +113,14 @@ export class Dispatch extends Context.Service<
       })
 
       let missed = shortestMiss
+      let queued = queue.rung
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
-        // A look costs less than a claim, and mostly there is nothing to claim.
+        const isQueued = queue.rung !== queued
+        queued = queue.rung
+        if (isQueued && working.size < slots) for (const row of yield* claim(working.size)) yield* begin(row, scope)
+        // A look costs less than a claim, and mostly there is nothing more to claim.
         const { isDue, nextMs } = yield* ahead()
         const rows = isDue && working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)

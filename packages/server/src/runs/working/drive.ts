@@ -157,8 +157,13 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     }
     const end = (ended: Ended, told: ReadonlyArray<ToldRow> = []) => record.end(work.row, ended, told, busy())
 
+    // One object for as long as its rights stand: what it may see is kept with it.
+    let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
     const callerNow = Effect.map(Effect.option(tokens.again(work.row.agent, "agent")), (found) =>
-      Option.map(found, (caller): Caller["Service"] => ({ ...caller, run: work.row.id })),
+      Option.map(found, (from) => {
+        if (standing?.from !== from) standing = { from, caller: { ...from, run: work.row.id } }
+        return standing.caller
+      }),
     )
 
     /** True: the run goes on. */
@@ -329,7 +334,10 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     })
 
     const inStep = <A, E, R>(number: number, step: Effect.Effect<A, E, R>) =>
-      Effect.withSpan(step, "step", { attributes: { "stoa.run": work.row.id, "stoa.step": number } })
+      Effect.withSpan(step, "step", {
+        attributes: { "stoa.run": work.row.id, "stoa.step": number },
+        captureStackTrace: false,
+      })
 
     for (;;) {
       if (leaving()) return "handBack" as const

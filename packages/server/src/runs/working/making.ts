@@ -78,7 +78,11 @@ export const makeMaking = Effect.gen(function* () {
           ? Effect.succeed(call)
           : Effect.fail(new CallFailed({ message: call?.error ?? "refused" })),
       ),
-      Effect.withSpan(part.tool, { attributes: { "stoa.run": row.id, "stoa.step": step, "stoa.place": place } }),
+      Effect.withSpan(
+        part.tool,
+        { attributes: { "stoa.run": row.id, "stoa.step": step, "stoa.place": place } },
+        { captureStackTrace: false },
+      ),
       Effect.match({ onFailure: () => undefined, onSuccess: (call) => (call.state === "done" ? call : undefined) }),
     )
 })
