@@ -81,7 +81,7 @@ export const stoa = Effect.gen(function* () {
     return { messages: withinText(found.flat().slice(0, count)), spaces: new Set(mine.map(({ id }) => id)) }
   })
   // All that wait look at once when somebody speaks: those of one come one after the other.
-  const looks = new Pacing({ least: 5, longest: 250 })
+  const looks = new Pacing({ least: 0, longest: 250 })
 
   return [
     tool({
