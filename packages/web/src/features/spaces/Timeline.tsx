@@ -23,6 +23,8 @@ export interface TimelineProps {
 
 const near = 8
 
+const wholeOf = (rows: ReadonlyArray<Row>): number => rows.reduce((sum, row) => sum + heightOf(row), 0)
+
 export const Timeline = (props: TimelineProps) => {
   const { at, context, isGone, label, more, onEnd, rows, toNewest } = props
   const box = useRef<HTMLDivElement>(null)
@@ -36,6 +38,9 @@ export const Timeline = (props: TimelineProps) => {
     estimateSize: (index) => heightOf(rows[index]!),
     getItemKey: (index) => rows[index]!.key,
     overscan: 6,
+    // The first picture is of the end already: rows of the beginning would be drawn for nothing.
+    initialRect: { width: 0, height: innerHeight },
+    initialOffset: () => (at === undefined ? Math.max(0, wholeOf(rows) - innerHeight) : 0),
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 60,
