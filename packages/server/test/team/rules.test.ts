@@ -336,6 +336,13 @@ for (const store of stores)
           )
           const { items } = yield* ask(() => root.client.tools.list())
           assert.strictEqual(items.filter(({ name }) => name === "send_message").length, 1)
+          // Without an active space to stand in, one of the two must say where it goes.
+          yield* ask(() => admin.principals.change(root.id, { toolsets: ["team", "office"] }))
+          for (const more of [{}, { sync: true }])
+            assert.match(
+              yield* failure(root, "send_message", { text: "to nobody", ...more }),
+              /^Give "recipient" or "channelId"|^Give "channelId" or "recipient"/,
+            )
         }),
       )
     },

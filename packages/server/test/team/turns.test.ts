@@ -50,6 +50,14 @@ for (const store of stores)
           steps.items.map(({ finish, model, state, text }) => [state, model, text, finish]),
           [["said", "program:command", "I have said hello.", "stop, unisolated"]],
         )
+        // Whoever looks at the run sees them as those of a model are seen.
+        assert.deepStrictEqual(
+          steps.items[0]!.calls.map(({ input, place, state, tool }) => [place, tool, input, state]),
+          [
+            [1, "whoami", {}, "done"],
+            [2, "post_message", { space: space.id, text: "Hello, Ada." }, "done"],
+          ],
+        )
         const tools = (yield* logOf(bot)).flatMap((entry) => entry.tools ?? [])
         assert.include(tools, "post_message")
         assert.notInclude(tools, "read_file")
