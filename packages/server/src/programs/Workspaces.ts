@@ -4,12 +4,13 @@
  */
 // edge: folders
 import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs"
-import { isAbsolute, join, relative, resolve, sep } from "node:path"
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { Agent } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
+import { Settings } from "../Settings.ts"
 import { Folder } from "../store/Folder.ts"
 import { confine, partsOf } from "./inside.ts"
-import { type Bind, isInside, nobody, type User } from "./isolation.ts"
+import { type Bind, isInside, isOfSystem, nobody, type User } from "./isolation.ts"
 import type { ProgramThinker } from "./providers/Provider.ts"
 import { makeWorktrees, type Work, type Worktree } from "./worktrees.ts"
 
@@ -63,6 +64,7 @@ export class Workspaces extends Context.Service<
     Workspaces,
     Effect.gen(function* () {
       const folder = yield* Folder
+      const settings = yield* Settings
       const data = realpathSync(folder.path)
       const ours = join(data, "workspaces")
       const bare = (id: string): string => id.slice(id.indexOf("_") + 1)
@@ -82,6 +84,16 @@ export class Workspaces extends Context.Service<
         if (isInside(real, data) || (isInside(data, real) && join(real, "..") !== ours))
           throw new Error("it is where the house keeps its own data")
         return { path: real, subdir: join(...rest, ...partsOf(subdir), ".") }
+      }
+
+      /** Who writes to where the configuration file is, or is looked for, names programs that run as they please. */
+      const notRuling = (path: string): void => {
+        const file = resolve(settings.config)
+        const named = existsSync(dirname(file)) ? join(realpathSync(dirname(file)), basename(file)) : file
+        if ([named, existsSync(file) ? realpathSync(file) : named].some((place) => isInside(path, place)))
+          throw new Error(
+            `the configuration file of the house belongs into ${path}, where its program could change it; keep that elsewhere (STOA_CONFIG)`,
+          )
       }
 
       /** Root's own folders are given to nobody; others say by their owner who works in them. */
@@ -128,7 +140,16 @@ export class Workspaces extends Context.Service<
           const real = realpathSync(path)
           if (isInside(real, data) || isInside(data, real))
             throw new Error(`the link ${path} shows where the house keeps its own data`)
+          if (write) notRuling(real)
           return { path: real, write }
+        })
+
+      /** A command is run as it is given: the files that it names are there. One that a link leads to elsewhere is not. */
+      const namedBy = ({ command = [] }: ProgramThinker): ReadonlyArray<Bind> =>
+        command.flatMap((word) => {
+          if (!isAbsolute(word) || isOfSystem(word) || statSync(word, { throwIfNoEntry: false })?.isFile() !== true)
+            return []
+          return realpathSync(word) === word && !isInside(data, word) ? [{ path: word, write: false }] : []
         })
 
       return Workspaces.of({
@@ -141,9 +162,10 @@ export class Workspaces extends Context.Service<
             Effect.try({
               try: () => {
                 const place = placeOf(agent, thinker)
+                if (apart) notRuling(place.path)
                 const user = apart && process.getuid?.() === 0 ? userOf(place.path) : undefined
                 confine(place.path, place.subdir, user)
-                return { ...place, home: homeOf(agent, user), binds: linksOf(thinker), user }
+                return { ...place, home: homeOf(agent, user), binds: [...namedBy(thinker), ...linksOf(thinker)], user }
               },
               catch: (cause) =>
                 `The workspace ${typeof thinker.workspace === "string" ? thinker.workspace : "of its own"} cannot be used: ${words(cause)}.`,

@@ -48,9 +48,12 @@ export const isInside = (outer: string, inner: string): boolean => {
   return way === "" || (!/^\.\.(\/|\\|$)/.test(way) && !isAbsolute(way))
 }
 
+/** Seen in every box. */
+export const isOfSystem = (path: string): boolean => usualSystem.some((folder) => isInside(folder, path))
+
 /** Under which names a path is seen in the box: /lib is often a part of /usr. */
-const seenAs = (path: string, system: ReadonlyArray<string>): ReadonlyArray<string> =>
-  system.flatMap((folder) => {
+const seenAs = (path: string, folders: ReadonlyArray<string>): ReadonlyArray<string> =>
+  folders.flatMap((folder) => {
     if (!existsSync(folder)) return []
     const real = realpathSync(folder)
     return isInside(real, path) ? [join(folder, relative(real, path))] : []
@@ -96,6 +99,7 @@ const become = (user: User | undefined, at: string): ReadonlyArray<string> =>
 /** The arguments before the program's own. Later ones lie over earlier ones, so that a workspace inside of /tmp is there. */
 export const boxArguments = (box: Box): ReadonlyArray<string> => {
   const { binds, folder, hidden, home, more = [], network, subdir, system = usualSystem, user, workspace } = box
+  const seen = [...system, ...binds.map(({ path }) => path)]
   return [
     "--die-with-parent",
     "--new-session",
@@ -115,11 +119,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => {
     ...binds.flatMap(({ path }) => ["--dir", dirname(path)]),
     ...binds.flatMap(({ path, write }) => [write ? "--bind" : "--ro-bind", path, path]),
     ...[hidden.folder, ...seenAs(hidden.folder, system)].flatMap((path) => ["--tmpfs", path]),
-    ...(hidden.file === undefined ? [] : seenAs(hidden.file, system)).flatMap((path) => [
-      "--ro-bind",
-      "/dev/null",
-      path,
-    ]),
+    ...(hidden.file === undefined ? [] : seenAs(hidden.file, seen)).flatMap((path) => ["--ro-bind", "/dev/null", path]),
     // Else the folders above one that is closed to others were closed too, to whoever it is for.
     ...[workspace, folder, home].flatMap((path) => ["--dir", dirname(path)]),
     ...[workspace, home].flatMap((path) => ["--bind", path, path]),

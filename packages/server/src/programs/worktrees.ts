@@ -34,6 +34,10 @@ const mostDiff = 200_000
 
 const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
+/** Of a tree that is listed entry by entry, the paths that are commits of other repositories. */
+const submodulesIn = (listed: string): ReadonlyArray<string> =>
+  listed.split("\0").flatMap((entry) => (entry.startsWith("160000 ") ? [entry.slice(entry.indexOf("\t") + 1)] : []))
+
 export const makeWorktrees = (data: string) => {
   const folder = join(data, "gits")
   const git: Git = makeGit(folder)
@@ -102,8 +106,10 @@ export const makeWorktrees = (data: string) => {
     const inTree = (...args: ReadonlyArray<string>) =>
       git(["--git-dir", bareOf(tree), "--work-tree", tree.path, "-c", "core.bare=false", ...args], { cwd: tree.path })
     yield* inTree("read-tree", base)
-    // What the repository ignores is no work.
-    yield* inTree("add", "--all")
+    // A submodule is no work: git would look into it by the settings it has there, which a program may have written.
+    const inner = submodulesIn(yield* inBare(tree, "ls-tree", "-r", "-d", "-z", base))
+    // What the repository ignores is no work either.
+    yield* inTree("add", "--all", "--", ".", ...inner.map((path) => `:(exclude,literal)${path}`))
     const made = first(yield* inTree("write-tree"))
     const before = first(yield* inBare(tree, "rev-parse", `${base}^{tree}`))
     if (made === before) return { base, commit: base }
@@ -133,7 +139,7 @@ export const makeWorktrees = (data: string) => {
   const workOf = Effect.fnUntraced(function* (tree: Worktree, commit: string) {
     const { conflicts, tip, tree: result } = yield* merged(tree, commit)
     if (result === undefined) return { tip, result, work: { commit, files: [], diff: "", conflicts } satisfies Work }
-    const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"]
+    const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=none"]
     const files = lines(yield* inBare(tree, "diff", ...plain, "--name-only", tip, result))
     const diff = yield* inBare(tree, "diff", ...plain, tip, result)
     return { tip, result, work: { commit, files, diff, conflicts } satisfies Work }

@@ -172,6 +172,34 @@ export class Runs extends Context.Service<
           partsOf(row)
             .flatMap((part) => (part.type === type ? [part.text] : []))
             .join("")
+        const callsOf = (row: StepRow) => {
+          const own = made.filter(({ step }) => step === row.number)
+          const wanted = partsOf(row).filter((part) => part.type === "call")
+          return [
+            ...wanted.map((part, at) => {
+              const call = own.find(({ place }) => place === at + 1)
+              return {
+                place: at + 1,
+                tool: call?.tool ?? part.tool,
+                input: part.input,
+                ...(call === undefined ? {} : madeOf(call, asked)),
+              }
+            }),
+            // A program makes its calls itself: its turn asks for none.
+            ...own.flatMap((call) =>
+              call.place === null || call.place <= wanted.length
+                ? []
+                : [
+                    {
+                      place: call.place,
+                      tool: call.tool,
+                      input: JSON.parse(call.input) as unknown,
+                      ...madeOf(call, asked),
+                    },
+                  ],
+            ),
+          ]
+        }
         const items = taken.map((row) => {
           const reasoning = textOf(row, "reasoning")
           return new RunStep({
@@ -179,17 +207,7 @@ export class Runs extends Context.Service<
             state: row.state,
             text: textOf(row, "text"),
             ...(reasoning === "" ? {} : { reasoning }),
-            calls: partsOf(row)
-              .filter((part) => part.type === "call")
-              .map((part, at) => {
-                const call = made.find(({ place, step }) => step === row.number && place === at + 1)
-                return {
-                  place: at + 1,
-                  tool: call?.tool ?? part.tool,
-                  input: part.input,
-                  ...(call === undefined ? {} : madeOf(call, asked)),
-                }
-              }),
+            calls: callsOf(row),
             finish: row.finish,
             model: row.model,
             tokens: { in: row.tokensIn, out: row.tokensOut, cached: row.tokensCached },

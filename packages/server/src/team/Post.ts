@@ -185,9 +185,21 @@ export class Post extends Context.Service<
         )
       })
 
+      /** What is written to one answers nobody else: whoever else waits would get what is not for it. */
+      const theirs = Effect.fnUntraced(function* (other: Agent, message: MessageId) {
+        const rows = yield* Effect.orDie(sql<{ author: string }>`SELECT author FROM messages WHERE id = ${message}`)
+        if (rows[0]?.author === other.id) return message
+        return yield* new WrongState({
+          detail: `reply_to names no message of ${other.name}: leave it out to answer its oldest open request.`,
+        })
+      })
+
       /** What of theirs this answers: their oldest open request; else a broadcast of theirs that is not answered yet. */
       const answers = Effect.fnUntraced(function* (self: Agent, other: Agent, given: string | undefined) {
-        if (given !== undefined) return (given.startsWith("msg_") ? given : `msg_${given}`) as MessageId
+        if (given !== undefined)
+          return yield* theirs(other, (given.startsWith("msg_") ? given : `msg_${given}`) as MessageId)
+        // Two that one sends in the same moment answer two.
+        yield* Effect.orDie(lockName(sql, "answers", self.id))
         const asked = yield* waits.oldest(other.id, self.id)
         if (asked !== undefined) return asked
         return yield* inbox.unanswered(self.id, other.id)

@@ -180,18 +180,22 @@ export class Team extends Context.Service<
       })
 
       const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, { all, principal }) {
-        // A parent reads what it may: what its child talks about elsewhere is not its own.
+        // A parent reads what it may: what its child talks about elsewhere is not its own. What answers a wait of its own has woken nobody.
         const seen =
           all || principal.id === agent.id || principal.id === agent.owner
             ? sql`1 = 1`
             : sql`EXISTS (SELECT 1 FROM members r WHERE r.space = m.space AND r.principal = ${principal.id})`
         const messages = yield* Effect.orDie(
           sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
-            SELECT m.id, a.name AS author, (SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
-              WHERE t.message = m.id ORDER BY p.name LIMIT 1) AS "to", m.text, m.created_at AS at
+            SELECT m.id, a.name AS author, COALESCE(
+                (SELECT p.name FROM triggers t JOIN principals p ON p.id = t.agent
+                  WHERE t.message = m.id ORDER BY p.name LIMIT 1),
+                (SELECT p.name FROM messages o JOIN principals p ON p.id = o.author WHERE o.id = m.reply_to)) AS "to",
+              m.text, m.created_at AS at
             FROM messages m JOIN principals a ON a.id = m.author
             WHERE m.call IS NULL AND m.deleted_at IS NULL AND ${seen} AND (m.author = ${agent.id}
-              OR EXISTS (SELECT 1 FROM triggers t WHERE t.message = m.id AND t.agent = ${agent.id}))
+              OR EXISTS (SELECT 1 FROM triggers t WHERE t.message = m.id AND t.agent = ${agent.id})
+              OR EXISTS (SELECT 1 FROM messages o WHERE o.id = m.reply_to AND o.author = ${agent.id}))
             ORDER BY m.created_at DESC, m.id DESC LIMIT ${recent}`,
         )
         const calls = yield* Effect.orDie(

@@ -2,7 +2,7 @@
  * The tree of agents: who works for whom, what each is doing, and whom each may write to. A team is the children of one agent;
  * it is not stored, so that it is right after every change (S3-56).
  */
-import { type Agent, Missing, type PrincipalId, TeamAgent, WrongState } from "@stoa/contract"
+import { type Agent, type PrincipalId, TeamAgent, WrongState } from "@stoa/contract"
 import { Context, Effect, Layer } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { nameKey } from "../access/identity/Principals.ts"
@@ -24,8 +24,8 @@ export class Tree extends Context.Service<
     /** Those one hop away. Roots are nobody's siblings (S3-55). */
     readonly around: (self: Agent) => Effect.Effect<ReadonlyArray<Kin>>
     /** The one of that name among them; the failure names the rule (S3-25, S3-65). */
-    readonly find: (self: Agent, name: string) => Effect.Effect<Kin, Missing | WrongState>
-    readonly child: (self: Agent, name: string) => Effect.Effect<Agent, Missing | WrongState>
+    readonly find: (self: Agent, name: string) => Effect.Effect<Kin, WrongState>
+    readonly child: (self: Agent, name: string) => Effect.Effect<Agent, WrongState>
     /** How many stand above it. */
     readonly depthOf: (self: Agent) => Effect.Effect<number>
     readonly shown: (agent: Agent) => Effect.Effect<TeamAgent>
@@ -65,12 +65,15 @@ export class Tree extends Context.Service<
         const key = nameKey(name)
         const found = kin.find(({ agent }) => agent.id === name || nameKey(agent.name) === key)
         if (found !== undefined) return found
-        // First whether there is such an agent at all, then how far away it is.
-        const other = yield* agents.get(name)
         const names = kin.map(({ agent, relation }) => `${agent.name} (${relation})`).join(", ")
-        const them = names === "" ? " You have none yet." : ` They are: ${names}.`
-        if (other.id === self.id) return yield* new WrongState({ detail: `${name} is yourself. ${hop}${them}` })
-        return yield* new WrongState({ detail: `${other.name} is more than one hop away. ${hop}${them}` })
+        const rule = `${hop}${names === "" ? " You have none yet." : ` They are: ${names}.`}`
+        // First whether there is such an agent at all, then how far away it is.
+        const other = yield* Effect.mapError(
+          agents.get(name),
+          () => new WrongState({ detail: `There is no agent "${name}". ${rule}` }),
+        )
+        if (other.id === self.id) return yield* new WrongState({ detail: `${name} is yourself. ${rule}` })
+        return yield* new WrongState({ detail: `${other.name} is more than one hop away. ${rule}` })
       })
 
       const child: Tree["Service"]["child"] = Effect.fnUntraced(function* (self, name) {

@@ -18,6 +18,8 @@ import { bare } from "./conversation.ts"
 import { teamPermits } from "./teamPermits.ts"
 import { teamWork } from "./teamWork.ts"
 
+/** Whom mail of the house itself is from. */
+const system = "system"
 const name = text("The agent's name", { minLength: 1, maxLength: 100 })
 const body = text("Message body", { minLength: 1 })
 const seconds = integer(
@@ -67,7 +69,13 @@ export const team = Effect.gen(function* () {
   })
 
   const shownName = ({ from, fromKind }: { readonly from: string | null; readonly fromKind: string | null }) =>
-    from === null ? "system" : fromKind === "person" ? human : from
+    from === null ? system : fromKind === "person" ? human : from
+
+  /** The other way round: whom a filter means by the name that mail is shown with. */
+  const senderNamed = Effect.fnUntraced(function* (named: string) {
+    if (named === human) return "person" as const
+    return named === system ? null : (yield* principals.get(named)).id
+  })
 
   const member = Effect.fnUntraced(function* (agent: Agent) {
     const { inbox: mail, role, state } = yield* tree.shown(agent)
@@ -145,7 +153,7 @@ export const team = Effect.gen(function* () {
       effects: "store",
       input: {
         properties: {
-          sender: text("Only of this agent", { minLength: 1 }),
+          sender: text(`Only of this agent, of ${human} or of ${system}`, { minLength: 1 }),
           kind: {
             type: "string",
             enum: ["request", "response", "notification", "multicast", "error"],
@@ -158,10 +166,7 @@ export const team = Effect.gen(function* () {
         { caller, run }: HandlerCall,
       ) {
         const me = yield* self
-        const sender =
-          input.sender === undefined
-            ? {}
-            : { sender: input.sender === "system" ? null : (yield* principals.get(input.sender)).id }
+        const sender = input.sender === undefined ? {} : { sender: yield* senderNamed(input.sender) }
         const kind = input.kind === undefined ? {} : { kind: input.kind }
         const taken = yield* inbox.take(me.id, caller.run ?? null, { ...sender, ...kind })
         const hint = yield* polling(run, taken.length)

@@ -31,10 +31,16 @@ const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
     required: requiredOf(ordered[0]!).filter((key) => ordered.every((one) => requiredOf(one).includes(key))),
     additionalProperties: false,
   }
+  /** What says which of them is meant. */
+  const choices = ordered.flatMap((one) => requiredOf(one).filter((key) => !inputSchema.required.includes(key)))
   const adds = Object.assign({}, ...ordered.map(({ unites }) => unites)) as JsonObject
   const handler: HouseHandler = (args, context) => {
     const given = Object.keys(args).filter((key) => args[key] !== undefined && args[key] !== false)
     const meant = ordered.find((one) => requiredOf(one).every((key) => given.includes(key))) ?? ordered.at(-1)!
+    if (!requiredOf(meant).every((key) => given.includes(key))) {
+      const message = `Give ${choices.map((key) => `"${key}"`).join(" or ")}: it says where this goes`
+      return new ToolExecutionError({ message, toolName: name })
+    }
     const own = schemaOf(meant).properties
     const stray = given.find((key) => !(key in own))
     if (stray !== undefined) {

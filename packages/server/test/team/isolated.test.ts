@@ -1,5 +1,5 @@
 /** Turns of programs that are kept apart from the machine, in real boxes. */
-import { existsSync, mkdirSync, readdirSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -39,6 +39,59 @@ describe.skipIf(bwrap === undefined)("programs in a box", () => {
           "0",
         ])
         assert.isTrue(existsSync(join(folder, "workspaces", bot.id.slice(4), "made")))
+      }),
+    )
+
+    /** What came of one turn: what it said, or why it failed. */
+    const turnOf = Effect.fnUntraced(function* (thinker: object) {
+      const { admin } = yield* Guest
+      const ada = yield* someone()
+      const bot = yield* programmed({ thinker })
+      const space = yield* dm(ada, bot)
+      yield* ask(() => ada.client.spaces.post(space.id, { text: "look" }))
+      const [row] = yield* ended(bot)
+      const { items } = yield* ask(() => admin.spaces.messages(space.id))
+      return row!.failure ?? items.at(-1)!.text
+    })
+
+    it.effect("a command is run as it is given: the files it names are there, and nothing beside them", () =>
+      Effect.gen(function* () {
+        const { folder } = yield* Guest
+        const place = join(dirname(folder), fresh("place"))
+        mkdirSync(place, { mode: 0o700 })
+        const file = (name: string, text: string): string => {
+          const path = join(place, name)
+          writeFileSync(path, text)
+          chmodSync(path, 0o644)
+          return path
+        }
+        const [script, given] = [file("script", 'ls "$2"; cat "$1"; echo x >> "$1"'), file("given", "given\n")]
+        file("beside", "beside")
+        symlinkSync(join(place, "beside"), join(place, "link"))
+        const command = ["/bin/sh", script, given, place, join(place, "link"), join(folder, "stoa.db")]
+        const said = yield* turnOf({
+          program: "command",
+          command: ["/bin/sh", "-c", '"$@" 2>/dev/null; true', "sh", ...command],
+        })
+        assert.strictEqual(said, "given\nscript\ngiven")
+      }),
+    )
+
+    it.effect("no program works where the configuration file is: it would name the programs", () =>
+      Effect.gen(function* () {
+        const { configFile } = yield* Guest
+        const place = join(dirname(configFile), fresh("etc"))
+        mkdirSync(place)
+        chmodSync(place, 0o777)
+        renameSync(configFile, join(place, "real.json"))
+        symlinkSync(join(place, "real.json"), configFile)
+        const look = shell(`cat ${place}/real.json; echo seen`)
+        assert.match(yield* turnOf({ ...look, workspace: place }), /configuration file .* could change/)
+        assert.match(
+          yield* turnOf({ ...look, links: [{ path: place, write: true }] }),
+          /configuration file .* could change/,
+        )
+        assert.strictEqual(yield* turnOf({ ...look, links: [{ path: place }] }), "seen")
       }),
     )
 

@@ -51,7 +51,10 @@ for (const store of stores)
                 /more than one hop away.*parent, your children and your siblings only/,
               )
             assert.match(yield* failure(kid, "send_message", { recipient: kid.name, text: "x" }), /yourself/)
-            assert.match(yield* failure(kid, "send_message", { recipient: "nobody-here", text: "x" }), /nobody-here/)
+            assert.match(
+              yield* failure(kid, "send_message", { recipient: "nobody-here", text: "x" }),
+              /nobody-here.*one hop/,
+            )
             assert.match(yield* failure(root, "send_message", { recipient: other.name, text: "x" }), /one hop/)
             for (const [who, name] of [
               [kid, one.name],
@@ -104,6 +107,27 @@ for (const store of stores)
             (yield* inbox(root)).map(({ reply_to }) => reply_to),
             [again["message_id"], more["message_id"]],
           )
+        }),
+      )
+
+      it.effect("S3-17 two messages back at once answer two requests; reply_to names what the recipient wrote", () =>
+        Effect.gen(function* () {
+          const { one, root, two } = yield* family
+          const asked = yield* Effect.forEach(["a", "b"], (text) =>
+            use(root, "send_message", { recipient: one.name, text }),
+          )
+          yield* Effect.forEach(["1", "2"], (text) => use(one, "send_message", { recipient: root.name, text }), {
+            concurrency: "unbounded",
+          })
+          assert.deepStrictEqual(
+            (yield* inbox(root)).map(({ reply_to }) => reply_to),
+            asked.map((sent) => sent["message_id"]),
+          )
+          // What is said to one answers nobody else.
+          const question = yield* use(two, "send_message", { recipient: one.name, text: "And you?" })
+          const mail = { recipient: root.name, text: "for you alone", reply_to: question["message_id"] }
+          assert.match(yield* failure(one, "send_message", mail), /names no message of/)
+          assert.deepStrictEqual(yield* inbox(two), [])
         }),
       )
 
@@ -262,12 +286,19 @@ for (const store of stores)
             ["from two"],
           )
           assert.deepStrictEqual(yield* inbox(root, { kind: "multicast" }), [])
+          yield* ask(() => admin.agents.say(root.name, { text: "At once." }))
+          // By the name that mail is shown with.
+          const human = yield* inbox(root, { sender: "USER" })
           assert.deepStrictEqual(
-            (yield* inbox(root)).map(({ from, text }) => [from, text]),
+            human.map(({ from, text }) => [from, text]),
             [
               ["USER", "Yes."],
-              [one.name, "from one"],
+              ["USER", "At once."],
             ],
+          )
+          assert.deepStrictEqual(
+            (yield* inbox(root)).map(({ from, text }) => [from, text]),
+            [[one.name, "from one"]],
           )
         }),
       )
@@ -305,6 +336,13 @@ for (const store of stores)
           )
           const { items } = yield* ask(() => root.client.tools.list())
           assert.strictEqual(items.filter(({ name }) => name === "send_message").length, 1)
+          // Without an active space to stand in, one of the two must say where it goes.
+          yield* ask(() => admin.principals.change(root.id, { toolsets: ["team", "office"] }))
+          for (const more of [{}, { sync: true }])
+            assert.match(
+              yield* failure(root, "send_message", { text: "to nobody", ...more }),
+              /^Give "recipient" or "channelId"|^Give "channelId" or "recipient"/,
+            )
         }),
       )
     },

@@ -221,6 +221,13 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
         yield* use(root, "send_message", { recipient: child.name, text: "Then." })
         yield* ended(child, 2)
         assert.strictEqual(yield* look, "idle")
+        // The reply is among what was written to it, though it went to a turn and not to the inbox.
+        const then = yield* use(root, "inspect_agent", { name: child.name })
+        assert.deepInclude((then["recent_messages"] as ReadonlyArray<object>).at(-1)!, {
+          from: root.name,
+          to: child.name,
+          text: "Then.",
+        })
         for (const [who, name] of [
           [other, child.name],
           [other, root.name],

@@ -50,6 +50,14 @@ for (const store of stores)
           steps.items.map(({ finish, model, state, text }) => [state, model, text, finish]),
           [["said", "program:command", "I have said hello.", "stop, unisolated"]],
         )
+        // Whoever looks at the run sees them as those of a model are seen.
+        assert.deepStrictEqual(
+          steps.items[0]!.calls.map(({ input, place, state, tool }) => [place, tool, input, state]),
+          [
+            [1, "whoami", {}, "done"],
+            [2, "post_message", { space: space.id, text: "Hello, Ada." }, "done"],
+          ],
+        )
         const tools = (yield* logOf(bot)).flatMap((entry) => entry.tools ?? [])
         assert.include(tools, "post_message")
         assert.notInclude(tools, "read_file")
@@ -175,6 +183,16 @@ for (const store of stores)
         const thinker = { kind: "program", program: "command", command: ["/bin/true"] } as const
         assert.strictEqual(yield* statusOf(() => ada.client.agents.change(bot.id, { thinker })), 403)
         assert.strictEqual(yield* statusOf(() => bot.client.agents.change(bot.id, { thinker })), 403)
+        // How it is started is shown to nobody else: a key may stand in its environment.
+        const { admin } = yield* Guest
+        const whole = { ...thinker, env: { KEY: "sk-1234" }, links: [{ path: "/srv/private" }] }
+        assert.deepStrictEqual((yield* ask(() => admin.agents.change(bot.id, { thinker: whole }))).thinker, whole)
+        assert.deepStrictEqual((yield* ask(() => admin.agents.get(bot.id))).thinker, whole)
+        for (const who of [ada, bot])
+          assert.deepStrictEqual((yield* ask(() => who.client.agents.get(bot.id))).thinker, {
+            ...thinker,
+            command: ["true"],
+          })
       }),
     )
   })

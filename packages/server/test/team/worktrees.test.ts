@@ -30,7 +30,9 @@ const evilKeys = [
 const hooks =
   "reference-transaction post-checkout post-merge pre-receive update post-update post-index-change pre-auto-gc pre-commit"
 
-/** A repository with two files that runs all it can: hooks of two places, a monitor, filters, drivers, other ways to fetch. */
+const submodule = "1".repeat(40)
+
+/** A repository with two files and a submodule that runs all it can: hooks of two places, a monitor, filters, drivers, other ways to fetch. */
 const repository = Effect.gen(function* () {
   const { folder } = yield* Guest
   const path = join(dirname(folder), fresh("repo"))
@@ -41,6 +43,7 @@ const repository = Effect.gen(function* () {
   writeFileSync(join(path, "b.txt"), "b\n")
   writeFileSync(join(path, ".gitattributes"), "*.txt filter=evil diff=evil merge=evil\n")
   git(path, "add", "-A")
+  git(path, "update-index", "--add", "--cacheinfo", `160000,${submodule},sub`)
   git(path, "commit", "-q", "-m", "first")
   // Objects of elsewhere, so that a fetch asks the command for references of elsewhere.
   const other = `${path}.other`
@@ -211,6 +214,39 @@ layer(teamHouse({ store: "sqlite", env: { STOA_SLOTS: "4" } }), { excludeTestSer
           assert.isFalse(existsSync(mark))
           assert.notInclude(look(path, "ls-tree", "-r", "--name-only", "stoa"), ".git/")
         }),
+    )
+
+    it.effect("a submodule stays as it is, and is not looked into; a repository inside of the work is shown", () =>
+      Effect.gen(function* () {
+        const { admin, folder } = yield* Guest
+        const { path } = yield* repository
+        const root = yield* outside()
+        const mark = join(dirname(folder), fresh("owned"))
+        const evil = yield* worker(
+          root,
+          path,
+          `for inner in sub nested; do git init -q $inner; cd $inner; echo '* filter=evil' > .gitattributes; echo abc > f
+           git add -A; git -c user.name=n -c user.email=n@localhost commit -q -m x; cd ..; done`,
+        )
+        const changed = (diff: string) => diff.match(/(?<=^diff --git a\/)\S+/gm)
+        const first = yield* merged(root, evil.name)
+        assert.strictEqual(first.settled.state, "done")
+        assert.deepStrictEqual(changed(first.diff), ["nested"])
+        assert.include(first.diff, "+Subproject commit")
+        // A file that has changed since it was committed there: whoever asks git about it runs its filter.
+        const turned = `for inner in sub nested; do git -C $inner config filter.evil.clean 'touch ${mark}; cat'
+          echo abd > $inner/f; done; echo new > c.txt`
+        yield* ask(() =>
+          admin.agents.change(evil.id, { thinker: { kind: "program", ...shell(turned), workspace: { git: path } } }),
+        )
+        yield* ask(() => admin.agents.trigger(evil.id, { text: "go" }))
+        yield* ended(evil, 2)
+        const second = yield* merged(root, evil.name)
+        assert.strictEqual(second.settled.state, "done")
+        assert.deepStrictEqual(changed(second.diff), ["c.txt"])
+        assert.isFalse(existsSync(mark))
+        assert.include(look(path, "ls-tree", "stoa", "sub"), submodule)
+      }),
     )
 
     it.effect("a program is told by its own merge: it asks, ends its turn, and hears what came of it", () =>

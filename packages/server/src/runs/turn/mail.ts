@@ -39,11 +39,11 @@ const isPlain = (text: string): boolean => !/[\n\r\v\f\x85\u2028\u2029]|^\s*</.t
 /** Writes a text of somebody's. */
 type Write = (text: string) => string
 
-/** All that is told at once has one mark, which is named where it is used. */
+/** All that is told at once has one mark, which is named at the end where it is used: what a program reads begins with a heading. */
 const told = (texts: ReadonlyArray<string>, body: (write: Write) => string): string => {
   if (texts.every(isPlain)) return body((text) => text)
   const mark = markFor(texts)
-  return `${fenceRule(mark)}\n\n${body((text) => (isPlain(text) ? text : fenced(mark, "text", {}, text)))}`
+  return `${body((text) => (isPlain(text) ? text : fenced(mark, "text", {}, text)))}\n\n${fenceRule(mark)}`
 }
 
 const one = ({ from, kind, message, replyTo, text }: Mail, write: Write): string => {

@@ -9,12 +9,16 @@ import { wayBack } from "./waiting.ts"
 export const hanging = ""
 
 export const makeHanging = (sql: SqlClient.SqlClient) => {
+  /** Who has answered owes nothing more, also where the answer was not heard yet: the reader comes a moment later. */
+  const owed = sql`p.state = 'awaited'
+    AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.reply_to = w.message AND m.author = p.principal)`
+
   const oldest = (waiting: PrincipalId, awaited: PrincipalId) =>
     Effect.map(
       Effect.orDie(
         sql<{ message: MessageId }>`SELECT w.message FROM waits w JOIN wait_parties p ON p.wait = w.id
           WHERE w.state = 'open' AND w.agent = ${waiting} AND w.call = ${hanging}
-          AND p.principal = ${awaited} AND p.state = 'awaited' ORDER BY w.opened_at, w.id LIMIT 1`,
+          AND p.principal = ${awaited} AND ${owed} ORDER BY w.opened_at, w.id LIMIT 1`,
       ),
       (rows) => rows[0]?.message,
     )
@@ -37,7 +41,7 @@ export const makeHanging = (sql: SqlClient.SqlClient) => {
     const edges = yield* Effect.orDie(
       sql<{ agent: PrincipalId; principal: PrincipalId }>`SELECT w.agent, p.principal FROM waits w
         JOIN wait_parties p ON p.wait = w.id
-        WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND p.state = 'awaited'
+        WHERE w.state = 'open' AND w.call = ${hanging} AND w.run IS NOT NULL AND ${owed}
         AND NOT (w.message = ${without} AND (p.principal = ${waiting}
           OR w.needed <= 1 + (SELECT count(*) FROM wait_replies r WHERE r.wait = w.id)))`,
     )

@@ -29,6 +29,12 @@ export interface Letter {
   readonly awaited: boolean
 }
 
+/** `person`: whichever; null: the house itself. */
+interface MailFilter {
+  readonly sender?: PrincipalId | "person" | null
+  readonly kind?: MailKind
+}
+
 export interface Taken {
   readonly from: string | null
   readonly fromKind: string | null
@@ -50,7 +56,7 @@ export class Inbox extends Context.Service<
     readonly take: (
       agent: PrincipalId,
       run: string | null,
-      filter: { readonly sender?: PrincipalId | null; readonly kind?: MailKind },
+      filter: MailFilter,
     ) => Effect.Effect<ReadonlyArray<Taken>, never, Transaction>
     /** The person who wrote to a run last, and where. */
     readonly writerOf: (
@@ -69,10 +75,10 @@ export class Inbox extends Context.Service<
       const record = yield* makeRecord
       const iso = Effect.map(DateTime.now, DateTime.formatIso)
 
-      const lying = (agent: string) =>
+      const lying = (agent: string, wanted = sql`1 = 1`) =>
         Effect.orDie(
           sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent} AND run IS NULL AND delivered_at IS NULL
-            ORDER BY at, source LIMIT ${mostAtOnce}`,
+            AND ${wanted} ORDER BY at, source LIMIT ${mostAtOnce}`,
         )
 
       const openRuns = (agent: string) =>
@@ -181,13 +187,23 @@ export class Inbox extends Context.Service<
         yield* wakeAgain(agent)
       })
 
-      const take: Inbox["Service"]["take"] = Effect.fn("Inbox.take")(function* (agent, run, { kind, sender }) {
+      /** Asked of the rows, so that what does not fit takes no place among the first. */
+      const fits = ({ kind, sender }: MailFilter) => {
+        const from =
+          sender === undefined
+            ? sql`1 = 1`
+            : sender === null
+              ? sql`author IS NULL`
+              : sender === "person"
+                ? sql`author IN (SELECT id FROM principals WHERE kind = 'person')`
+                : sql`author = ${sender}`
+        const as = kind === undefined ? sql`1 = 1` : sql`mail LIKE ${`%"kind":"${kind}"%`}`
+        return sql`${from} AND (${as} ${kind === "notification" ? sql`OR mail IS NULL` : sql``})`
+      }
+
+      const take: Inbox["Service"]["take"] = Effect.fn("Inbox.take")(function* (agent, run, filter) {
         const now = yield* iso
-        const rows = (yield* lying(agent)).filter(
-          (row) =>
-            (sender === undefined || row.author === sender) &&
-            (kind === undefined || (envelopeOf(row)?.kind ?? "notification") === kind),
-        )
+        const rows = yield* lying(agent, fits(filter))
         const names = yield* Effect.orDie(
           sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals
             WHERE ${sql.in("id", ["", ...rows.map(({ author }) => author ?? "")])}`,

@@ -1,4 +1,4 @@
-import { type Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
+import { Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
@@ -16,7 +16,7 @@ export const agentsHandlers = HttpApiBuilder.group(
   Api,
   "agents",
   Effect.fn(function* (handlers) {
-    const { require, viewer } = yield* Grants
+    const { judge, require, viewer } = yield* Grants
     const spaces = yield* Spaces
     const triggers = yield* Triggers
     const agents = yield* Agents
@@ -42,6 +42,15 @@ export const agentsHandlers = HttpApiBuilder.group(
     /** A program runs on the machine of the house, as the house: that is for whoever rules it. */
     const allowed = (agent: Agent, { thinker }: AgentChange) =>
       thinker?.kind === "program" ? require("admin", "house/programs") : require("write", `principals/${agent.name}`)
+    /** How it is started says where files of the machine lie and what its environment holds; others see which program it is. */
+    const shown = Effect.fnUntraced(function* (agent: Agent) {
+      const { thinker } = agent
+      if (thinker.kind !== "program") return withAgentNotes(agent)
+      if ((yield* judge(yield* Caller, "admin", "house/programs")).verdict === "allow") return withAgentNotes(agent)
+      const { command, kind, program } = thinker
+      const called = command === undefined ? {} : { command: [command[0]!.split("/").at(-1)!] }
+      return withAgentNotes(new Agent({ ...agent, thinker: { kind, program, ...called } }))
+    })
     /** What it writes and is written is its own, its owner's, and theirs who rule the house. */
     const own = Effect.fnUntraced(function* (agent: Agent) {
       const { principal } = yield* Caller
@@ -61,7 +70,7 @@ export const agentsHandlers = HttpApiBuilder.group(
       spawn: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)
         yield* require("write", `principals/${agent.name}`)
-        return yield* transact(team.spawn(agent, payload, undefined))
+        return yield* shown(yield* transact(team.spawn(agent, payload, undefined)))
       }),
       say: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)
@@ -73,7 +82,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         const { principal } = yield* Caller
         return yield* team.stop(agent, principal.name, payload.remove === true)
       }),
-      get: ({ params }) => Effect.map(named(params.agent), withAgentNotes),
+      get: ({ params }) => Effect.flatMap(named(params.agent), shown),
       // What it remembers is its own; whoever rules the house may look at what it is told.
       prompt: Effect.fnUntraced(function* ({ params }) {
         const agent = yield* named(params.agent)
@@ -85,7 +94,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         const agent = yield* named(params.agent)
         yield* allowed(agent, payload)
         yield* known(payload)
-        return withAgentNotes(yield* transact(agents.change(agent.id, payload)))
+        return yield* shown(yield* transact(agents.change(agent.id, payload)))
       }),
       trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
         const agent = yield* named(params.agent)
