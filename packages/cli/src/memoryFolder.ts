@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
-import { linesOf, memoryLinesIn, type MemoryLineJson } from "@stoa/contract"
+import { type MemorySource, memorySourcesIn, sourcesOf } from "@stoa/contract"
 import { Effect } from "effect"
 import { type Failure, refused } from "./Failure.ts"
 import { stdin } from "./input.ts"
@@ -47,9 +47,10 @@ const filesIn = (folder: string): ReadonlyMap<string, string> => {
   return found
 }
 
-export const readLines = (from: string): Effect.Effect<ReadonlyArray<MemoryLineJson>, Failure> => {
-  if (from === "-") return Effect.flatMap(stdin, (text) => tried("stdin is not JSON Lines", () => linesOf(text)))
+export const readLines = (from: string): Effect.Effect<ReadonlyArray<MemorySource>, Failure> => {
+  if (from === "-")
+    return Effect.flatMap(stdin, (text) => tried("stdin is not JSON Lines", () => sourcesOf("stdin", text)))
   return tried(`${from} cannot be read`, () =>
-    statSync(from).isDirectory() ? memoryLinesIn(filesIn(from)) : linesOf(readFileSync(from, "utf8")),
+    statSync(from).isDirectory() ? memorySourcesIn(filesIn(from)) : sourcesOf(from, readFileSync(from, "utf8")),
   )
 }

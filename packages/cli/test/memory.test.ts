@@ -1,4 +1,6 @@
 /** `stoa memory` as a person gives it, against a real house. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { Home, type House } from "./houseProcess.ts"
 
@@ -35,4 +37,26 @@ it("a note is written, asked for, changed, looked up in its history, brought bac
   expect((await stoa("memory", "ls", "--kind", "note", "--json")).stdout).toContain(id)
   expect((await stoa("memory", "embedding")).stdout).toMatch(/^off: search goes by words/)
   expect(JSON.parse((await stoa("memory", "embedding", "--json")).stdout)).toMatchObject({ state: "off", model: null })
+}, 120_000)
+
+it("a folder is edited by hand and brought back; what cannot be read is named by its file", async () => {
+  const folder = join(home.folder, "notes")
+  await stoa("memory", "set", "garden/1", "beans", "--tag", "green")
+  await stoa("memory", "export", folder, "--markdown")
+  const name = readdirSync(join(folder, "stoa", "note")).find((file) => file.startsWith("garden-1"))!
+  const file = join(folder, "stoa", "note", name)
+  const edited = readFileSync(file, "utf8")
+    .replace('tags: ["green"]', "tags:\n  - green\n  - bed")
+    .replace("beans", "peas")
+  writeFileSync(file, edited.replaceAll("\n", "\r\n"))
+  mkdirSync(join(folder, "mine"))
+  writeFileSync(join(folder, "mine", "idea.md"), "---\nkind: two words\n---\nPlant more.\n")
+  expect(await stoa("memory", "import", folder)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/mine\/idea\.md: kind: a word of at most 64/),
+  })
+  writeFileSync(join(folder, "mine", "idea.md"), "---\nkind: idea\n---\nPlant more.\n")
+  expect((await stoa("memory", "import", folder)).stdout).toMatch(/^2 written/)
+  const { items } = await house.admin.memory.list({ q: "peas" })
+  expect(items[0]).toMatchObject({ key: "garden/1", content: "peas", tags: ["green", "bed"], version: 2 })
 }, 120_000)

@@ -50,27 +50,72 @@ export const memoryFilesOf = (lines: ReadonlyArray<MemoryLineJson>): ReadonlyMap
   return files
 }
 
-/** What a person wrote by hand needs no quotes. */
-const valueOf = (text: string): unknown => {
+/** A word as people write it: with quotes of either kind, or without. */
+const wordOf = (text: string): string => {
+  const said = text.trim()
+  if (/^'.*'$/s.test(said)) return said.slice(1, -1).replaceAll("''", "'")
+  const value = jsonOf(said)
+  return typeof value === "string" ? value : said
+}
+
+const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    return text.trim()
+    return undefined
   }
 }
 
-/** A file without particulars is a note by its path. */
-const lineIn = (path: string, text: string): MemoryLineJson => {
-  const end = text.startsWith(`${fence}\n`) ? text.indexOf(`\n${fence}\n`, fence.length) : -1
+const words = (text: string): ReadonlyArray<string> =>
+  text
+    .replace(/^\[(.*)\]$/s, "$1")
+    .split(",")
+    .map(wordOf)
+    .filter((word) => word !== "")
+
+/** Which particulars are not text: `key: 2027` is a key. */
+const kinds: Readonly<Record<string, string>> = {
+  version: "number",
+  current: "boolean",
+  public: "boolean",
+  pinned: "boolean",
+  tags: "object",
+  shares: "object",
+}
+
+const valueOf = (name: string, text: string): unknown => {
+  const value = jsonOf(text)
+  if (name === "tags") return Array.isArray(value) ? value.map(String) : words(text)
+  return typeof value === kinds[name] ? value : wordOf(text)
+}
+
+/** What stands before the text, as we write it or as people do: a list may also be a line each, with a dash. */
+const particularsIn = (lines: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
+  const found: Record<string, unknown> = {}
+  let name = ""
+  for (const line of lines) {
+    const item = /^\s*-\s+(.*)$/s.exec(line)?.[1]
+    const at = line.indexOf(":")
+    const before = found[name]
+    if (item !== undefined)
+      found[name] = [...(Array.isArray(before) ? (before as ReadonlyArray<unknown>) : []), wordOf(item)]
+    else if (at > 0 && !line.startsWith("#")) {
+      name = line.slice(0, at).trim()
+      found[name] = valueOf(name, line.slice(at + 1).trim())
+    }
+  }
+  return found
+}
+
+/** A file without particulars is a note by its path. Editors and git may have ended its lines as Windows does. */
+const lineIn = (path: string, stored: string): MemoryLineJson => {
+  const marked = stored.replace(/^\uFEFF/, "")
+  const text = marked.startsWith(`${fence}\r\n`) ? marked.replaceAll("\r\n", "\n") : marked
+  const end = text.startsWith(`${fence}\n`) ? `${text}\n`.indexOf(`\n${fence}\n`, fence.length) : -1
   const body = end === -1 ? text : text.slice(end + fence.length + 2)
   const content = body.endsWith("\n") ? body.slice(0, -1) : body
   if (end === -1) return { kind: "note", key: path.replace(/\.md$/, ""), content }
-  const particulars = text
-    .slice(fence.length + 1, end)
-    .split("\n")
-    .filter((line) => line.includes(":"))
-    .map((line) => [line.slice(0, line.indexOf(":")).trim(), valueOf(line.slice(line.indexOf(":") + 1))] as const)
-  return { kind: "note", ...Object.fromEntries(particulars), content }
+  return { kind: "note", ...particularsIn(text.slice(fence.length + 1, end).split("\n")), content }
 }
 
 const inOrder = (one: MemoryLineJson, other: MemoryLineJson): number => {
@@ -78,13 +123,29 @@ const inOrder = (one: MemoryLineJson, other: MemoryLineJson): number => {
   return mine === theirs ? (one.version ?? 0) - (other.version ?? 0) : mine < theirs ? -1 : 1
 }
 
-/** The lines of a folder, each record's versions in order. */
-export const memoryLinesIn = (files: ReadonlyMap<string, string>): ReadonlyArray<MemoryLineJson> =>
+/** A line, and where it stands, for people. */
+export interface MemorySource {
+  readonly line: MemoryLineJson
+  readonly place: string
+}
+
+export const sourcesOf = (path: string, jsonLines: string): ReadonlyArray<MemorySource> =>
+  linesOf(jsonLines).map((line, at) => ({ line, place: `${path} line ${at + 1}` }))
+
+/** The lines of a folder, each record's versions in order, and the files they are from. */
+export const memorySourcesIn = (files: ReadonlyMap<string, string>): ReadonlyArray<MemorySource> =>
   [...files]
     .flatMap(([path, text]) =>
-      path === historyFile ? linesOf(text) : path.endsWith(".md") ? [lineIn(path, text)] : [],
+      path === historyFile
+        ? sourcesOf(path, text)
+        : path.endsWith(".md")
+          ? [{ line: lineIn(path, text), place: path }]
+          : [],
     )
-    .toSorted(inOrder)
+    .toSorted((one, other) => inOrder(one.line, other.line))
+
+export const memoryLinesIn = (files: ReadonlyMap<string, string>): ReadonlyArray<MemoryLineJson> =>
+  memorySourcesIn(files).map(({ line }) => line)
 
 /** Lines in parts that a house takes at once. */
 export const batchesOf = (

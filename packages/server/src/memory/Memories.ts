@@ -37,7 +37,7 @@ import { hasEnded } from "./expiry.ts"
 import { scopeOf } from "./indexing.ts"
 import { Meanings } from "./meaning/Meanings.ts"
 import { type RecordRow, recordFrom, versionFrom, type VersionRow } from "./rows.ts"
-import { mayUse, type MemoryAct, slotOf } from "./rules.ts"
+import { mayUse, type MemoryAct, slotOf, unfit } from "./rules.ts"
 import { makeRetaining } from "./retaining.ts"
 import { makeStoring } from "./storing.ts"
 
@@ -143,12 +143,12 @@ export class Memories extends Context.Service<
         return row
       })
 
-      const sized = (content: string) => {
-        const size = Buffer.byteLength(content)
-        return size > largestMemory
-          ? Effect.fail(new TooLarge({ noun: "memory", size, limit: largestMemory }))
-          : Effect.void
-      }
+      const fits = Effect.fnUntraced(function* (memory: Partial<NewMemory>) {
+        const size = Buffer.byteLength(memory.content ?? "")
+        if (size > largestMemory) return yield* new TooLarge({ noun: "memory", size, limit: largestMemory })
+        const detail = unfit(memory)
+        if (detail !== undefined) return yield* new WrongState({ detail })
+      })
 
       const expected = (row: { readonly key: string; readonly version: number }, wanted: number | undefined) =>
         wanted === undefined || wanted === row.version
@@ -158,7 +158,7 @@ export class Memories extends Context.Service<
       /** The next version of a row, or the row itself where nothing would change. */
       const next = Effect.fnUntraced(function* (by: By, row: RecordRow, change: MemoryChange) {
         yield* expected(row, change.expectedVersion)
-        yield* sized(change.content ?? "")
+        yield* fits(change)
         const was = recordFrom(row)
         const owns = by.id === row.owner
         if (!owns && (change.public !== undefined || change.pinned !== undefined || change.expiresAt !== undefined))
@@ -195,7 +195,7 @@ export class Memories extends Context.Service<
 
       const put: Memories["Service"]["put"] = Effect.fn("Memories.put")(function* (by, owner, memory) {
         const { expectedVersion, key, kind, namespace = "stoa", ...rest } = memory
-        yield* sized(memory.content)
+        yield* fits(memory)
         const id = newId<MemoryId>("mem")
         const slot = slotOf(namespace, kind, key ?? id)
         // Two who would make the same one do so one after the other.

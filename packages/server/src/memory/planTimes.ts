@@ -34,11 +34,17 @@ const afterDelay = (text: string, now: DateTime.Utc): Result.Result<DateTime.Utc
   return Result.succeed(DateTime.addDuration(now, delay))
 }
 
+/** A day that the calendar has: the 30th of February would be taken for one in March. */
+const isDay = (day: string): boolean => {
+  const made = DateTime.make(`${day}T00:00:00Z`)
+  return made._tag === "Some" && DateTime.formatIso(made.value).startsWith(day)
+}
+
 const hasOffset = (text: string): boolean => /(?:z|[+-]\d{2}:?\d{2})$/i.test(text)
 
 const atTime = (text: string, zone: string, now: DateTime.Utc): Result.Result<DateTime.Utc, string> => {
   const wrong = `"${text}" is no time. Say it like "2027-03-01T09:00:00Z", or without Z and with a timezone.`
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text)) return said(wrong)
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) || !isDay(text.slice(0, 10))) return said(wrong)
   const zoned = hasOffset(text)
     ? DateTime.make(text)
     : DateTime.makeZoned(`${text}Z`, { timeZone: zone, adjustForTimeZone: true })

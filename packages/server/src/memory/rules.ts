@@ -1,5 +1,16 @@
-/** Who may do what with a record, and where it stands in its owner's memory. Pure. */
-import type { MemoryNamespace, MemoryRight, PrincipalId } from "@stoa/contract"
+/** Who may do what with a record, what it may say, and where it stands in its owner's memory. Pure. */
+import {
+  issuesOf,
+  MemoryContent,
+  MemoryKey,
+  MemoryKind,
+  type MemoryNamespace,
+  type MemoryRight,
+  MemoryTags,
+  type NewMemory,
+  type PrincipalId,
+} from "@stoa/contract"
+import { Result, Schema } from "effect"
 
 export interface Standing {
   readonly owner: PrincipalId
@@ -21,6 +32,23 @@ export const mayUse = (act: MemoryAct, who: PrincipalId, { owner, public: open, 
     case "own":
       return false
   }
+}
+
+const read = Schema.decodeUnknownResult(
+  Schema.Struct({
+    kind: Schema.optionalKey(MemoryKind),
+    key: Schema.optionalKey(MemoryKey),
+    content: Schema.optionalKey(MemoryContent),
+    tags: Schema.optionalKey(MemoryTags),
+  }),
+)
+
+/** Why no record says this: what is once in a memory must also come out of it. HTTP is read by the same schemas. */
+export const unfit = (memory: Partial<NewMemory>): string | undefined => {
+  const found = read(memory)
+  if (Result.isSuccess(found)) return undefined
+  const why = issuesOf(found.failure).map(({ message, path }) => `${path}: ${message}`)
+  return `This cannot be kept. ${why.join("; ")}.`
 }
 
 /** Chat sessions, and what an agent was told to use from now on: engrams of the house's own making. */

@@ -55,6 +55,15 @@ export const text = (description: string, more: Readonly<Record<string, unknown>
   description,
   ...more,
 })
+/** What stands in one line: a key, a label, a tag. */
+export const lineOfText = (description: string, maxLength: number) =>
+  text(description, { minLength: 1, maxLength, pattern: "^[^\\p{Cc}]+$" })
+export const tagList = (description: string) => ({
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\p{Cc}]+$" },
+  maxItems: 64,
+  description,
+})
 export const integer = (description: string, more: Readonly<Record<string, unknown>> = {}) => ({
   type: "integer",
   description,

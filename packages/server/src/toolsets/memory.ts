@@ -4,10 +4,10 @@ import { DateTime, Effect } from "effect"
 import { Principals } from "../access/identity/Principals.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Memories } from "../memory/Memories.ts"
-import { type FaceTool, integer, offered, text } from "./face.ts"
+import { type FaceTool, integer, lineOfText, offered, tagList, text } from "./face.ts"
 import { bare } from "./conversation.ts"
 
-const tags = { type: "array", items: { type: "string", minLength: 1, maxLength: 128 }, maxItems: 64 }
+const tags = tagList("Words to sort it by")
 const me = Effect.map(Caller, ({ principal }) => principal)
 /** Who writes, and in which call: every version says so. */
 const writerIn = ({ id: call }: HandlerCall) => Effect.map(me, ({ id }) => ({ id, call }))
@@ -25,10 +25,7 @@ export const officeMemory = Effect.gen(function* () {
       annotations: { idempotentHint: true },
       input: {
         properties: {
-          label: text("The block: personality, relationships, current_state, or one of your own", {
-            minLength: 1,
-            maxLength: 512,
-          }),
+          label: lineOfText("The block: personality, relationships, current_state, or one of your own", 512),
           content: text("What the block says from now on"),
         },
         required: ["label", "content"],
@@ -65,7 +62,7 @@ export const officeMemory = Effect.gen(function* () {
       input: {
         properties: {
           content: text("What to keep", { minLength: 1 }),
-          tags: { ...tags, description: "Words to sort it by" },
+          tags,
         },
         required: ["content"],
       },
@@ -152,15 +149,14 @@ export const stoaMemory = Effect.gen(function* () {
       input: {
         properties: {
           content: text("What to remember, in full sentences", { minLength: 1 }),
-          key: text("A name to find and replace it by, such as project/deploy; with slashes it joins a series", {
-            minLength: 1,
-            maxLength: 512,
-          }),
+          key: lineOfText(
+            "A name to find and replace it by, such as project/deploy; with slashes it joins a series",
+            512,
+          ),
           kind: text("What it is, in one word: note, fact, preference, decision … (note)", {
-            minLength: 1,
-            maxLength: 64,
+            pattern: "^[\\p{L}\\p{N}][\\p{L}\\p{N}._-]{0,63}$",
           }),
-          tags: { ...tags, description: "Words to sort it by" },
+          tags,
           share_with: {
             type: "array",
             items: { type: "string", minLength: 1, maxLength: 100 },

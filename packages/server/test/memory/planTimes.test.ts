@@ -33,6 +33,8 @@ describe("plan times", () => {
       [{ runAfter: "999999999 weeks" }, /too far/],
       [{ scheduledAt: "tomorrow" }, /no time/],
       [{ scheduledAt: "2026-13-40T09:00:00Z" }, /no time/],
+      [{ scheduledAt: "2027-02-30T09:00:00Z" }, /no time/],
+      [{ scheduledAt: "2027-06-31T09:00:00", timezone: "Europe/Berlin" }, /no time/],
       [{ scheduledAt: "2020-01-01T00:00:00Z" }, /is past/],
       [{ cron: "often" }, /no cron line/],
       [{ cron: "61 * * * *" }, /no cron line/],

@@ -28,10 +28,10 @@ for (const store of ["sqlite", "postgres"] as const)
           // As a house was before it had the index, but for what was done when it was killed: the newest hundred.
           const old = said.slice(0, 30).map(({ id }) => id)
           yield* sql`DELETE FROM search_index WHERE ${sql.in("ref", old)}`
-          yield* sql`UPDATE search_fills SET done_at = NULL, reached = ${said[30]!.id} WHERE name = 'messages'`
+          yield* sql`UPDATE search_fills SET done_at = NULL, reached = ${said[30]!.id} WHERE name = 'messages 2'`
           const live = yield* ask(() => admin.spaces.post("old", { text: "said while it fills" }))
           yield* Layer.build(Layer.fresh(layerMessageFill))
-          const done = sql`SELECT name FROM search_fills WHERE name = 'messages' AND done_at IS NOT NULL`
+          const done = sql`SELECT name FROM search_fills WHERE name = 'messages 2' AND done_at IS NOT NULL`
           yield* until(Effect.map(done, (rows) => rows.length === 1))
           assert.deepStrictEqual(
             (yield* placed).map(({ ref }) => ref),

@@ -548,4 +548,26 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.strictEqual((yield* call(jim, "GET", "/messages?q=")).status, 400)
       }),
     )
+
+    it.effect("what stands in quotes must be there word for word, also if it is only words that say nothing", () =>
+      Effect.gen(function* () {
+        const pam = yield* someone()
+        const space = yield* room(pam, [])
+        const [first, , last] = [
+          yield* say(pam, space.id, "To be, or not to be"),
+          yield* say(pam, space.id, "be to or be not"),
+          yield* say(pam, space.id, "what is not to be forgotten"),
+        ]
+        const found = (q: string) =>
+          Effect.map(
+            ask(() => pam.client.messages.search({ q, space: space.id })),
+            ({ items }) => items.map(({ id }) => id),
+          )
+        assert.deepStrictEqual(yield* found('"not to be"'), [last.id, first.id])
+        assert.deepStrictEqual(yield* found('"or not" "to be"'), [first.id])
+        assert.deepStrictEqual(yield* found('"to be forgotten"'), [last.id])
+        assert.deepStrictEqual(yield* found('"be forgotten to"'), [])
+        assert.deepStrictEqual(yield* found("not to be"), [])
+      }),
+    )
   })

@@ -67,6 +67,31 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
     )
 
+    it.effect("S0-48 G-21 a tool keeps only what HTTP would take, so that all of it comes out again", () =>
+      Effect.gen(function* () {
+        const who = yield* agent("out1", "office")
+        const own = yield* agent("out2", "stoa")
+        const bad = ["a\nb", "a\tb", "\u0085"].flatMap((odd) => [
+          who.refused("update_memory", { label: odd, content: "x" }),
+          who.refused("store_memory", { content: "x", tags: [odd] }),
+          own.refused("remember", { content: "x", key: odd }),
+        ])
+        for (const attempt of [...bad, own.refused("remember", { content: "x", kind: "two words" })]) {
+          const error = yield* attempt
+          assert.strictEqual((error as { status?: number }).status, 400)
+        }
+        // A schema counts characters, the store what it holds: 300 of these are 600.
+        for (const key of ["😀".repeat(300), "\ud800"])
+          assert.deepInclude(yield* own.call("remember", { content: "x", key }), { state: "failed" })
+        yield* own.done("remember", { content: "x", key: "😀".repeat(60), tags: ["../../etc"] })
+        const { items } = yield* ask(() => own.stoa.memory.export({}))
+        assert.deepStrictEqual(
+          items.map(({ key }) => key),
+          ["😀".repeat(60)],
+        )
+      }),
+    )
+
     it.effect(
       "S0-39 S0-40 S0-41 S0-42 S0-43 S0-45 S0-46 S0-47 passages are stored, and found by any text in them",
       () =>

@@ -8,9 +8,10 @@ import {
   MemoryNamespace,
   mostLines,
 } from "@stoa/contract"
+import { StoaError } from "@stoa/sdk"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { refused } from "../../Failure.ts"
+import { type Failure, refused } from "../../Failure.ts"
 import { given, switchFlag, textFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
 import { outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
@@ -254,14 +255,29 @@ const exportVerb = Command.make(
 /** Below what a house takes at once, with room for the rest of the body. */
 const largestPart = 3 * 1024 * 1024
 
+/** What a house says of a line, said of the file it is from. */
+const inFiles = (failure: Failure, placeOf: (at: number) => string | undefined): Failure => {
+  const issues = failure.cause instanceof StoaError ? failure.cause.issues : []
+  const named = issues.flatMap(({ message, path }) => {
+    const [, at = "", rest = ""] = /^lines\.(\d+)\.?(.*)$/.exec(path) ?? []
+    const place = at === "" ? undefined : placeOf(Number(at))
+    return place === undefined ? [] : [[place, rest, message].filter((part) => part !== "").join(": ")]
+  })
+  return named.length === 0 ? failure : refused(`Not imported, and nothing beside it: ${named.join("; ")}.`)
+}
+
 const importVerb = Command.make(
   "import",
   { from: Argument.String("from").pipe(Argument.withDescription("A file of JSON Lines, a folder, or - for stdin")) },
   Effect.fn(function* ({ from }) {
-    const lines = yield* readLines(from)
+    const sources = yield* readLines(from)
+    const places = new Map(sources.map(({ line, place }) => [line, place]))
+    const lines = sources.map(({ line }) => line)
     const sum = { written: 0, unchanged: 0 }
     for (const part of batchesOf(lines, mostLines, largestPart)) {
-      const { unchanged, written } = yield* ask((stoa) => stoa.memory.import({ lines: part }))
+      const { unchanged, written } = yield* ask((stoa) => stoa.memory.import({ lines: part })).pipe(
+        Effect.mapError((failure) => inFiles(failure, (at) => places.get(part[at]!))),
+      )
       sum.written += written
       sum.unchanged += unchanged
     }

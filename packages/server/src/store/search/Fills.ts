@@ -6,8 +6,10 @@ import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal, type Transaction } from "../journal/Journal.ts"
 
+/** Another number fills anew: for when other terms are made of a text, or something else is stored of it. */
+const edition = 2
+
 interface Fill<R> {
-  /** Another name fills anew: for when what is stored of a text changes. */
   readonly name: string
   /** One step from where the last one came to ("" at first); null: there is no more. */
   readonly step: (reached: string) => Effect.Effect<string | null, never, R | Transaction>
@@ -17,14 +19,15 @@ const runFill = Effect.fnUntraced(function* <R>({ name, step }: Fill<R>) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const held = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
+  const row = `${name} ${edition}`
   const one = Effect.gen(function* () {
-    yield* sql`INSERT INTO search_fills (name, reached) VALUES (${name}, '') ON CONFLICT (name) DO NOTHING`
+    yield* sql`INSERT INTO search_fills (name, reached) VALUES (${row}, '') ON CONFLICT (name) DO NOTHING`
     const rows = yield* sql<{ reached: string; doneAt: string | null }>`SELECT reached, done_at FROM search_fills
-      WHERE name = ${name} ${held}`
+      WHERE name = ${row} ${held}`
     if (rows[0]!.doneAt !== null) return true
     const reached = yield* step(rows[0]!.reached)
     const doneAt = reached === null ? DateTime.formatIso(yield* DateTime.now) : null
-    yield* sql`UPDATE search_fills SET reached = ${reached ?? rows[0]!.reached}, done_at = ${doneAt} WHERE name = ${name}`
+    yield* sql`UPDATE search_fills SET reached = ${reached ?? rows[0]!.reached}, done_at = ${doneAt} WHERE name = ${row}`
     return reached === null
   })
   let steps = 0

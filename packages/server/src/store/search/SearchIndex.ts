@@ -240,7 +240,14 @@ export class SearchIndex extends Context.Service<
                 scopes.map(({ id }) => id),
                 question,
               )
-        if (asked.length === 0) return { found: new Map<string, Found>(), fixed, seqs: [] }
+        if (asked.length === 0) {
+          const found = new Map<string, Found>()
+          // Quotes around words that say nothing: the newest, and whoever has the texts takes those that hold them.
+          const seqs = question.phrases.length === 0 ? [] : yield* lookUp(baseOf(scopes, question), scopes, budget)
+          for (const { ref } of (yield* rowsAt(seqs)).toSorted((one, other) => other.seq - one.seq))
+            found.set(ref, { ref, score: 0, why: nothing })
+          return { found, fixed, seqs }
+        }
         const sizes = {
           rows: scopes.reduce((sum, { entries }) => sum + entries, 0),
           len: scopes.reduce((sum, { len }) => sum + len, 0),

@@ -18,6 +18,7 @@ interface Stored {
   readonly len: number
   readonly labels: string
   readonly terms: string
+  readonly tokens: string
 }
 
 interface Row {
@@ -97,6 +98,17 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
   const seriesOf = (entry: Entry, parts: number) => (parts === 1 ? entry.series : entry.ref)
   const tailOf = (entry: Entry, parts: number) => (parts === 1 && entry.series !== null ? (entry.order ?? null) : null)
 
+  const tokensIn = (row: Row, scope: number): string => `${row.tokens} ${scopeToken(scope)}`
+
+  /** Most of what is put in again says what it said. */
+  const isSame = (entry: Entry, rows: ReadonlyArray<Row>, before: ReadonlyArray<Stored>, scope: number): boolean =>
+    rows.length === before.length &&
+    rows.every((row, part) => {
+      const { labels, series, terms, tokens } = before[part]!
+      const same = row.terms === terms && row.labels === labels && tokensIn(row, scope) === tokens
+      return same && series === seriesOf(entry, rows.length)
+    })
+
   const add = Effect.fnUntraced(function* (entry: Entry, rows: ReadonlyArray<Row>, scope: number, from = 0) {
     if (from >= rows.length) return
     const series = seriesOf(entry, rows.length)
@@ -104,8 +116,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     const first = rows.length === 1 ? yield* placeIn(scope, series, tail) : 0
     const stored = rows.slice(from).map((row, at) => {
       const part = from + at
-      const tokens = `${row.tokens} ${scopeToken(scope)}`
-      return { scope, ref: entry.ref, part, series, place: first + part, tail, ...row, tokens }
+      return { scope, ref: entry.ref, part, series, place: first + part, tail, ...row, tokens: tokensIn(row, scope) }
     })
     yield* sql`INSERT INTO search_index ${sql.insert(stored as never)}`
   })
@@ -125,14 +136,14 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
       const row = rows[part]!
       const place = rows.length > 1 ? part : old.series === series ? old.place : yield* placeIn(scope, series, tail)
       yield* sql`UPDATE search_index SET series = ${series}, place = ${place}, tail = ${tail}, len = ${row.len},
-        labels = ${row.labels}, terms = ${row.terms}, tokens = ${`${row.tokens} ${scopeToken(scope)}`}
+        labels = ${row.labels}, terms = ${row.terms}, tokens = ${tokensIn(row, scope)}
         WHERE seq = ${old.seq}`
     }
     yield* add(entry, rows, scope, before.length)
   })
 
   const storedOf = (scope: number, ref: string) =>
-    sql<Stored>`SELECT seq, series, place, len, labels, terms FROM search_index
+    sql<Stored>`SELECT seq, series, place, len, labels, terms, tokens FROM search_index
       WHERE ref = ${ref} AND scope = ${scope} ORDER BY part`
 
   const leave = Effect.fnUntraced(function* (scope: { readonly id: number; readonly name: string }, ref: string) {
@@ -157,6 +168,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     }
     const scope = yield* grow(entry.scope, 0, 0)
     const before = yield* storedOf(scope, entry.ref)
+    if (isSame(entry, rows, before, scope)) return
     for (const row of before) count(changes, termsIn(row), -1)
     yield* change(entry, rows, before, scope)
     yield* grow(entry.scope, rows.length - before.length, len - total(before.map((row) => row.len)))

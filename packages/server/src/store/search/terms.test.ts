@@ -22,6 +22,53 @@ describe("terms", () => {
     assert.notDeepEqual(termsOf("bus"), termsOf("bu"))
   })
 
+  it("short words, doubled letters and forms that look like others meet too", () => {
+    same("live", "lives", "lived", "living")
+    same("leave", "leaves", "left", "leaving")
+    same("try", "tries", "tried", "trying")
+    same("die", "dies", "died", "dying")
+    same("use", "uses", "used", "using")
+    same("go", "goes")
+    same("add", "adds", "added", "adding")
+    same("agree", "agrees", "agreed", "agreeing")
+    same("speed", "speeding", "sped")
+    same("travel", "traveled", "travelled", "travelling")
+    same("control", "controlled", "controls")
+    same("rose", "roses")
+    same("thought", "thoughts", "thinks")
+    same("shot", "shots")
+    assert.notDeepEqual(termsOf("call"), termsOf("calm"))
+  })
+
+  it("what is spelled in two ways is one word", () => {
+    same("colour", "color", "colours")
+    same("favourite", "favorite")
+    same("organise", "organize", "organised", "organizing")
+    same("organisation", "organization")
+    same("theatre", "theater", "theatres")
+    assert.deepStrictEqual(termsOf("four hours of flour"), ["four", "hour", "flour"])
+  })
+
+  it("dates, numbers in order, versions and units meet, however they are written", () => {
+    const day = ["february", "3"].flatMap(termsOf)
+    for (const text of ["2026-02-03", "2026-02-03T10:15:00Z", "3 Feb", "Feb 3", "February 3rd", "3rd of February"])
+      for (const term of day) assert.include(termsOf(text), term, text)
+    assert.notInclude(termsOf("Jan said nothing"), "januari")
+    assert.deepStrictEqual(termsOf("2026-13-45"), ["2026", "13", "45"])
+    assert.deepStrictEqual(termsOf("in May"), ["may"])
+    same("18 October", "18th October")
+    same("version 3", "version v3")
+    for (const term of termsOf("16 GB")) assert.include(termsOf("16gb"), term)
+  })
+
+  it("a name made of words is found by each of them and as a whole", () => {
+    assert.deepStrictEqual(termsOf("maximumPoolSize"), ["maximumpoolsis", "maximum", "pool", "siz"])
+    assert.deepStrictEqual(termsOf("HTTPServer"), ["httpserver", "http", "server"])
+    assert.deepStrictEqual(termsOf("TVs"), ["tvs"])
+    assert.deepStrictEqual(termsOf("DON'T SHOUT"), ["shout"])
+    assert.isBelow(termsOf("aB".repeat(100_000)).length, 41)
+  })
+
   it("words that say nothing are dropped, apostrophes and accents too", () => {
     assert.deepStrictEqual(termsOf("What did she do in the garden?"), ["garden"])
     assert.deepStrictEqual(termsOf("don't can't Anna's café"), ["anna", "caf"])

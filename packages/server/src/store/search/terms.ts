@@ -2,17 +2,26 @@
  * Text to terms: the one function that reads records and questions alike, so that what was written and what is asked meet.
  * A term holds letters and digits only; both databases take it as it is. Pure.
  */
-import { baseForms, stopWords } from "./words.ts"
+import { baseForms, months, shortMonths, stopWords } from "./words.ts"
 
 const longest = 40
 const vowel = /[aeiouy]/
 
-const fold = (text: string): string =>
+/** Without marks and with one apostrophe; capitals stay. */
+const unmarked = (text: string): string =>
   text
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .replace(/[\u2018\u2019\u02bc\uff07`]/g, "'")
-    .toLowerCase()
+
+/** A date in figures is said in words too, so that `2026-02-03` is found by `February 3`. */
+const withDates = (text: string): string =>
+  /\d{4}-\d\d-\d\d/.test(text)
+    ? text.replace(/(?<![\p{L}\p{N}])\d{4}-(\d\d)-(\d\d)(?!\d)/gu, (date: string, month: string, day: string) => {
+        const name = months[Number(month) - 1]
+        return name === undefined ? date : `${date} ${name} ${Number(day)} `
+      })
+    : text
 
 /** Only if so many letters stay. */
 const plurals: ReadonlyArray<readonly [ending: RegExp, to: string, stay: number]> = [
@@ -39,20 +48,42 @@ const cut = (word: string, ending: string, stay: number): string | undefined => 
   return word.endsWith(ending) && stem.length >= stay && vowel.test(stem) ? stem : undefined
 }
 
-const undouble = (word: string): string => word.replace(/([bdfgmnprt])\1$/, "$1")
+/** `planned` is of `plan`, but `added` of `add`. */
+const undouble = (word: string): string => word.replace(/(?<=..)([bdfgkmnprt])\1$/, "$1")
+
+const verbOf = (word: string): string | undefined => {
+  if (/^..+ied$/.test(word)) return word.replace(/ied$/, "y")
+  if (word.endsWith("eed")) return vowel.test(word.slice(0, -3)) ? word.slice(0, -1) : undefined
+  const found = cut(word, "ing", 3) ?? cut(word, "ed", 3)
+  return found === undefined ? undefined : undouble(found)
+}
+
+/** What is written in two ways: `colour` and `color`, `organise` and `organize`, `centre` and `center`, `travelled`. */
+const spelled = (word: string): string => {
+  if (word.endsWith("ll")) return word.replace(/([aeiouy][^aeiouy]+[aeiouy]l)l$/, "$1")
+  if (word.endsWith("re")) return word.replace(/([bt])re$/, "$1er")
+  if (word.indexOf("our") > 2) return word.replace(/(?<=...)our/, "or")
+  return word.indexOf("z") > 3 ? word.replace(/(?<=...[iy])z(?=e?$|ation|er$)/, "s") : word
+}
 
 const stem = (word: string): string => {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
-  let out = singular(word)
-  const verb = cut(out, "ing", 3) ?? cut(out, "ed", 3)
-  out = verb === undefined ? (cut(out, "ly", 4) ?? out) : undouble(verb)
+  const one = singular(word)
+  const base = baseForms.get(one)
+  if (base !== undefined) return stem(base)
+  const out = spelled(verbOf(one) ?? cut(one, "ly", 4) ?? one)
   return out.length > 3 ? out.replace(/e$/, "").replace(/y$/, "i") : out
 }
+
+/** A number in order, or of a version, is the number. */
+const numeral = /^v?(\d+)(?:st|nd|rd|th)?$/
+
+const termOf = (word: string): string => numeral.exec(word)?.[1] ?? stem(baseForms.get(word) ?? word)
 
 /** What stands before `n't` says nothing, one or two letters after an apostrophe neither. */
 const apart = (run: string): ReadonlyArray<string> => {
   const [first = "", ...tails] = run.split("'")
-  const words = tails[0] === "t" ? [] : [first]
+  const words = tails[0]?.toLowerCase() === "t" ? [] : [first]
   return [...words, ...tails.filter((tail) => tail.length > 2)]
 }
 
@@ -63,17 +94,44 @@ const pairsOf = (run: string): ReadonlyArray<string> => {
 
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 
-/** The words of a text as they were written, folded: no stop words dropped, nothing stemmed. */
-const wordsOf = (text: string): ReadonlyArray<string> =>
-  (fold(text).match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? []).flatMap(apart).filter((word) => word !== "")
+const runsOf = (text: string): ReadonlyArray<string> =>
+  (text.match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? []).flatMap(apart).filter((word) => word !== "")
 
-export const termsOf = (text: string): ReadonlyArray<string> =>
-  wordsOf(text).flatMap((word) => {
-    const short = [...word].slice(0, longest).join("")
-    if (unspaced.test(short)) return pairsOf(short)
-    if (stopWords.has(short)) return []
-    return [stem(baseForms.get(short) ?? short)]
-  })
+/** The words of a text as they were written, folded: no stop words dropped, nothing stemmed. */
+const wordsOf = (text: string): ReadonlyArray<string> => runsOf(unmarked(text).toLowerCase())
+
+/** A name made of words, and a number with its unit, are found by their parts too: `maxPoolSize`, `HTTPServer`, `16GB`. */
+const joints = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})|(?<=^\d+)(?=\p{L}{1,3}$)/u
+const unit = /^\d+(?!(?:st|nd|rd|th)$)\p{L}{1,3}$/u
+
+const partsOf = (word: string, lower: string): ReadonlyArray<string> =>
+  (word !== lower && word.slice(1) !== lower.slice(1)) || (word < ":" && unit.test(word))
+    ? word.split(joints).flatMap((part) => (part.length > 1 && part !== word ? part.toLowerCase() : []))
+    : []
+
+const startsWithDigit = (run = ""): boolean => run !== "" && run[0]! >= "0" && run[0]! <= "9"
+
+export const termsOf = (text: string): ReadonlyArray<string> => {
+  const runs = runsOf(withDates(unmarked(text)))
+  const terms: Array<string> = []
+  const add = (word: string): void => {
+    if (!stopWords.has(word)) terms.push(termOf(word))
+  }
+  for (const [at, run] of runs.entries()) {
+    const short = run.length <= longest ? run : [...run].slice(0, longest).join("")
+    const lower = short.toLowerCase()
+    if (unspaced.test(lower)) {
+      terms.push(...pairsOf(lower))
+      continue
+    }
+    add(lower)
+    for (const part of partsOf(short, lower)) add(part)
+    // A month that is cut short stands beside a number; anywhere else it may be a name.
+    const month = lower.length <= 4 ? shortMonths.get(lower) : undefined
+    if (month !== undefined && (startsWithDigit(runs[at - 1]) || startsWithDigit(runs[at + 1]))) add(month)
+  }
+  return terms
+}
 
 /** A word as it stands in a text, where it begins, and the terms it comes to. */
 export interface Word {

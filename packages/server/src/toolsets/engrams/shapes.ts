@@ -2,7 +2,7 @@
 import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing, WrongState } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { type Face, integer, type Offered, offered, type Run, text } from "../face.ts"
+import { type Face, integer, lineOfText, type Offered, offered, type Run, text } from "../face.ts"
 
 /** The seed's four kinds of tool (S2-63), each said in full: silence would mean something else to a client (S2-68). */
 const annotationsOf = {
@@ -29,18 +29,11 @@ export const writing = <A>(
 /** The address of a wallet; whose it is, the house knows. */
 export const wallet = (description: string) => text(description, { minLength: 1, maxLength: 128 })
 /** Dots are the custom: domain first. Any text without control characters will do, also slashes and percent signs (S2-32). */
-export const key = (description: string) =>
-  text(description, { minLength: 1, maxLength: 512, pattern: "^[^\\p{Cc}]+$" })
+export const key = (description: string) => lineOfText(description, 512)
 export const engramId = (description: string) => text(description, { minLength: 1, maxLength: 64 })
 export const engramType = (types: ReadonlyArray<EngramType>, description: string) =>
   text(description, { enum: [...types] })
 export const types = EngramType.literals
-export const tagList = (description: string) => ({
-  type: "array",
-  items: { type: "string", minLength: 1, maxLength: 128 },
-  maxItems: 64,
-  description,
-})
 /** At most so many at once, and so far in. */
 export const page = (usual: number) => ({
   limit: integer(`Max results (default ${usual})`, { minimum: 1, maximum: 100, default: usual }),

@@ -5,7 +5,7 @@ import type { HandlerCall } from "../../calls/road/Handler.ts"
 import { type Goal, goalIn, goalTags } from "../../memory/Goals.ts"
 import { Memories } from "../../memory/Memories.ts"
 import { type Plan, type PlanDefinition, Plans, type PlanStatus } from "../../memory/Plans.ts"
-import { type FaceTool, integer, offered, text } from "../face.ts"
+import { type FaceTool, integer, lineOfText, offered, text } from "../face.ts"
 import { bare } from "../conversation.ts"
 
 const mostAtOnce = 50
@@ -77,10 +77,7 @@ const goals = Effect.gen(function* () {
           goals: listOf(
             "The goals",
             {
-              id: text("The goal's id, yours to choose; without one a new goal is made", {
-                minLength: 1,
-                maxLength: 512,
-              }),
+              id: lineOfText("The goal's id, yours to choose; without one a new goal is made", 512),
               description: text("What you want to reach", { minLength: 1 }),
               status: text("active, completed, or a word of your own (active)", {
                 pattern: "^[\\p{L}\\p{N}_-]{1,64}$",
@@ -133,7 +130,7 @@ const memories = Effect.gen(function* () {
           memories: listOf(
             "The memories",
             {
-              key: text("Its name, such as project_deadline", { minLength: 1, maxLength: 512 }),
+              key: lineOfText("Its name, such as project_deadline", 512),
               value: text("What to remember"),
             },
             ["key", "value"],
