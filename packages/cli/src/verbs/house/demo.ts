@@ -20,7 +20,7 @@ const ls = Command.make(
     )
     yield* list(demo.parts, ["kind", "name"])
   }),
-).pipe(Command.withDescription("Everything the demo made, and what its agents think with"))
+).pipe(Command.withDescription("List everything the demo made, and the model of its agents"))
 
 const rm = Command.make(
   "rm",
@@ -29,7 +29,7 @@ const rm = Command.make(
     yield* ask((stoa) => stoa.demo.remove())
     yield* talk("The demo is removed, with everything it made; it does not come back")
   }),
-).pipe(Command.withDescription("Take the demo away, with everything it made"))
+).pipe(Command.withDescription("Remove the demo and everything it made"))
 
 const set = Command.make(
   "set",
@@ -51,7 +51,7 @@ const set = Command.make(
     yield* show(demo, `The demo thinks with ${demo.model}, and may spend $${demo.budget.perDay} a day`)
   }),
 ).pipe(
-  Command.withDescription("Have the demo's agents think with a model of the house, within a daily budget"),
+  Command.withDescription("Let the demo's agents use a model of the house, within a daily budget"),
   Command.withExamples([
     {
       command: "stoa demo set --model demo-anthropic --budget 2",
