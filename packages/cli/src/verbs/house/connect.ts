@@ -38,7 +38,7 @@ export const connect = Command.make(
     const line: ConnectionLine = connectableClients[which].line({ url, token })
     yield* show({ client: which, agent: who.name, ...line }, line.text)
     yield* talk(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
-    yield* talk(`It acts as ${who.name}, and has a token that is good for ${days} days. ${line.afterwards}`)
+    yield* talk(`It acts as ${who.name}, and has a token that is valid for ${days} days. ${line.afterwards}`)
   }),
 ).pipe(
   Command.withDescription("Print what to paste into an MCP client to connect it to this house"),

@@ -13,7 +13,7 @@ const ls = Command.make(
     if (json) return yield* show(demo, "")
     yield* talk(
       demo.state === "on"
-        ? `The demo thinks with ${demo.model}; it has spent $${demo.budget.spent.toFixed(2)} of $${demo.budget.perDay} today`
+        ? `The model of the demo is ${demo.model}; it has spent $${demo.budget.spent.toFixed(2)} of $${demo.budget.perDay} today`
         : demo.state === "none"
           ? "There is no demo here: it is made once, when a new house starts without a configuration file"
           : "The demo was removed",
@@ -48,7 +48,7 @@ const set = Command.make(
         ...(Option.isSome(budget) ? { budget: budget.value } : {}),
       }),
     )
-    yield* show(demo, `The demo thinks with ${demo.model}, and may spend $${demo.budget.perDay} a day`)
+    yield* show(demo, `The model of the demo is ${demo.model}, and it may spend $${demo.budget.perDay} a day`)
   }),
 ).pipe(
   Command.withDescription("Let the demo's agents use a model of the house, within a daily budget"),
