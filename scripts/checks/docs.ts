@@ -1,4 +1,5 @@
-// The docs say what the code does: snippets equal the regions they name, links lead somewhere, generated pages are fresh.
+// The docs say what the code does: snippets equal the regions they name, links lead somewhere, files that a page names are
+// there, generated pages are fresh.
 import { existsSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { generated } from "../docs/generated.ts"
@@ -34,8 +35,19 @@ const broken = (root: string, page: string, text: string): ReadonlyArray<string>
     return [`${page}: link to ${to}, but ${target} has no such heading`]
   })
 
+/** Sources that a page names in back-ticks, by the end of their path; what a page has its reader write is in `.mjs`. */
+const absent = (page: string, text: string, all: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [
+    ...new Set(
+      [...text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "").matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name]) => name!),
+    ),
+  ]
+    .filter((name) => !all.some((path) => `/${path}`.endsWith(`/${name.replace(/^(\.\.?\/)+/, "")}`)))
+    .map((name) => `${page}: names ${name}, and there is no such file`)
+
 export const docs: Check = async (root) => {
-  const pages = (await files(root)).filter((path) => path.endsWith(".md") && /^(docs|examples)\/|^[^/]+$/.test(path))
+  const all = await files(root)
+  const pages = all.filter((path) => path.endsWith(".md") && /^(docs|examples)\/|^[^/]+$/.test(path))
   const faults: Array<string> = []
   let snippets = 0
   for (const page of pages) {
@@ -44,6 +56,7 @@ export const docs: Check = async (root) => {
     snippets += fresh.snippets
     faults.push(...fresh.faults, ...broken(root, page, text))
   }
+  for (const page of all.filter((path) => path.endsWith(".md"))) faults.push(...absent(page, read(root, page), all))
   for (const page of await generated(root))
     if (!existsSync(join(root, page.path)) || read(root, page.path) !== page.text)
       faults.push(`${page.path}: not what ${page.from} generates; run \`npm run docs\``)

@@ -71,6 +71,8 @@ it("folders: one of more than five files without its page, and a page that is to
     house({
       ...files("crowded", 6),
       ...files("few", 5),
+      ...files("migrations", 6),
+      ...Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`bench/f${n}.ts`, "export {}\n"])),
       ...files("told", 6),
       [`${server}/told/README.md`]: "a line\n".repeat(25),
       ...files("talkative", 1),
@@ -78,6 +80,7 @@ it("folders: one of more than five files without its page, and a page that is to
     }),
   )
   expect(faults.toSorted()).toEqual([
+    expect.stringContaining("bench/README.md: missing; the folder has 6 files"),
     expect.stringContaining("crowded/README.md: missing; the folder has 6 files"),
     expect.stringContaining("talkative/README.md: 26 lines, at most 25"),
   ])
@@ -152,6 +155,20 @@ describe("docs", () => {
       expect.stringContaining("docs/c.md: 1 "),
       expect.stringContaining("docs/d.md: link to gone.md"),
       expect.stringContaining("docs/d.md: link to a.md#nowhere"),
+    ])
+  })
+
+  it("a page that names a source which is not there, by the end of its path", async () => {
+    const { faults } = await docs(
+      house({
+        "docs/a.md": "`find.ts` and `spaces/find.ts` are in `server/src`; you write `mine.mjs`.\n",
+        "docs/b.md": "`spaces/lost.ts`, and `ind.ts`, which only ends like one.\n",
+        "docs/c.md": "```sh\nnode lost.ts\n```\n",
+      }),
+    )
+    expect(faults).toEqual([
+      expect.stringContaining("docs/b.md: names spaces/lost.ts"),
+      expect.stringContaining("docs/b.md: names ind.ts"),
     ])
   })
 

@@ -15,7 +15,9 @@ const set = (name: string): string | undefined => {
 
 /** Commands in a sentence as they work here: in a checkout, through npx. */
 export const asTyped = (sentence: string): string =>
-  set("npm_command") === "exec" ? sentence.replaceAll(/(?<![\w./@-]|npx )stoa (?=[a-z]{2,})/g, "npx stoa ") : sentence
+  set("npm_command") === "exec"
+    ? sentence.replaceAll(/(?<![\w./@-]|npx )stoa (?=[a-z]{2,}|--)/g, "npx stoa ")
+    : sentence
 
 export interface Target {
   readonly url: string

@@ -38,7 +38,7 @@ export const wordsOf = (field: Field): string => {
   return [
     field.isRequired ? "required" : "optional",
     choices === undefined ? visible(typeOf(field)) : `one of ${choices.map((one) => visibleJson(one)).join(", ")}`,
-    ...("default" in field.schema ? [`usually ${visibleJson(field.schema["default"])}`] : []),
+    ...("default" in field.schema ? [`default ${visibleJson(field.schema["default"])}`] : []),
     ...(typeof description === "string" ? [`"${visible(description)}"`] : []),
   ].join(", ")
 }

@@ -2,6 +2,7 @@
 // edge: writes to stdout and stderr.
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, GlobalFlag } from "effect/cli"
+import { asTyped } from "./Settings.ts"
 
 const write = (out: NodeJS.WriteStream, text: string) => Effect.sync(() => void out.write(`${text}\n`))
 
@@ -15,7 +16,7 @@ const presenter = CliOutput.layerPresenter({
         format.formatHelpDoc(event.helpDoc),
       )
     const faults = event.errors.map((error) => error.message).join("; ")
-    yield* write(process.stderr, `stoa: ${faults}. See "${event.commandPath.join(" ")} --help".`)
+    yield* write(process.stderr, `stoa: ${faults}. ${asTyped(`See "${event.commandPath.join(" ")} --help".`)}`)
   }),
 })
 

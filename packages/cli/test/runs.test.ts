@@ -48,6 +48,21 @@ it("watch follows a run live until it ends; ls, show and their JSON are the HTTP
   expect((await home.stoa("runs", "show", run)).stdout).toMatch(/1\. One moment\.[^]*1\. held \{\} → done/)
   const listed = JSON.parse((await home.stoa("runs", "ls", "--agent", "Jim", "--json")).stdout) as Array<{ id: string }>
   expect(listed.map(({ id }) => id)).toEqual([run])
+  // For people, with the agent's name.
+  expect((await home.stoa("runs", "ls")).stdout).toMatch(new RegExp(`^id +agent +state.*\n${run} +Jim +completed`))
+}, 120_000)
+
+it("waits are shown by names, and as JSON they are the HTTP objects", async () => {
+  rules([{ when: { step: 1 }, call: [{ tool: "send_message", input: { text: "@admin, well?", wait: true } }] }])
+  const { admin } = house
+  await admin.principals.add({ kind: "agent", name: "Wes", toolsets: ["gateway"] })
+  await admin.agents.change("Wes", { model: "script" })
+  await admin.spaces.add({ name: "quay", kind: "private", members: ["Wes"] })
+  await admin.spaces.post("quay", { text: "@Wes, ask me." })
+  await expect.poll(async () => (await admin.waits.list()).items.length).toBe(1)
+  const { items } = await admin.waits.list()
+  expect(JSON.parse((await home.stoa("runs", "waits", "--json")).stdout)).toEqual(JSON.parse(JSON.stringify(items)))
+  expect((await home.stoa("runs", "waits")).stdout).toMatch(/ Wes +admin \(awaited\) /)
 }, 120_000)
 
 it("retry goes on from a step and repeats no call before it; one that has not ended is refused", async () => {

@@ -63,10 +63,11 @@ export interface ProblemBody {
 /** Where the page of a tag is served. */
 export const pageOf = (tag: string): string => `/docs/errors/${tag}`
 
-/** `TokenUnknown` reads "Token unknown". */
+/** `TokenUnknown` reads "Token unknown", `MCPConnectionError` "MCP connection error". */
 const titleOf = (tag: string): string => {
-  const words = tag.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const words = tag.replace(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ").split(" ")
+  const lower = words.map((word) => (/[a-z]/.test(word) ? word.toLowerCase() : word)).join(" ")
+  return lower.charAt(0).toUpperCase() + lower.slice(1)
 }
 
 export const bodyOf = (tag: string, status: number, detail: string): ProblemBody => ({

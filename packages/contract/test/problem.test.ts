@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import fc from "fast-check"
-import { BadInput, issuesOf } from "../src/index.ts"
+import { BadInput, bodyOf, issuesOf } from "../src/index.ts"
 
 const Deep = Schema.Struct({
   name: Schema.String,
@@ -54,4 +54,9 @@ describe("issues", () => {
         "name",
       ])
   })
+})
+
+it("a title is its tag in words", () => {
+  const titles = ["MCPConnectionError", "BadInput", "Missing"].map((tag) => bodyOf(tag, 400, "").title)
+  assert.deepStrictEqual(titles, ["MCP connection error", "Bad input", "Missing"])
 })

@@ -1,6 +1,14 @@
 /** Seed 001's form of a tool: what is taken, what is refused and where, and the defaults of what it leaves open. */
 import { assert, describe, it } from "@effect/vitest"
-import { definitionOf, type Issue, readTool, type ToolDefinition, type ToolKind, toolNames } from "../src/index.ts"
+import {
+  definitionOf,
+  type Issue,
+  readTool,
+  RunMessage,
+  type ToolDefinition,
+  type ToolKind,
+  toolNames,
+} from "../src/index.ts"
 
 const inputSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 const weather = {
@@ -53,6 +61,16 @@ describe("the form of a tool", () => {
     for (const visibility of ["visible", "result-only"])
       assert.deepStrictEqual(pathsOf({ ...weather, executionType: "internal", visibility }), ["visibility"])
     assert.deepStrictEqual(pathsOf({ ...weather, executionType: "internal", visibility: "hidden" }), [])
+    const forSome = { pam: "visible", jim: "result-only", toby: "hidden" }
+    assert.deepStrictEqual(pathsOf({ ...weather, executionType: "internal", visibilityFor: forSome }), [
+      "visibilityFor.pam",
+      "visibilityFor.jim",
+    ])
+  })
+
+  it("S0-59 the messages of a run are of five kinds and no other", () => {
+    const kinds = ["system", "user", "assistant", "tool_call", "tool_return"].map((kind) => `${kind}_message`)
+    assert.deepStrictEqual<ReadonlyArray<string>>(RunMessage.fields.kind.literals, kinds)
   })
 
   it("S1-11 waiting is refused, and what to use instead is said", () => {
@@ -159,7 +177,7 @@ describe("a definition from the form", () => {
     for (const change of changes) assert.deepStrictEqual(define(change), { ...plain, ...change } as ToolDefinition)
   })
 
-  it("S1-22 time limits: what is written, else half a minute, a minute for agents", () => {
+  it("S1-22 S1-33 time limits: what is written, else half a minute, a minute for agents", () => {
     const timeoutOf = (execution: object, executionType = "gateway") => define({ execution, executionType }).timeoutMs
     assert.strictEqual(timeoutOf({ url: "https://a.example" }), 30_000)
     assert.strictEqual(timeoutOf({ url: "https://a.example", timeout: 5 }), 5)

@@ -29,88 +29,93 @@ const table = {
   host: setting(
     "STOA_HOST",
     "127.0.0.1",
-    "Address to listen on. Anything but loopback is your decision.",
+    "Address to listen on. The default is reachable from this machine only.",
     text("127.0.0.1"),
   ),
-  port: setting("STOA_PORT", "4040", "Port to listen on; 0 takes a free one.", (env) =>
+  port: setting("STOA_PORT", "4040", "Port to listen on; 0 means any free port.", (env) =>
     Config.Int(env).pipe(Config.withDefault(4040)),
   ),
-  data: setting("STOA_DATA", ".stoa", "The data folder: the only place written, mode 700.", text(".stoa")),
+  data: setting(
+    "STOA_DATA",
+    ".stoa",
+    "The data folder (mode 700), the only folder that the house writes to.",
+    text(".stoa"),
+  ),
   database: setting("DATABASE_URL", "absent", "Postgres 15 or newer; absent means SQLite in STOA_DATA.", secret),
   runner: setting(
     "STOA_RUNNER",
     "single",
-    "`single`: one house works on its database. `cluster`: several houses share one Postgres, its STOA_SECRET_KEY and STOA_ADMIN_TOKEN.",
+    "`single`: one house uses the database. `cluster`: several houses share one Postgres, with the same STOA_SECRET_KEY and STOA_ADMIN_TOKEN.",
     (env) => Config.Literals(["single", "cluster"], env).pipe(Config.withDefault("single" as const)),
   ),
   slots: setting(
     "STOA_SLOTS",
     "4",
-    "How many runs of agents are worked on at once; a run that waits takes none.",
+    "How many runs of agents work at the same time; a waiting run needs no slot.",
     (env) => Config.Int(env).pipe(Config.withDefault(4)),
   ),
   programs: setting(
     "STOA_PROGRAMS",
     "isolated",
-    "`isolated`: programs of agents run by bubblewrap, apart from the machine, and do not run without it. `unisolated`: they run as the house itself does, and every turn says so.",
+    "`isolated`: agents' programs run in a bubblewrap sandbox, and do not run without it. `unisolated`: they run with the rights of the house, and every turn is marked so.",
     (env) => Config.Literals(["isolated", "unisolated"], env).pipe(Config.withDefault("isolated" as const)),
   ),
-  teamDepth: setting("STOA_TEAM_DEPTH", "20", "How many agents may stand above one another in a team.", (env) =>
+  teamDepth: setting("STOA_TEAM_DEPTH", "20", "How many levels a team may have.", (env) =>
     Config.Int(env).pipe(Config.withDefault(20)),
   ),
-  teamWidth: setting("STOA_TEAM_WIDTH", "50", "How many agents may work for one agent.", (env) =>
+  teamWidth: setting("STOA_TEAM_WIDTH", "50", "How many children an agent may have.", (env) =>
     Config.Int(env).pipe(Config.withDefault(50)),
   ),
-  teamAgents: setting("STOA_TEAM_AGENTS", "1000", "How many agents a team may have, its root among them.", (env) =>
+  teamAgents: setting("STOA_TEAM_AGENTS", "1000", "How many agents a team may have, including its root.", (env) =>
     Config.Int(env).pipe(Config.withDefault(1000)),
   ),
   monthBudget: setting(
     "STOA_MONTH_BUDGET",
     "200",
-    "What all agents together may spend in a month, in US dollars, on models and on tools with a price; then no run thinks on.",
+    "How much all agents together may spend in a month, in US dollars, on models and on tools with a price; after that no run continues.",
     (env) => Config.Number(env).pipe(Config.withDefault(200)),
   ),
   sessionBudget: setting(
     "STOA_SESSION_BUDGET",
     "5",
-    "What the runs of one chat session may spend together, in US dollars.",
+    "How much the runs of one chat session may spend together, in US dollars.",
     (env) => Config.Number(env).pipe(Config.withDefault(5)),
   ),
   runsDays: setting(
     "STOA_RUNS_DAYS",
     "90",
-    "Days for which a run that has ended, its steps and what its model was told are kept, 1 or more.",
+    "Days for which an ended run is kept, with its steps and messages; 1 or more.",
     (env) => Config.Int(env).pipe(Config.withDefault(90)),
   ),
   callsDays: setting(
     "STOA_CALLS_DAYS",
     "90",
-    "Days for which a settled call, its result and its decisions are kept, 1 or more; then they go, and its idempotency key with them.",
+    "Days for which a settled call is kept, with its result, decisions and idempotency key; 1 or more.",
     (env) => Config.Int(env).pipe(Config.withDefault(90)),
   ),
   memoryDays: setting(
     "STOA_MEMORY_DAYS",
     "365",
-    "Days for which an earlier version of a memory is kept, 1 or more; the newest stays. A deleted one can be restored for 30 days.",
+    "Days for which an earlier version of a memory record is kept, 1 or more; the newest version stays. A deleted record can be restored for 30 days.",
     (env) => Config.Int(env).pipe(Config.withDefault(365)),
   ),
   adminToken: setting(
     "STOA_ADMIN_TOKEN",
     "made at first start",
-    "Token of person `admin`, 16 characters or more; a made one is kept in STOA_DATA with mode 600.",
+    "Token of the person `admin`, 16 characters or more; a generated one is stored in STOA_DATA with mode 600.",
     secret,
   ),
   secretKey: setting(
     "STOA_SECRET_KEY",
     "made at first start",
-    "Seals secrets at rest; a made one is kept in STOA_DATA. Without it sealed secrets are lost.",
+    "Encrypts stored secrets; a generated one is kept in STOA_DATA. Without it stored secrets are lost.",
     secret,
   ),
   config: setting("STOA_CONFIG", "stoa.config.json", "The configuration file.", text("stoa.config.json")),
   publicUrl: setting(
     "STOA_PUBLIC_URL",
     "absent",
-    "The address people use, behind a proxy: links, Host and Origin.",
+    "The address people use, if there is a proxy: for links, and to check Host and Origin.",
     optional,
   ),
   anonymous: setting(
@@ -125,34 +130,39 @@ const table = {
     "`off`: a new house without a configuration file starts empty, without its demo office.",
     (env) => Config.option(Config.Literals(["on", "off"], env)),
   ),
-  anthropicKey: setting("ANTHROPIC_API_KEY", "absent", "Key for models of Anthropic that name none.", secret),
+  anthropicKey: setting("ANTHROPIC_API_KEY", "absent", "Key for Anthropic's models that have no `apiKey`.", secret),
   anthropicUrl: setting(
     "ANTHROPIC_BASE_URL",
     "Anthropic's own",
-    "Another server that speaks as Anthropic does, up to what precedes `/messages`; it may be local.",
+    "Another server with Anthropic's API: the address before `/messages`; it may be local.",
     optional,
   ),
-  googleKey: setting("GOOGLE_GENERATIVE_AI_API_KEY", "absent", "Key for models of Google that name none.", secret),
+  googleKey: setting(
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "absent",
+    "Key for Google's models that have no `apiKey`.",
+    secret,
+  ),
   openaiKey: setting(
     "OPENAI_API_KEY",
     "absent",
-    "Key for models of OpenAI that name none, and for tools that make images.",
+    "Key for OpenAI's models that have no `apiKey`, and for image tools.",
     secret,
   ),
   openaiUrl: setting(
     "OPENAI_BASE_URL",
     "OpenAI's own",
-    "Another server that speaks as OpenAI does, such as `http://127.0.0.1:8080/v1`; it may be local.",
+    "Another server with OpenAI's API, such as `http://127.0.0.1:8080/v1`; it may be local.",
     optional,
   ),
   otlpUrl: setting(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "absent",
-    "Where spans of runs, steps and calls go by OTLP over HTTP, such as `http://127.0.0.1:4318`; absent: none are made.",
+    "Where spans of runs, steps and calls are sent, by OTLP over HTTP, such as `http://127.0.0.1:4318`; absent: no spans are made.",
     optional,
   ),
-  sentryDsn: setting("SENTRY_DSN", "absent", "The same to Sentry, by its DSN, where no OTLP address is given.", secret),
-  log: setting("STOA_LOG", "info", "`debug`, `info`, `warn`, `error` or `none`: one line an event on stderr.", (env) =>
+  sentryDsn: setting("SENTRY_DSN", "absent", "A Sentry DSN to send the spans to, if there is no OTLP address.", secret),
+  log: setting("STOA_LOG", "info", "`debug`, `info`, `warn`, `error` or `none`: one line per event on stderr.", (env) =>
     Config.Literals(["debug", "info", "warn", "error", "none"], env).pipe(Config.withDefault("info" as const)),
   ),
 }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { fillLayer } from "../store/search/Fills.ts"
 import { SearchIndex } from "../store/search/SearchIndex.ts"
-import { makeSearch, type Said } from "./search.ts"
+import { makeSearch, type IndexedMessage } from "./search.ts"
 
 const atOnce = 100
 
@@ -13,7 +13,7 @@ export const layerMessageFill = fillLayer({
     const sql = yield* SqlClient.SqlClient
     const { put } = makeSearch(sql, yield* SearchIndex)
     const rows = yield* Effect.orDie(
-      sql<Said>`SELECT m.id, m.space, m.seq, m.text, m.reply_to, p.name AS author_name FROM messages m
+      sql<IndexedMessage>`SELECT m.id, m.space, m.seq, m.text, m.reply_to, p.name AS author_name FROM messages m
         JOIN principals p ON p.id = m.author WHERE m.deleted_at IS NULL
         ${reached === "" ? sql`` : sql`AND m.id < ${reached}`} ORDER BY m.id DESC LIMIT ${atOnce}`,
     )

@@ -15,7 +15,7 @@ const deepest = 100
 
 export const scopeOf = (space: string): string => `space:${space}`
 
-export interface Said {
+export interface IndexedMessage {
   readonly id: MessageId
   readonly space: SpaceId
   readonly seq: number
@@ -28,7 +28,7 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
   const columns = messageColumns(sql)
 
   /** A thread is a series of its own: what is answered belongs together, whatever was said in between. */
-  const seriesOf = Effect.fnUntraced(function* ({ replyTo, space }: Said) {
+  const seriesOf = Effect.fnUntraced(function* ({ replyTo, space }: IndexedMessage) {
     if (replyTo === null) return space
     const rows = yield* sql<{ id: string }>`WITH RECURSIVE up (id, reply_to, depth) AS (
         SELECT id, reply_to, 0 FROM messages WHERE id = ${replyTo}
@@ -37,7 +37,10 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     return rows[0]?.id ?? space
   })
 
-  const put = Effect.fnUntraced(function* (said: Said, isNew = false): Effect.fn.Return<void, never, Transaction> {
+  const put = Effect.fnUntraced(function* (
+    said: IndexedMessage,
+    isNew = false,
+  ): Effect.fn.Return<void, never, Transaction> {
     const { authorName, id, seq, space, text } = said
     const series = yield* Effect.orDie(seriesOf(said))
     yield* index.put({ scope: scopeOf(space), ref: id, series, order: String(seq), label: authorName, text }, isNew)

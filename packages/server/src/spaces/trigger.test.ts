@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PrincipalId, Trigger } from "@stoa/contract"
 import fc from "fast-check"
-import { addresseesOf, readsMentions, type Said } from "./trigger.ts"
+import { addresseesOf, readsMentions, type NewPost } from "./trigger.ts"
 
 const one = (id: string, kind: "person" | "agent" | "service" = "agent") => ({ id: id as PrincipalId, kind })
 const [michael, toby] = [one("michael", "person"), one("toby", "person")]
@@ -11,7 +11,7 @@ const bot = one("bot", "service")
 const id = (...all: ReadonlyArray<{ readonly id: PrincipalId }>) => all.map((it) => it.id)
 
 const all = [michael, toby, pam, jim, dwight, bot]
-const said = (over: Partial<Said>): Said => ({
+const said = (over: Partial<NewPost>): NewPost => ({
   trigger: "mention",
   author: michael,
   members: all,

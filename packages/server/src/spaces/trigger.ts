@@ -10,7 +10,7 @@ interface Present {
   readonly kind: PrincipalKind
 }
 
-export interface Said {
+export interface NewPost {
   readonly trigger: Trigger
   readonly author: Present
   readonly members: ReadonlyArray<Present>
@@ -22,7 +22,7 @@ export interface Said {
 /** Mentions are read only where they decide something. */
 export const readsMentions = (trigger: Trigger): boolean => trigger === "mention"
 
-export const addresseesOf = ({ author, members, mentions, thread, trigger }: Said): ReadonlyArray<PrincipalId> => {
+export const addresseesOf = ({ author, members, mentions, thread, trigger }: NewPost): ReadonlyArray<PrincipalId> => {
   // Nobody wakes themselves, and people are not woken: they are told.
   const others = members.filter((member) => member.id !== author.id)
   const agents = others.filter((member) => member.kind === "agent")
@@ -45,7 +45,7 @@ export const addresseesOf = ({ author, members, mentions, thread, trigger }: Sai
 }
 
 /** Whom a post is for: along the edges of a team those it names; a call's message is for nobody. */
-export const recipientsOf = ({ call, mail }: PostOptions, said: Said): ReadonlyArray<PrincipalId> =>
+export const recipientsOf = ({ call, mail }: PostOptions, said: NewPost): ReadonlyArray<PrincipalId> =>
   mail !== undefined ? mail.to : call === undefined ? addresseesOf(said) : []
 
 /** What its event says of where it came from. */

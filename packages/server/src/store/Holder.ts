@@ -68,7 +68,7 @@ export class Holder extends Context.Service<
 
       const beat = Effect.gen(function* () {
         for (const work of works)
-          yield* Effect.catchCause(work, (cause) => Effect.logError("What was to be done at a beat failed", cause))
+          yield* Effect.catchCause(work, (cause) => Effect.logError("Work at a heartbeat failed", cause))
       })
 
       const session = Effect.gen(function* () {
@@ -100,7 +100,7 @@ export class Holder extends Context.Service<
       yield* keep(first).pipe(
         Effect.onExit((exit) => Scope.close(scope, exit)),
         Effect.catchCause((cause) =>
-          Effect.logError("The database lost this process; it makes itself known again", cause).pipe(
+          Effect.logError("The database no longer lists this process; it registers again", cause).pipe(
             Effect.andThen(Effect.sleep(glance)),
             Effect.andThen(Effect.scoped(Effect.flatMap(session, keep))),
             Effect.catchCause(() => Effect.void),

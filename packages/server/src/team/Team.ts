@@ -29,6 +29,7 @@ import { type Work, Workspaces } from "../programs/Workspaces.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Settings } from "../Settings.ts"
 import { Messages } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { human, Post } from "./Post.ts"
 import { Tree } from "./Tree.ts"
@@ -96,6 +97,7 @@ export class Team extends Context.Service<
       const post = yield* Post
       const tree = yield* Tree
       const messages = yield* Messages
+      const spaces = yield* Spaces
       const journal = yield* Journal
 
       const bad = (path: string, message: string) => new BadInput({ issues: [{ path, message }] })
@@ -179,12 +181,13 @@ export class Team extends Context.Service<
         return child
       })
 
-      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, { all, principal }) {
-        // A parent reads what it may: what its child talks about elsewhere is not its own. What answers a wait of its own has woken nobody.
+      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, viewer) {
+        const { all, principal } = viewer
+        // A parent reads what it may: what its child says in spaces that it does not see is not for it. What answers a wait of its own has woken nobody.
         const seen =
           all || principal.id === agent.id || principal.id === agent.owner
             ? sql`1 = 1`
-            : sql`EXISTS (SELECT 1 FROM members r WHERE r.space = m.space AND r.principal = ${principal.id})`
+            : sql.in("m.space", ["", ...(yield* spaces.visibleTo(viewer))])
         const messages = yield* Effect.orDie(
           sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
             SELECT m.id, a.name AS author, COALESCE(

@@ -6,7 +6,7 @@ import { type Agent, Caller, type MailKind, type NewTeamAgent, WrongState } from
 import { Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Principals } from "../access/identity/Principals.ts"
-import { houseViewer } from "../access/rights/Viewer.ts"
+import { Grants } from "../access/rights/Grants.ts"
 import type { HandlerCall } from "../calls/road/Handler.ts"
 import { Inbox } from "../runs/waking/Inbox.ts"
 import { human, Post } from "../team/Post.ts"
@@ -55,6 +55,7 @@ interface SpawnInput {
 export const team = Effect.gen(function* () {
   const agents = yield* Agents
   const principals = yield* Principals
+  const grants = yield* Grants
   const inbox = yield* Inbox
   const post = yield* Post
   const tree = yield* Tree
@@ -219,7 +220,7 @@ export const team = Effect.gen(function* () {
       run: Effect.fnUntraced(function* (input: { readonly name: string }) {
         const me = yield* self
         const child = yield* tree.child(me, input.name)
-        const { agent, calls, messages } = yield* group.activity(child, { ...houseViewer(me), all: false })
+        const { agent, calls, messages } = yield* group.activity(child, yield* grants.viewer("spaces"))
         return {
           state: agent.state,
           recent_messages: messages.map(({ from, id, text: words, to }) => ({

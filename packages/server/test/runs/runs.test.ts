@@ -141,6 +141,55 @@ for (const store of stores)
       }),
     )
 
+    it.effect(
+      "S0-73 a tool that fails fails its call alone; behind a run that fails the next in the queue starts",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker({ toolsets: ["office"] })
+          const space = yield* dm(ada, bot)
+          const broken = `broken-${store}`
+          yield* ask(() =>
+            admin.tools.add({
+              name: broken,
+              description: "Reaches what cannot be reached.",
+              inputSchema: { type: "object" },
+              executionType: "gateway",
+              execution: { url: "http://127.0.0.1:9/" },
+            }),
+          )
+          yield* setRules([
+            { when: { agent: bot.name, text: "use", step: 1 }, call: [{ tool: broken }] },
+            { when: { agent: bot.name, text: "use", outcome: "failed" }, say: "It failed." },
+            { when: { agent: bot.name, text: "bad" }, fail: "it fell over" },
+            { when: { agent: bot.name }, say: "fine" },
+          ])
+          // All three are queued before the first begins.
+          yield* ask(() => admin.pauses.set({ subject: `agents/${bot.id}` }))
+          for (const text of ["use it", "bad", "good"]) yield* ask(() => ada.client.spaces.post(space.id, { text }))
+          yield* (yield* Readers).receipt("runs")
+          yield* ask(() => admin.pauses.lift(`agents/${bot.id}`))
+          const rows = yield* ended(bot, 3)
+          assert.deepStrictEqual(
+            rows.map(({ state, step }) => [state, step]),
+            [
+              ["completed", 2],
+              ["failed", 0],
+              ["completed", 1],
+            ],
+          )
+          const { items } = yield* ask(() => admin.runs.steps(rows[0]!.id))
+          assert.deepStrictEqual(
+            items.map(({ calls, text }) => [text, calls.map(({ state }) => state)]),
+            [
+              ["", ["failed"]],
+              ["It failed.", []],
+            ],
+          )
+        }),
+    )
+
     it.effect("S0-73 X-20 a failing model fails its own run, says why, and the next run starts", () =>
       Effect.gen(function* () {
         const ada = yield* someone()

@@ -131,44 +131,53 @@ for (const store of stores)
         }),
     )
 
-    it.effect("stop_run ends a run of its own agent's, with its reason, and no other's", () =>
-      Effect.gen(function* () {
-        const ada = yield* someone()
-        const [bot, other] = [yield* thinker({ toolsets: ["gateway"] }), yield* thinker({ toolsets: ["gateway"] })]
-        const space = yield* room("private", ada, bot, other)
-        yield* setRules([
-          {
-            when: { step: 1, text: "wait" },
-            call: [{ tool: "send_message", input: { text: `@${ada.name} well?`, wait: true } }],
-          },
-        ])
-        for (const one of [bot, other])
-          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${one.name} wait` }))
-        const [mine, theirs] = [yield* inState(bot, "waiting_reply"), yield* inState(other, "waiting_reply")]
-        yield* setRules([
-          {
-            when: { agent: bot.name, step: 1 },
-            call: [mine, theirs].map(({ id }) => ({ tool: "stop_run", input: { runId: id } })),
-          },
-        ])
-        const here = yield* dm(ada, bot)
-        yield* ask(() => ada.client.spaces.post(here.id, { text: "stop them" }))
-        const rows = yield* ended(bot, 2)
-        assert.deepInclude(
-          rows.find(({ id }) => id === mine.id)!,
-          { state: "canceled", stop: "cancelled" },
-        )
-        assert.deepInclude((yield* runsOf(other))[0]!, { state: "waiting_reply" })
-        const sql = yield* SqlClient.SqlClient
-        const calls = yield* sql<{
-          state: string
-        }>`SELECT state FROM calls WHERE tool = 'stop_run' AND principal = ${bot.id}
+    it.effect(
+      "S1-52 stop_run ends a run of its own agent's; no other's, none that has ended, and not the one that calls it",
+      () =>
+        Effect.gen(function* () {
+          const ada = yield* someone()
+          const [bot, other] = [yield* thinker({ toolsets: ["gateway"] }), yield* thinker({ toolsets: ["gateway"] })]
+          const space = yield* room("private", ada, bot, other)
+          yield* setRules([
+            {
+              when: { step: 1, text: "wait" },
+              call: [{ tool: "send_message", input: { text: `@${ada.name} well?`, wait: true } }],
+            },
+          ])
+          for (const one of [bot, other])
+            yield* ask(() => ada.client.spaces.post(space.id, { text: `@${one.name} wait` }))
+          const [mine, theirs] = [yield* inState(bot, "waiting_reply"), yield* inState(other, "waiting_reply")]
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: [mine.id, theirs.id, mine.id, "{{run}}"].map((runId) => ({ tool: "stop_run", input: { runId } })),
+            },
+          ])
+          const here = yield* dm(ada, bot)
+          yield* ask(() => ada.client.spaces.post(here.id, { text: "stop them" }))
+          const rows = yield* ended(bot, 2)
+          assert.deepInclude(
+            rows.find(({ id }) => id === mine.id)!,
+            { state: "canceled", stop: "cancelled" },
+          )
+          assert.deepInclude((yield* runsOf(other))[0]!, { state: "waiting_reply" })
+          const sql = yield* SqlClient.SqlClient
+          const calls = yield* sql<{
+            state: string
+            error: string | null
+          }>`SELECT state, error FROM calls WHERE tool = 'stop_run' AND principal = ${bot.id}
           ORDER BY place`
-        assert.deepStrictEqual(
-          calls.map(({ state }) => state),
-          ["done", "failed"],
-        )
-      }),
+          assert.deepStrictEqual(
+            calls.map(({ state }) => state),
+            ["done", "failed", "failed", "failed"],
+          )
+          assert.include(calls[3]!.error, "This is the run you are in")
+          assert.deepInclude(
+            rows.find(({ id }) => id !== mine.id)!,
+            { state: "completed" },
+            "the one that called went on",
+          )
+        }),
     )
 
     it.effect("G-07 what comes in a burst before it has begun is one run, with every message in it, each once", () =>

@@ -35,33 +35,38 @@ for (const store of stores)
         yield* Effect.orDie(transact((yield* Agents).change(agent, { limits })))
       })
 
-      it.effect("S4-112 a call over budget is refused before it runs; a run, a day and the month each say so", () =>
-        Effect.gen(function* () {
-          yield* forget
-          const { admin } = yield* Guest
-          const bot = yield* someone("agent")
-          const tool = yield* priced(0.4)
-          const use = Effect.tryPromise(() => bot.client.tools.call(tool, {}))
-          yield* limit(bot.id, { perDay: { cost: 1 } })
-          for (const _ of [1, 2]) assert.include(yield* use, { state: "done" })
-          const refused = yield* Effect.flip(use)
-          assert.include(String(refused.cause), "costs 0.4 USD, and was not run")
-          assert.include(String(refused.cause), "has spent 0.80 USD of 1 USD today")
-          // Others have their own day; the house has one month.
-          const other = yield* someone("agent")
-          const theirs = Effect.tryPromise(() => other.client.tools.call(tool, {}))
-          for (const _ of [1, 2, 3]) assert.include(yield* theirs, { state: "done" })
-          assert.include(String((yield* Effect.flip(theirs)).cause), "The house has spent 2.00 USD of 2 USD this month")
-          const report = yield* ask(() => admin.runs.spend())
-          assert.deepStrictEqual([report.month.cost, report.month.limit], [2, 2])
-          assert.deepStrictEqual(report.items.map(({ cost }) => cost).toSorted(), [0.8, 1.2])
-          // Whoever is neither admin nor owner sees their own.
-          const own = yield* ask(() => bot.client.runs.spend({ days: 1 }))
-          assert.deepStrictEqual(
-            own.items.map(({ cost, principal }) => [principal, cost]),
-            [[bot.id, 0.8]],
-          )
-        }),
+      it.effect(
+        "S4-112 G-11 a call over budget is refused before it runs; a run, a day and the month each say so",
+        () =>
+          Effect.gen(function* () {
+            yield* forget
+            const { admin } = yield* Guest
+            const bot = yield* someone("agent")
+            const tool = yield* priced(0.4)
+            const use = Effect.tryPromise(() => bot.client.tools.call(tool, {}))
+            yield* limit(bot.id, { perDay: { cost: 1 } })
+            for (const _ of [1, 2]) assert.include(yield* use, { state: "done" })
+            const refused = yield* Effect.flip(use)
+            assert.include(String(refused.cause), "costs 0.4 USD, and was not run")
+            assert.include(String(refused.cause), "has spent 0.80 USD of 1 USD today")
+            // Others have their own day; the house has one month.
+            const other = yield* someone("agent")
+            const theirs = Effect.tryPromise(() => other.client.tools.call(tool, {}))
+            for (const _ of [1, 2, 3]) assert.include(yield* theirs, { state: "done" })
+            assert.include(
+              String((yield* Effect.flip(theirs)).cause),
+              "The house has spent 2.00 USD of 2 USD this month",
+            )
+            const report = yield* ask(() => admin.runs.spend())
+            assert.deepStrictEqual([report.month.cost, report.month.limit], [2, 2])
+            assert.deepStrictEqual(report.items.map(({ cost }) => cost).toSorted(), [0.8, 1.2])
+            // Whoever is neither admin nor owner sees their own.
+            const own = yield* ask(() => bot.client.runs.spend({ days: 1 }))
+            assert.deepStrictEqual(
+              own.items.map(({ cost, principal }) => [principal, cost]),
+              [[bot.id, 0.8]],
+            )
+          }),
       )
 
       it.effect(

@@ -212,7 +212,7 @@ for (const store of stores)
       }),
     )
 
-    it.effect("S0-72 S0-55 X-20 the first limit that is hit ends the run, with its own reason", () =>
+    it.effect("S0-72 S0-55 X-20 G-11 the first limit that is hit ends the run, with its own reason", () =>
       Effect.gen(function* () {
         const ada = yield* someone()
         const cases = [

@@ -242,6 +242,7 @@ for (const store of stores)
 
       it.effect("S3-48 S3-57 G-04 only children are inspected and stopped, and only leaves removed", () =>
         Effect.gen(function* () {
+          const { admin } = yield* Guest
           const { kid, one, root, two } = yield* family
           yield* use(root, "send_message", { recipient: one.name, text: "hello", sync: false })
           yield* (yield* Readers).receipt("runs")
@@ -252,6 +253,36 @@ for (const store of stores)
             [[root.name, "hello"]],
           )
           assert.strictEqual((yield* inbox(one)).length, 1)
+          // What it writes and calls is recent activity, too, oldest first.
+          yield* use(one, "send_message", { recipient: kid.name, text: "go on", sync: false })
+          yield* use(one, "send_message", { recipient: root.name, text: "on it", sync: false })
+          const busy = yield* use(root, "inspect_agent", { name: one.name })
+          assert.deepStrictEqual(
+            (busy["recent_messages"] as ReadonlyArray<Json>).map(({ from, text, to }) => [from, to, text]),
+            [
+              [root.name, one.name, "hello"],
+              [one.name, root.name, "on it"],
+            ],
+            "what it tells its own child is not for its parent",
+          )
+          assert.deepStrictEqual(
+            (busy["recent_calls"] as ReadonlyArray<Json>).map(({ state, tool }) => [tool, state]),
+            [
+              ["check_inbox", "done"],
+              ["send_message", "done"],
+              ["send_message", "done"],
+            ],
+          )
+          // A rule that hides the space hides what was said there, by whichever way a parent looks.
+          const blind = {
+            principal: root.id,
+            resource: "spaces/*",
+            actions: ["read" as const],
+            effect: "deny" as const,
+          }
+          const grant = (yield* ask(() => admin.grants.add(blind))) as { readonly id: string }
+          assert.deepStrictEqual((yield* use(root, "inspect_agent", { name: one.name }))["recent_messages"], [])
+          yield* ask(() => admin.grants.revoke(grant.id))
           for (const name of [two.name, root.name])
             assert.match(yield* failure(one, "inspect_agent", { name }), /only your own children/)
           assert.match(yield* failure(root, "stop_agent", { name: one.name, remove: true }), /only leaves/)
@@ -263,7 +294,6 @@ for (const store of stores)
           )
           assert.deepInclude(yield* use(kid, "whoami"), { name: kid.name, parent: one.name, depth: 2, role: "worker" })
           assert.deepInclude(yield* use(one, "stop_agent", { name: kid.name, remove: true }), { status: "removed" })
-          const { admin } = yield* Guest
           const { items } = yield* ask(() => admin.agents.tree())
           assert.isFalse(items.some(({ id }) => id === kid.id))
           assert.deepStrictEqual(items.find(({ id }) => id === root.id)?.children.length, 3)
@@ -286,6 +316,13 @@ for (const store of stores)
             ["from two"],
           )
           assert.deepStrictEqual(yield* inbox(root, { kind: "multicast" }), [])
+          // Both filters must fit: there is mail from this one, and mail of that kind, but none that is both.
+          yield* use(two, "broadcast", { text: "to siblings" })
+          assert.deepStrictEqual(yield* inbox(one, { sender: two.name, kind: "notification" }), [])
+          assert.deepStrictEqual(
+            (yield* inbox(one, { sender: two.name, kind: "multicast" })).map(({ from, text }) => [from, text]),
+            [[two.name, "to siblings"]],
+          )
           yield* ask(() => admin.agents.say(root.name, { text: "At once." }))
           // By the name that mail is shown with.
           const human = yield* inbox(root, { sender: "USER" })

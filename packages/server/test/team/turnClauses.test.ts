@@ -187,6 +187,8 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
             yield* (yield* SqlClient.SqlClient)`SELECT id FROM waits WHERE agent = ${lead.id} AND state = 'open'`,
             [],
           )
+          // Each ended with its event. The watchdog, which would have ended them some time later, had nothing to repair.
+          assert.deepStrictEqual(yield* (yield* SqlClient.SqlClient)`SELECT name FROM repairs`, [])
         }),
     )
 

@@ -100,6 +100,9 @@ for (const store of ["sqlite", "postgres"] as const)
           // Recorded like any other: one row, a call and its return.
           assert.strictEqual(yield* count("calls"), calls + 1)
           assert.deepStrictEqual(yield* eventsOf(String(nothing["id"])), ["call.received", "call.settled"])
+          // It takes no arguments: with some it is refused, and nothing is done.
+          assert.strictEqual((yield* use(jim, "do_nothing", { channelId: space.id, text: "hi" })).status, 400)
+          assert.deepStrictEqual(yield* Effect.forEach(tables, count), before)
         }),
     )
 
@@ -223,6 +226,17 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual(
           seen,
           Array.from({ length: 25 }, (_, at) => String(at + 1)),
+        )
+        // Without a number it gives fifty at most, of the space that was entered; a given space is read in its place.
+        for (let n = 26; n <= 52; n++) yield* say(String(n))
+        const newest = (yield* done(bot, "read_messages"))["messages"] as Array<{ content: string }>
+        assert.deepStrictEqual([newest.length, newest.at(-1)!.content], [50, "52"])
+        const other = yield* room(pam, [bot])
+        yield* ask(() => pam.client.spaces.post(other.id, { text: "over here" }))
+        const given = yield* done(bot, "read_messages", { spaceId: other.id })
+        assert.deepStrictEqual(
+          [given["total"], (given["messages"] as Array<{ content: string }>).map(({ content }) => content)],
+          [1, ["over here"]],
         )
         const closed = yield* room(pam, [])
         yield* failed(bot, "read_messages", { spaceId: closed.id })

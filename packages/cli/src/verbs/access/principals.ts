@@ -19,10 +19,10 @@ const role = Flag.Literals("role", Role.literals).pipe(
 /** What only agents have. */
 const thinking = {
   model: Flag.String("model").pipe(
-    Flag.withDescription("A model it thinks with; several times: in the order in which they are tried"),
+    Flag.withDescription("A model of the agent; several are tried in the given order"),
     Flag.between(0, 10),
   ),
-  persona: textFlag("persona", "Who it is, in words it is told"),
+  persona: textFlag("persona", "The text that tells it who it is"),
   parent: textFlag("parent", "The agent it works for"),
 }
 interface Thinking {
@@ -93,7 +93,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       toolset,
       role,
       rename: textFlag("rename", "A new name"),
-      wallet: wallet.pipe(Flag.withDescription("The address of its wallet; none takes it away")),
+      wallet: wallet.pipe(Flag.withDescription("The address of its wallet; none removes it")),
       ...(kind === "agent" ? thinking : {}),
     },
     Effect.fn(function* ({ name, rename, role, toolset, wallet, ...more }) {

@@ -2,6 +2,7 @@ import { RunState } from "@stoa/contract"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"
+import { nameOf, namesForPeople } from "../../names.ts"
 import { ask, client, list, out, outJson, root, show } from "../../root.ts"
 
 const run = Argument.String("run").pipe(Argument.withDescription("The run's id"))
@@ -35,8 +36,9 @@ const ls = Command.make(
       }),
     )
     const { json } = yield* root
-    const rows = items.map((one) => ({ ...one, trigger: one.trigger.summary }))
-    yield* json ? outJson(items) : list(rows, ["id", "state", "stop", "step", "trigger"])
+    const known = yield* namesForPeople
+    const rows = items.map((one) => ({ ...one, agent: nameOf(one.agent, known), trigger: one.trigger.summary }))
+    yield* list(json ? items : rows, ["id", "agent", "state", "stop", "step", "trigger"])
   }),
 ).pipe(
   Command.withDescription("List the runs of agents, the newest first"),
@@ -102,14 +104,14 @@ const cancel = Command.make(
     const one = yield* ask((stoa) => stoa.runs.cancel(id))
     yield* show(one, line(one))
   }),
-).pipe(Command.withDescription("Stop a run: what it waits for is withdrawn"))
+).pipe(Command.withDescription("Cancel a run and withdraw what it waits for"))
 
 const retry = Command.make(
   "retry",
   {
     run,
     step: Flag.Int("step").pipe(
-      Flag.withDescription("From this step on; what was done before it is not done again"),
+      Flag.withDescription("Start at this step; earlier calls are not repeated"),
       Flag.optional,
     ),
   },
@@ -117,12 +119,12 @@ const retry = Command.make(
     const one = yield* ask((stoa) => stoa.runs.retry(id, given({ step })))
     yield* show(one, line(one))
   }),
-).pipe(Command.withDescription("Try a run again that has ended"))
+).pipe(Command.withDescription("Repeat a run that has ended"))
 
 const waits = Command.make(
   "waits",
   {
-    release: textFlag("release", "End this wait with what has come so far"),
+    release: textFlag("release", "End this wait with the replies so far"),
   },
   Effect.fn(function* ({ release }) {
     if (Option.isSome(release)) {
@@ -130,10 +132,14 @@ const waits = Command.make(
       return yield* show(one, `${one.id} is ${one.state}`)
     }
     const { items } = yield* ask((stoa) => stoa.waits.list())
-    yield* list(
-      items.map((one) => ({ ...one, for: one.for.map(({ id, state }) => `${id} (${state})`).join(", ") })),
-      ["id", "agent", "for", "since", "until", "ring"],
-    )
+    const { json } = yield* root
+    const known = yield* namesForPeople
+    const rows = items.map((one) => ({
+      ...one,
+      agent: nameOf(one.agent, known),
+      for: one.for.map(({ id, state }) => `${nameOf(id, known)} (${state})`).join(", "),
+    }))
+    yield* list(json ? items : rows, ["id", "agent", "for", "since", "until", "ring"])
   }),
 ).pipe(Command.withDescription("Who waits for whose answer, and since when"))
 
@@ -146,8 +152,14 @@ const spend = Command.make(
     if (json) return yield* outJson(report)
     const { cost, limit, name } = report.month
     yield* out(`${name}: ${cost.toFixed(2)} USD${limit === null ? "" : ` of ${limit} USD`}`)
+    const known = yield* namesForPeople
     yield* list(
-      report.items.map((one) => ({ ...one, in: one.tokens.in, out: one.tokens.out })),
+      report.items.map((one) => ({
+        ...one,
+        principal: nameOf(one.principal, known),
+        in: one.tokens.in,
+        out: one.tokens.out,
+      })),
       ["day", "principal", "in", "out", "cost", "caused"],
     )
   }),
@@ -160,7 +172,7 @@ const letters = Command.make(
   "letters",
   {
     retry: textFlag("retry", "Handle this one again"),
-    dismiss: textFlag("dismiss", "Put this one away"),
+    dismiss: textFlag("dismiss", "Remove this one from the list"),
   },
   Effect.fn(function* ({ dismiss, retry: again }) {
     const done = Option.isSome(again)
@@ -172,9 +184,9 @@ const letters = Command.make(
     const { items } = yield* ask((stoa) => stoa.deadLetters.list())
     yield* list(items, ["id", "kind", "at", "tried", "failure"])
   }),
-).pipe(Command.withDescription("Events that woke nobody: look at them, have them tried again"))
+).pipe(Command.withDescription("Events that could not be handled: list them, or try one again"))
 
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("What agents work on"),
+  Command.withDescription("What agents are working on"),
   Command.withSubcommands([ls, get, watch, cancel, retry, waits, spend, letters]),
 )

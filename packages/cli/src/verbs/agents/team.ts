@@ -31,7 +31,9 @@ const spawn = Command.make(
   {
     parent: Argument.String("parent").pipe(Argument.withDescription("The agent it works for")),
     name: Argument.String("name").pipe(Argument.withDescription("Its name")),
-    instructions: Argument.String("instructions").pipe(Argument.withDescription("What it is, and what it shall do")),
+    instructions: Argument.String("instructions").pipe(
+      Argument.withDescription("Its instructions: who it is, and what it should do"),
+    ),
     role: Flag.Literals("role", ["worker", "reviewer"]).pipe(Flag.withDescription("What it is called"), Flag.optional),
     subdir: textFlag("subdir", "A part of its parent's workspace"),
     program: textFlag("program", "One of its parent's programs"),
@@ -59,7 +61,7 @@ const say = Command.make(
     const message = yield* ask((stoa) => stoa.agents.say(agent, { text }))
     yield* show(message, `sent: ${message.id}`)
   }),
-).pipe(Command.withDescription("Write to an agent, in the space you two talk in"))
+).pipe(Command.withDescription("Write to an agent, in your direct-message space"))
 
 const inspect = Command.make(
   "inspect",
@@ -73,19 +75,19 @@ const inspect = Command.make(
     ]
     yield* show(found, words.join("\n"))
   }),
-).pipe(Command.withDescription("What an agent wrote, was written and called lately"))
+).pipe(Command.withDescription("Recent messages and calls of an agent"))
 
 const stop = Command.make(
   "stop",
   {
     agent,
-    remove: switchFlag("remove", "It leaves, if nobody works for it"),
+    remove: switchFlag("remove", "Also remove the agent, if it has no children"),
   },
   Effect.fn(function* ({ agent, remove }) {
     const done = yield* ask((stoa) => stoa.agents.stop(agent, { remove }))
     yield* show(done, `${agent} is ${remove ? "removed" : "stopped"}: ${done.stopped} runs ended`)
   }),
-).pipe(Command.withDescription("End what an agent is doing"))
+).pipe(Command.withDescription("Stop what an agent is doing"))
 
 export const teamVerbs = [tree, spawn, say, inspect, stop] as const
 
@@ -140,6 +142,6 @@ export const team = Command.make(
     yield* show(lead, `${lead.name}: ${lead.id}`)
   }),
 ).pipe(
-  Command.withDescription("Start a team from a short file: a root, those who work for it, and the first message"),
+  Command.withDescription("Start a team from a file: a root agent, its children, and the first message"),
   Command.withExamples([{ command: "stoa team team.json", description: "See docs/user/teams.md for the file" }]),
 )

@@ -19,7 +19,7 @@ export const audit = Command.make(
     principal: textFlag("principal", "Name or id"),
     tool: textFlag("tool", "A tool's name"),
     result: Flag.Literals("result", ["success", "failure", "denied"]).pipe(Flag.optional),
-    export: switchFlag("export", "All of it as JSON Lines, oldest first, with what verifies it"),
+    export: switchFlag("export", "Export all of it as JSON Lines, oldest first, for verification"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many, at most 100"), Flag.withDefault(50)),
   },
   Effect.fn(function* ({ export: whole, limit, principal, result, tool }) {

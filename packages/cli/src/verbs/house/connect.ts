@@ -27,7 +27,7 @@ export const connect = Command.make(
   "connect",
   {
     client: Argument.Literals("client", names).pipe(Argument.withDescription("Which program")),
-    agent: textFlag("agent", "The agent it acts as; made if there is none. Without it: named after the program"),
+    agent: textFlag("agent", "The agent it acts as; added if it does not exist (default: named after the program)"),
   },
   Effect.fn(function* ({ agent, client: which }) {
     const { url } = yield* place
@@ -38,10 +38,10 @@ export const connect = Command.make(
     const line: ConnectionLine = connectableClients[which].line({ url, token })
     yield* show({ client: which, agent: who.name, ...line }, line.text)
     yield* talk(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
-    yield* talk(`It acts as ${who.name}, and has a token that is good for ${days} days. ${line.afterwards}`)
+    yield* talk(`It acts as ${who.name}, and has a token that is valid for ${days} days. ${line.afterwards}`)
   }),
 ).pipe(
-  Command.withDescription("Print the line that connects a program of others to this house"),
+  Command.withDescription("Print what to paste into an MCP client to connect it to this house"),
   Command.withExamples([
     { command: "stoa connect claude-code --agent scout", description: "Claude Code, acting as scout" },
   ]),

@@ -13,14 +13,14 @@ const ls = Command.make(
     if (json) return yield* show(demo, "")
     yield* talk(
       demo.state === "on"
-        ? `The demo thinks with ${demo.model}; it has spent $${demo.budget.spent.toFixed(2)} of $${demo.budget.perDay} today`
+        ? `The model of the demo is ${demo.model}; it has spent $${demo.budget.spent.toFixed(2)} of $${demo.budget.perDay} today`
         : demo.state === "none"
           ? "There is no demo here: it is made once, when a new house starts without a configuration file"
           : "The demo was removed",
     )
     yield* list(demo.parts, ["kind", "name"])
   }),
-).pipe(Command.withDescription("Everything the demo made, and what its agents think with"))
+).pipe(Command.withDescription("List everything the demo made, and the model of its agents"))
 
 const rm = Command.make(
   "rm",
@@ -29,7 +29,7 @@ const rm = Command.make(
     yield* ask((stoa) => stoa.demo.remove())
     yield* talk("The demo is removed, with everything it made; it does not come back")
   }),
-).pipe(Command.withDescription("Take the demo away, with everything it made"))
+).pipe(Command.withDescription("Remove the demo and everything it made"))
 
 const set = Command.make(
   "set",
@@ -48,10 +48,10 @@ const set = Command.make(
         ...(Option.isSome(budget) ? { budget: budget.value } : {}),
       }),
     )
-    yield* show(demo, `The demo thinks with ${demo.model}, and may spend $${demo.budget.perDay} a day`)
+    yield* show(demo, `The model of the demo is ${demo.model}, and it may spend $${demo.budget.perDay} a day`)
   }),
 ).pipe(
-  Command.withDescription("Have the demo's agents think with a model of the house, within a daily budget"),
+  Command.withDescription("Let the demo's agents use a model of the house, within a daily budget"),
   Command.withExamples([
     {
       command: "stoa demo set --model demo-anthropic --budget 2",

@@ -58,7 +58,5 @@ export const events = Command.make(
   }),
 ).pipe(
   Command.withDescription("Watch events, one line per event"),
-  Command.withExamples([
-    { command: "stoa events --after 0 --json", description: "Everything that is still kept, and on" },
-  ]),
+  Command.withExamples([{ command: "stoa events --after 0 --json", description: "All stored events, then new ones" }]),
 )

@@ -47,6 +47,6 @@ export const figures = Command.make(
       )
   }),
 ).pipe(
-  Command.withDescription("How the house has been, what it costs, and what needs somebody"),
+  Command.withDescription("Figures of the house: calls, runs, costs, and what needs attention"),
   Command.withExamples([{ command: "stoa figures --span 1d", description: "The last 24 hours" }]),
 )

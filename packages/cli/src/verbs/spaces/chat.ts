@@ -25,14 +25,14 @@ const begin = Command.make(
   "new",
   {
     agent: Argument.String("agent").pipe(Argument.withDescription("With whom: name or id")),
-    title: textFlag("title", "Otherwise it is the beginning of what you say first"),
+    title: textFlag("title", "Its title (default: the beginning of your first message)"),
   },
   Effect.fn(function* ({ agent, title }) {
     const made = yield* ask((stoa) => stoa.chatSessions.add({ agent, ...given({ title }) }))
     yield* show(made, made.id)
   }),
 ).pipe(
-  Command.withDescription("Begin a chat session"),
+  Command.withDescription("Start a chat session"),
   Command.withExamples([{ command: "stoa chat new hecate", description: "With the agent hecate" }]),
 )
 
@@ -57,7 +57,7 @@ const one = Command.make(
     const { json } = yield* root
     yield* list(json ? items : items.map((it) => ({ ...it, author: it.author.name })), ["seq", "author", "text"])
   }),
-).pipe(Command.withDescription("What was said in a session, in order"))
+).pipe(Command.withDescription("The messages of a session, in order"))
 
 const change = (name: string, description: string, changes: object, words: string) =>
   Command.make(
@@ -86,10 +86,10 @@ const rm = Command.make(
     yield* ask((stoa) => stoa.chatSessions.remove(id))
     yield* talk(`${id} is gone, with what was said in it`)
   }),
-).pipe(Command.withDescription("Delete a session for good; a pinned one is kept"))
+).pipe(Command.withDescription("Delete a session permanently; a pinned one is refused"))
 
 export const chat = Command.make("chat").pipe(
-  Command.withDescription("Conversations with an agent that last"),
+  Command.withDescription("Chat sessions: lasting conversations with an agent"),
   Command.withSubcommands([
     ls,
     begin,

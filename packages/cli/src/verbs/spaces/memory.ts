@@ -74,7 +74,7 @@ const search = Command.make(
     ])
   }),
 ).pipe(
-  Command.withDescription("Ask your memory; the best answers first, with the words that matched"),
+  Command.withDescription("Search your memory; the best match first, with the words that matched"),
   Command.withExamples([{ command: 'stoa memory search "where did we buy the tent?"', description: "A question" }]),
 )
 
@@ -93,7 +93,7 @@ const one = Command.make(
 const set = Command.make(
   "set",
   {
-    key: Argument.String("key").pipe(Argument.withDescription("Its key; with slashes it joins a series")),
+    key: Argument.String("key").pipe(Argument.withDescription("Its key; keys that share a path form a series")),
     text: Argument.String("content").pipe(Argument.withDescription("The text; @file reads a file, - reads stdin")),
     kind: Flag.String("kind").pipe(Flag.withDescription("What it is, in one word"), Flag.withDefault("note")),
     tag: Flag.String("tag").pipe(Flag.withDescription("A tag; can be given several times"), Flag.between(0, 64)),
@@ -113,7 +113,7 @@ const set = Command.make(
     yield* show(made, `${made.id}  version ${made.version}`)
   }),
 ).pipe(
-  Command.withDescription("Write a record by its key: it is made, or gets its next version"),
+  Command.withDescription("Write a record by its key: a new one, or its next version"),
   Command.withExamples([{ command: 'stoa memory set trip/plan "by train, on Friday"', description: "Keep a note" }]),
 )
 
@@ -158,18 +158,18 @@ const history = Command.make(
 
 const revert = Command.make(
   "revert",
-  { id, version: Argument.Int("version").pipe(Argument.withDescription("The version to write again")) },
+  { id, version: Argument.Int("version").pipe(Argument.withDescription("The version to go back to")) },
   Effect.fn(function* ({ id, version }) {
     const made = yield* ask((stoa) => stoa.memory.revert(id, { version }))
     yield* show(made, `${made.id}  version ${made.version}`)
   }),
-).pipe(Command.withDescription("Write an earlier version again, as the newest"))
+).pipe(Command.withDescription("Make an earlier version the newest one again"))
 
 const rm = Command.make(
   "rm",
   {
     id,
-    permanent: switchFlag("permanent", "With its history, for good"),
+    permanent: switchFlag("permanent", "Permanently, with its history"),
   },
   Effect.fn(function* ({ id, permanent }) {
     yield* ask((stoa) => stoa.memory.remove(id, permanent ? { permanent: "true" } : {}))
@@ -245,7 +245,7 @@ const exportVerb = Command.make(
     yield* talk(`${lines.length} versions${to === "-" ? "" : ` are in ${to}`}`)
   }),
 ).pipe(
-  Command.withDescription("All you remember, with its history, as a file or a folder"),
+  Command.withDescription("Export your memory with its history, to a file or a folder"),
   Command.withExamples([
     { command: "stoa memory export mine.jsonl", description: "One file" },
     { command: "stoa memory export notes --markdown", description: "A folder you can edit" },
@@ -284,14 +284,17 @@ const importVerb = Command.make(
     yield* show(sum, `${sum.written} written, ${sum.unchanged} were there already`)
   }),
 ).pipe(
-  Command.withDescription("Bring an export into your own memory; done twice it changes nothing"),
+  Command.withDescription("Import an export into your own memory; importing it again changes nothing"),
   Command.withExamples([{ command: "stoa memory import mine.jsonl", description: "What was exported" }]),
 )
 
 const erase = Command.make(
   "erase",
   {
-    confirm: textFlag("confirm", "Your own name: everything you own here goes, with its history, for good"),
+    confirm: textFlag(
+      "confirm",
+      "Your own name, to confirm: everything you own here is permanently removed, with its history",
+    ),
   },
   Effect.fn(function* ({ confirm }) {
     const { name } = yield* ask((stoa) => stoa.principals.me())
@@ -303,7 +306,7 @@ const erase = Command.make(
       )
     yield* show({ erased }, `${erased} records are erased`)
   }),
-).pipe(Command.withDescription("Erase all you remember here, for good; export it first"))
+).pipe(Command.withDescription("Erase all your memory in this house permanently; export it first"))
 
 const embedding = Command.make(
   "embedding",
@@ -320,10 +323,10 @@ const embedding = Command.make(
     )
     if (problem !== undefined) yield* talk(`${problem} Search goes by words until it answers.`)
   }),
-).pipe(Command.withDescription("How far search by meaning has come in your records"))
+).pipe(Command.withDescription("How many of your records can be found by meaning"))
 
 export const memory = Command.make("memory").pipe(
-  Command.withDescription("What outlives a conversation"),
+  Command.withDescription("Memory: records that outlive a conversation"),
   Command.withSubcommands([
     ls,
     search,

@@ -66,9 +66,9 @@ export const call = Command.make(
     ),
     dryRun: switchFlag("dry-run", "Check rights and input and show what would be sent, but run nothing"),
     key: textFlag("key", "Idempotency key: a second call with the same key returns the first"),
-    status: textFlag("status", "In place of a tool: how the call with this id is"),
-    cancel: textFlag("cancel", "In place of a tool: stop the call with this id"),
-    result: textFlag("result", "In place of a tool: answer the call that waits for it with --input"),
+    status: textFlag("status", "Instead of a tool: show the call with this id"),
+    cancel: textFlag("cancel", "Instead of a tool: cancel the call with this id"),
+    result: textFlag("result", "Instead of a tool: send --input as the result of this waiting call"),
   },
   Effect.fn(function* ({ cancel, dryRun, input, key, result, space, status, tool, wait }) {
     const subjects = [tool, status, cancel, result].filter(Option.isSome)

@@ -82,7 +82,12 @@ const add = Command.make(
         ...given({ transport, review, timeoutSeconds: timeout }),
       }),
     )
-    yield* show(made, `${made.name} is ${made.status}: ${made.error ?? `${made.tools.length} tools`}`)
+    yield* show(
+      made,
+      made.error === undefined
+        ? `${made.name} is ${made.status}: ${made.tools.length} tools`
+        : `${made.name} does not work yet: ${made.error}`,
+    )
     if (made.status === "error")
       return yield* new Failure({
         message: `${made.name} is added, and the house keeps trying to reach it. Fix the problem above, or remove it with "stoa servers rm ${made.name}".`,

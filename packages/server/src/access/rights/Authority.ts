@@ -155,7 +155,7 @@ export class Authority extends Context.Service<
         yield* unasked(
           wanted.context !== undefined && !isWithin(wanted.context, usual) ? "admin" : "write",
           resource,
-          "A token cannot wait for that: it is shown when it is made. Whoever is asked about nothing makes it.",
+          "A token cannot wait for that, because it is shown when it is made. Somebody whom the policy does not name can make it.",
         )
         yield* hasToken(caller, resource)
         yield* actAs(caller, whose)

@@ -1,5 +1,6 @@
 /** An HTTP response as JSON: parsed JSON, text, or base64 for anything else. Pure. */
-import type { EgressResponse } from "@stoa/tools"
+import { isTooDeep } from "@stoa/contract"
+import type { EgressResponse, Redactor } from "@stoa/tools"
 import type { Schema } from "effect"
 
 /** The headers worth knowing. Never a cookie or anything else that opens a door. */
@@ -32,26 +33,29 @@ const decoderOf = (label: string): TextDecoder | undefined => {
 }
 
 /** In the charset the answer names. */
-export const wordsOf = ({ body, headers }: Pick<EgressResponse, "body" | "headers">): string => {
+const wordsOf = ({ body, headers }: Pick<EgressResponse, "body" | "headers">): string => {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8"
   return (decoderOf(charset) ?? new TextDecoder()).decode(body)
 }
 
+const longestExcerpt = 500
+
+/** The beginning of an answer, for an error: on one line, and without what was revealed to whoever answered. */
+export const excerptOf = (answer: Pick<EgressResponse, "body" | "headers">, redactor: Redactor): string => {
+  const words = redactor
+    .text(wordsOf(answer))
+    .replaceAll(/[\s\p{C}]+/gu, " ")
+    .trim()
+  return words === "" ? "" : `: ${words.length > longestExcerpt ? `${words.slice(0, longestExcerpt)}…` : words}`
+}
+
 /** Deeper than anybody means, and deep enough to break what walks it. */
 const deepest = 200
-const tooDeep = (value: unknown): boolean => {
-  let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) return true
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []))
-  }
-  return false
-}
 
 const parsed = (text: string): Schema.Json | undefined => {
   try {
     const value = JSON.parse(text) as Schema.Json
-    return tooDeep(value) ? undefined : value
+    return isTooDeep(value, deepest) ? undefined : value
   } catch {
     return undefined
   }

@@ -10,7 +10,7 @@ import { Clock, DateTime, Effect, Option, Result, type Schema } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import type { HandlerCall } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
-import { dataOf, headersOf, wordsOf } from "./answer.ts"
+import { dataOf, excerptOf, headersOf } from "./answer.ts"
 import {
   fillRequest,
   isSafe,
@@ -99,14 +99,6 @@ const told = (error: ToolExecutionError, where: string, redactor: Redactor): Too
   })
 }
 
-const excerpt = (answer: EgressResponse, redactor: Redactor): string => {
-  const words = redactor
-    .text(wordsOf(answer))
-    .replaceAll(/[\s\p{C}]+/gu, " ")
-    .trim()
-  return words === "" ? "" : `: ${words.length > 500 ? `${words.slice(0, 500)}…` : words}`
-}
-
 /** The output, or why there is none. */
 const settle = Effect.fnUntraced(function* (
   answer: EgressResponse,
@@ -118,7 +110,7 @@ const settle = Effect.fnUntraced(function* (
   meta.set("status", status)
   meta.set("headers", headersOf(answer))
   const fail = (message: string) => new ToolExecutionError({ message: `${where} ${message}`, toolName })
-  if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerpt(answer, redactor)}`)
+  if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerptOf(answer, redactor)}`)
   if (answer.truncated) return yield* fail("gave a longer answer than this tool takes (execution.maxBytes)")
   return dataOf(answer)
 })

@@ -10,7 +10,7 @@ import { Address } from "../waiting/Address.ts"
 import { type HandlerCall, Waits } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
 import { makeSigningKey, sign, signatureHeader } from "../waiting/Signatures.ts"
-import { dataOf, headersOf, wordsOf } from "./answer.ts"
+import { dataOf, excerptOf, headersOf } from "./answer.ts"
 import { fillHeaders, type HeaderTemplates, readHeaderTemplates, whereOf } from "./templates/requestTemplate.ts"
 import { houseParts, nameOf, readText, type Report } from "./templates/template.ts"
 import { makeValues } from "./templates/values.ts"
@@ -76,14 +76,7 @@ export const webhookKind = Effect.gen(function* () {
     if (status === 202) return new Waits("callback", tool.execution.callbackTimeout ?? usualCallback)
     const fail = (message: string) =>
       new ToolExecutionError({ message: `${where} ${message}`, toolName: tool.form.name })
-    if (status < 200 || status > 299) {
-      const words = redactor
-        .text(wordsOf(answer))
-        .replaceAll(/[\s\p{C}]+/gu, " ")
-        .trim()
-        .slice(0, 500)
-      return yield* fail(`answered ${status}${words === "" ? "" : `: ${words}`}`)
-    }
+    if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerptOf(answer, redactor)}`)
     if (answer.truncated) return yield* fail(`gave a longer answer than ${mostBytes} bytes`)
     return dataOf(answer)
   })

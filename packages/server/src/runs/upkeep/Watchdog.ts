@@ -141,7 +141,7 @@ export class Watchdog extends Context.Service<
           if (times === 0) continue
           found[name] = times
           yield* note(name, times, at)
-          yield* Effect.logWarning(`The watchdog found ${name} and put it right, ${times} times`)
+          yield* Effect.logWarning(`The watchdog repaired ${name}, ${times} times`)
         }
         return found
       }).pipe((work) =>
@@ -149,7 +149,7 @@ export class Watchdog extends Context.Service<
       )
 
       yield* Effect.andThen(Effect.sleep(every), look).pipe(
-        Effect.catchCause((cause) => Effect.logError("The watchdog failed, and looks again", cause)),
+        Effect.catchCause((cause) => Effect.logError("The watchdog failed and will try again", cause)),
         Effect.forever,
         Effect.forkScoped,
       )

@@ -1,5 +1,5 @@
 /**
- * Seed 001's built-in tools, as far as they conversation. No destination in any schema but enter_space and read_messages: a message
+ * Seed 001's built-in tools that talk, and those about runs and memory. No destination in any schema but enter_space and read_messages: a message
  * goes where the caller is (S1-04, X-02).
  */
 import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
