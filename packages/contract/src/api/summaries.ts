@@ -14,6 +14,7 @@ const summaries: Record<string, string> = {
   "principals.get": "One principal, by id or name",
   "principals.add": "Add a person, an agent or a service",
   "principals.change": "Rename, or change roles and toolsets",
+  "principals.signingKey": "The key with which a service signs what it triggers; for who may make its tokens",
   "principals.retire": "Retire one: its tokens stop working at once, its history stays",
   "agents.prompt": "The prompt of an agent, section by section; for the agent itself and for admins",
   "agents.tree": "Every agent and what it is doing, parents before their children",
