@@ -190,6 +190,25 @@ for (const store of stores)
       }),
     )
 
+    it.effect("G-22 the same key several times at once: it runs once, and is paid for once", () =>
+      Effect.gen(function* () {
+        const { bot, stub, tool } = yield* scene({ price: 0.5, requiresApproval: false })
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 8 }),
+          () => callTool(bot, tool.name, { input: { word: "once" } }, "one key"),
+          { concurrency: "unbounded" },
+        )
+        assert.strictEqual(new Set(answers.map((one) => told(one).id)).size, 1)
+        assert.lengthOf(stub.seen, 1)
+        const sql = yield* SqlClient.SqlClient
+        const paid = yield* sql<{ micros: number }>`SELECT cost_micros AS micros FROM spend WHERE agent = ${bot.id}`
+        assert.deepStrictEqual(
+          paid.map(({ micros }) => Number(micros)),
+          [500_000],
+        )
+      }),
+    )
+
     it.effect("S4-118 G-22 resumed several times at once, as after a crash: it runs once, and is paid for once", () =>
       Effect.gen(function* () {
         const { ask, bot, pam, stub } = yield* scene({ price: 0.5 })
