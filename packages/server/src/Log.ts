@@ -20,14 +20,19 @@ const looks: ReadonlyArray<readonly [RegExp, string]> = [
 export const shownLine = (line: string, confidential: Redactor): string =>
   looks.reduce((text, [look, instead]) => text.replaceAll(look, instead), confidential.text(line))
 
-/** The password of a database is part of its address. */
-const passwordOf = (url: string): string => URL.parse(url)?.password ?? ""
+/** In an address only this is secret: the password of a database, the key of a Sentry. */
+const keyOf = (url: string): string => {
+  const { password = "", username = "" } = URL.parse(url) ?? {}
+  return password === "" ? username : password
+}
 
-/** What the settings hold is secret from the beginning. */
-const addSettings = ({ adminToken, database, openaiKey, secretKey }: Settings["Service"], confidential: Redactor) => {
-  for (const one of [adminToken, openaiKey, secretKey])
-    if (Option.isSome(one)) confidential.add(Redacted.value(one.value))
-  if (Option.isSome(database)) confidential.add(passwordOf(Redacted.value(database.value)))
+/** Whatever the settings keep from being shown is secret from the beginning. */
+const addSettings = (settings: Settings["Service"], confidential: Redactor) => {
+  for (const setting of Object.values(settings)) {
+    if (!Option.isOption(setting) || Option.isNone(setting) || !Redacted.isRedacted(setting.value)) continue
+    const value = String(Redacted.value(setting.value))
+    confidential.add(value.includes("://") ? keyOf(value) : value)
+  }
 }
 
 export const layerLog = (level: Settings["Service"]["log"], terminal: boolean): Layer.Layer<never> =>

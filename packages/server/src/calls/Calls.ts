@@ -190,10 +190,18 @@ export class Calls extends Context.Service<
           yield* execute.endPaused(attempt)
           return yield* stay(yield* listeners.now(attempt.id), request)
         }
-        if (found.priceMicros !== undefined) {
-          const paid = yield* Effect.result(pay(attempt))
-          if (paid._tag === "Failure") return yield* refuse(attempt, paid.failure)
-        }
+        // Paid for in the transaction that writes it down: whoever finds its key or its place taken pays nothing.
+        if (found.priceMicros !== undefined)
+          return yield* stay(
+            yield* Effect.catchTag(
+              found.effects === "store"
+                ? execute.executeInside(attempt, pay(attempt))
+                : execute.recordThenExecute(attempt, request.wait ?? usualWait, pay(attempt)),
+              "ToolAuthorizationError",
+              (refusal) => refuse(attempt, refusal),
+            ),
+            request,
+          )
         switch (found.effects) {
           case "none":
             return yield* stay(yield* execute.executeThenRecord(attempt), request)

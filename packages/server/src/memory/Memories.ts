@@ -303,7 +303,7 @@ export class Memories extends Context.Service<
       const remove: Memories["Service"]["remove"] = Effect.fn("Memories.remove")(function* (by, id, permanent) {
         const row = yield* reach(by, id, "own")
         if (recordFrom(row).pinned)
-          return yield* new WrongState({ detail: `"${row.key}" is pinned, and so it is not deleted. Unpin it first.` })
+          return yield* new WrongState({ detail: `"${row.key}" is pinned, so it cannot be deleted. Unpin it first.` })
         const body = { ...(yield* told(row)), version: row.version, permanent }
         if (permanent) yield* drop(row)
         else {
@@ -337,7 +337,7 @@ export class Memories extends Context.Service<
 
       const share: Memories["Service"]["share"] = Effect.fn("Memories.share")(function* (by, id, principal, right) {
         const row = yield* reach(by, id, "own")
-        if (principal === row.owner) return yield* new WrongState({ detail: "It is already theirs: they own it." })
+        if (principal === row.owner) return yield* new WrongState({ detail: "They own this record already." })
         const createdAt = yield* now
         yield* Effect.orDie(
           right === null

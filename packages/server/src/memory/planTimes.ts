@@ -50,7 +50,7 @@ const atTime = (text: string, zone: string, now: DateTime.Utc): Result.Result<Da
     : DateTime.makeZoned(`${text}Z`, { timeZone: zone, adjustForTimeZone: true })
   if (zoned._tag === "None") return said(wrong)
   const at = DateTime.toUtc(zoned.value)
-  if (DateTime.isLessThanOrEqualTo(at, now)) return said(`"${text}" is past. Give a time to come.`)
+  if (DateTime.isLessThanOrEqualTo(at, now)) return said(`"${text}" is in the past. Give a time in the future.`)
   if (DateTime.isGreaterThan(at, DateTime.addDuration(now, longest)))
     return said(`"${text}" is too far away: at most five years.`)
   return Result.succeed(at)

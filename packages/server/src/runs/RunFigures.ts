@@ -150,7 +150,7 @@ export const makeRunFigures = Effect.gen(function* () {
       needs.push({
         kind: "deadLetters",
         subject: "runs",
-        detail: `${letters} ${letters === 1 ? "event" : "events"} woke nobody. Look with "stoa runs letters".`,
+        detail: `${letters} ${letters === 1 ? "event" : "events"} could not be handled. List them with "stoa runs letters".`,
         urgent: false,
       })
     return {

@@ -297,7 +297,7 @@ export class ChatSessions extends Context.Service<
         const { content, owner, record, space } = yield* owned(by, id)
         if (record.pinned)
           return yield* new WrongState({
-            detail: `"${content.title}" is pinned, and so it is not deleted. Unpin it first.`,
+            detail: `"${content.title}" is pinned, so it cannot be deleted. Unpin it first.`,
           })
         yield* emptied(space, by.viewer)
         yield* memories.remove(asOwner(owner, by), record.id, true)
@@ -332,7 +332,7 @@ export class ChatSessions extends Context.Service<
         const { content, owner, record, space } = yield* find(id, by.viewer)
         if (space.lastSeq >= mostMessages)
           return yield* new WrongState({
-            detail: `This session has ${mostMessages} messages, and takes no more. Begin a new one.`,
+            detail: `This session has ${mostMessages} messages, and takes no more. Start a new one.`,
           })
         const said = yield* messages.post(space, by.viewer, message)
         const first = content.title === untitled && said.author.id === owner

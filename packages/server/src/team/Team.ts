@@ -120,12 +120,12 @@ export class Team extends Context.Service<
         const { teamAgents, teamDepth, teamWidth } = settings
         if ((yield* tree.depthOf(parent)) + 1 >= teamDepth)
           return yield* new WrongState({
-            detail: `A team may be ${teamDepth} deep, and yours is. Give the work to those you have.`,
+            detail: `A team may have ${teamDepth} levels, and yours has that many. Give the work to an agent that you have.`,
           })
         if ((yield* agents.team(parent.id)).length >= teamWidth)
-          return yield* new WrongState({ detail: `An agent may have ${teamWidth} children, and you have them.` })
+          return yield* new WrongState({ detail: `An agent may have ${teamWidth} children, and you have that many.` })
         if ((yield* tree.sizeOf(parent)) >= teamAgents)
-          return yield* new WrongState({ detail: `A team may have ${teamAgents} agents, and yours has them.` })
+          return yield* new WrongState({ detail: `A team may have ${teamAgents} agents, and yours has that many.` })
       })
 
       const thinkerFor = Effect.fnUntraced(function* (parent: Agent, wanted: NewTeamAgent) {
@@ -225,7 +225,9 @@ export class Team extends Context.Service<
 
       const say: Team["Service"]["say"] = Effect.fn("Team.say")(function* (agent, by, text) {
         if (by.principal.kind !== "person")
-          return yield* new WrongState({ detail: "Only people write to agents so; agents have their team's tools." })
+          return yield* new WrongState({
+            detail: "Only people can write to agents this way; agents use the tools of their team.",
+          })
         const space = yield* post.dmOf(agent, by.principal.id)
         return yield* Effect.catchTag(messages.post(space, by, { text }), "TooManyRequests", (error) =>
           Effect.fail(new WrongState({ detail: error.message })),

@@ -7,7 +7,7 @@ export const serverNeeds = (servers: ReadonlyArray<MCPServerState>, isPaused: (s
       kind: "heldTool" as const,
       subject: name,
       tool,
-      detail: "What it says of itself has changed: it is not callable until somebody accepts it.",
+      detail: "Its definition has changed: it cannot be called until somebody accepts it.",
       urgent: true,
     })),
     ...(status === "connected" || isPaused(name)

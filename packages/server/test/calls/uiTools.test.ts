@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { http } from "../../../tools/test/egressLoopback.ts"
+import { Calls } from "../../src/calls/Calls.ts"
 import {
   admin,
   callNow,
@@ -241,6 +242,9 @@ for (const store of stores)
         // It was begun in the background: staying with it tells when it waits again.
         const second = yield* Effect.repeat(callNow(bot, first.id), { until: (now) => now.on?.kind === "client" })
         assert.notStrictEqual(second.on!.id, first.on!.id)
+        // A reader may hear of the approval again: the call waits for something else by now, and is not begun again.
+        yield* (yield* Calls).resume(first.id, first.on!.id)
+        assert.deepStrictEqual((yield* callNow(bot, first.id)).on, second.on)
         assert.strictEqual((yield* submit(pam, first.id, { output: { seats: 5 } })).status, 200)
         assert.deepStrictEqual((yield* callNow(bot, first.id)).output, { seats: 5 })
       }),

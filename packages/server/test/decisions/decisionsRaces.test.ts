@@ -20,6 +20,7 @@ import {
   stores,
   told,
 } from "../calls/callsKit.ts"
+import { Calls } from "../../src/calls/Calls.ts"
 import { ask as promised, Guest } from "../house.ts"
 import { someone, type Someone } from "../spaces/spacesGuests.ts"
 
@@ -186,6 +187,47 @@ for (const store of stores)
         yield* resumed
         assert.lengthOf(stub.seen, 0)
         assert.strictEqual(told(yield* request(bot, "GET", `/calls/${call}`)).state, "waiting")
+      }),
+    )
+
+    it.effect("G-22 the same key several times at once: it runs once, and is paid for once", () =>
+      Effect.gen(function* () {
+        const { bot, stub, tool } = yield* scene({ price: 0.5, requiresApproval: false })
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 8 }),
+          () => callTool(bot, tool.name, { input: { word: "once" } }, "one key"),
+          { concurrency: "unbounded" },
+        )
+        assert.strictEqual(new Set(answers.map((one) => told(one).id)).size, 1)
+        assert.lengthOf(stub.seen, 1)
+        const sql = yield* SqlClient.SqlClient
+        const paid = yield* sql<{ micros: number }>`SELECT cost_micros AS micros FROM spend WHERE agent = ${bot.id}`
+        assert.deepStrictEqual(
+          paid.map(({ micros }) => Number(micros)),
+          [500_000],
+        )
+      }),
+    )
+
+    it.effect("S4-118 G-22 resumed several times at once, as after a crash: it runs once, and is paid for once", () =>
+      Effect.gen(function* () {
+        const { ask, bot, pam, stub } = yield* scene({ price: 0.5 })
+        const calls = yield* Calls
+        const sql = yield* SqlClient.SqlClient
+        const { call, decision } = yield* ask()
+        // Answered behind the reader's back, so that all of these find it waiting.
+        yield* sql`UPDATE decisions SET state = 'answered', verdict = 'approve', answered_by = ${pam.id}
+          WHERE id = ${decision}`
+        yield* Effect.forEach(Array.from({ length: 8 }), () => calls.resume(call, decision), {
+          concurrency: "unbounded",
+        })
+        assert.strictEqual((yield* settled(bot, call)).state, "done")
+        assert.lengthOf(stub.seen, 1)
+        const paid = yield* sql<{ micros: number }>`SELECT cost_micros AS micros FROM spend WHERE agent = ${bot.id}`
+        assert.deepStrictEqual(
+          paid.map(({ micros }) => Number(micros)),
+          [500_000],
+        )
       }),
     )
 

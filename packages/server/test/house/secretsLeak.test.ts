@@ -32,6 +32,8 @@ import { parrot } from "./parrot.ts"
 
 const rounds = { sqlite: times(3, 6), postgres: times(1, 3) }
 const imageKey = ["sk-image", "Zq81LmX0vB47tK29"].join("-")
+const modelKeys = [["sk-model", "Pw63HnC9dR15sY84"].join("-"), ["sk-other", "Ju27GbV4eT68oQ31"].join("-")] as const
+const sentryKey = "c0ffee1234567890abcdef"
 const tables = [
   "calls",
   "journal",
@@ -76,6 +78,9 @@ for (const store of stores)
       config: { ...config, env: ["PLANTED_VARIABLE"] },
       env: {
         OPENAI_API_KEY: imageKey,
+        ANTHROPIC_API_KEY: modelKeys[0],
+        GOOGLE_GENERATIVE_AI_API_KEY: modelKeys[1],
+        SENTRY_DSN: `http://${sentryKey}@127.0.0.1:9/1`,
         OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
         PLANTED_VARIABLE: "planted-Variable-7Xk2",
       },
@@ -271,7 +276,7 @@ for (const store of stores)
         const { into, sinks } = gathering()
         yield* heardOn((text) => into("log", text))
         yield* Effect.logError(`token ${adminToken} and ${Buffer.from(adminToken).toString("base64")}`, {
-          cause: new Error(`key ${imageKey}`),
+          cause: new Error(`keys ${[imageKey, ...modelKeys, sentryKey].join(" ")}`),
         })
         const [password, key, bearer] = ["pass-word", "abcdefgh1234", "zyxwvut-987654"] as const
         yield* Effect.logWarning(
@@ -279,9 +284,28 @@ for (const store of stores)
         )
         yield* ask(() => raw("/api/v1/nowhere", { headers: { authorization: `Bearer ${adminToken}x` } }))
         const log = sinks.get("log")!.join("")
-        assert.deepStrictEqual(leaksIn(log, adminToken, imageKey), [])
+        assert.deepStrictEqual(leaksIn(log, adminToken, imageKey, ...modelKeys, sentryKey), [])
         for (const word of [password, key, bearer]) assert.notInclude(log, word)
         assert.include(log, "[secret]")
+      }),
+    )
+
+    it.effect("S1-25 G-17 whatever a tool was given is in no log line from then on, by whomever it is logged", () =>
+      Effect.gen(function* () {
+        const { into, sinks } = gathering()
+        yield* heardOn((text) => into("log", text))
+        const boss = yield* admin
+        const value = "a-Value-of-9Lr3-only-here"
+        assert.strictEqual((yield* request(boss, "PUT", "/secrets/LOGGED", { value })).status, 204)
+        const places = { "x-secret": "${secret.LOGGED}", "x-variable": "${env.PLANTED_VARIABLE}" }
+        const { name } = yield* httpTool("http://127.0.0.1:9", {
+          execution: { url: "http://127.0.0.1:9", headers: places },
+        })
+        yield* callTool(boss, name)
+        yield* Effect.logError(`Something else met ${value} and planted-Variable-7Xk2`)
+        const log = sinks.get("log")!.join("")
+        assert.include(log, "Something else met")
+        assert.deepStrictEqual(leaksIn(log, value, "planted-Variable-7Xk2"), [])
       }),
     )
   })

@@ -35,7 +35,7 @@ describe("plan times", () => {
       [{ scheduledAt: "2026-13-40T09:00:00Z" }, /no time/],
       [{ scheduledAt: "2027-02-30T09:00:00Z" }, /no time/],
       [{ scheduledAt: "2027-06-31T09:00:00", timezone: "Europe/Berlin" }, /no time/],
-      [{ scheduledAt: "2020-01-01T00:00:00Z" }, /is past/],
+      [{ scheduledAt: "2020-01-01T00:00:00Z" }, /is in the past/],
       [{ cron: "often" }, /no cron line/],
       [{ cron: "61 * * * *" }, /no cron line/],
       [{ cron: "* * * * * *" }, /no cron line/],

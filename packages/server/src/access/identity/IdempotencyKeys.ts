@@ -67,7 +67,10 @@ export class IdempotencyKeys extends Context.Service<
         return yield* Effect.try({
           try: () => secrets.unseal(labelOf(request), rows[0]!.answer),
           catch: () =>
-            new WrongState({ detail: "This idempotency key was answered under another secret key. Take a new one." }),
+            new WrongState({
+              detail:
+                "The answer to this idempotency key was encrypted with another secret key. Use a new idempotency key.",
+            }),
         })
       })
 

@@ -144,7 +144,7 @@ export class Tokens extends Context.Service<
         const now = yield* DateTime.now
         if (wanted.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(wanted.expiresAt, now))
           return yield* new BadInput({
-            issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }],
+            issues: [{ path: "expiresAt", message: "is in the past; give a time in the future" }],
           })
         const expiresAt = wanted.expiresAt ?? (wanted.certificate === true ? DateTime.add(now, certificateLife) : null)
         const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
@@ -203,7 +203,9 @@ export class Tokens extends Context.Service<
         const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate, parent, run FROM tokens WHERE id = ${id}`)
         const { certificate, parent, run } = rows[0]!
         if (run !== null)
-          return yield* new WrongState({ detail: "This is the token of a turn: it ends with it, and is not renewed." })
+          return yield* new WrongState({
+            detail: "This token belongs to a turn of a program: it ends with the turn, and cannot be renewed.",
+          })
         if (parent !== null)
           return yield* new WrongState({
             detail: "This is a browser's session. Sign out and sign in again instead, or revoke it.",

@@ -77,9 +77,7 @@ export class Delegations extends Context.Service<
         const expiresAt = wanted.expiresAt ?? latest
         if (DateTime.isGreaterThan(expiresAt, latest) || DateTime.isLessThanOrEqualTo(expiresAt, now))
           return yield* new BadInput({
-            issues: [
-              { path: "expiresAt", message: "a delegation lasts at most 24 hours, and ends in the time to come" },
-            ],
+            issues: [{ path: "expiresAt", message: "a delegation lasts at most 24 hours, and must end in the future" }],
           })
         if (caller.turn !== undefined)
           return yield* new Forbidden({

@@ -280,7 +280,7 @@ export class Grants extends Context.Service<
         const now = yield* DateTime.now
         if (wanted.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(wanted.expiresAt, now))
           return yield* new BadInput({
-            issues: [{ path: "expiresAt", message: "is in the past; give a time to come" }],
+            issues: [{ path: "expiresAt", message: "is in the past; give a time in the future" }],
           })
         const grant = new Grant({
           id: newId("gnt"),

@@ -2,7 +2,7 @@
  * Execute and settle, in one of three orders, depending on what a call changes: nothing, our own rows, or something
  * outside.
  */
-import type { TooManyRequests } from "@stoa/contract"
+import type { ToolAuthorizationError, TooManyRequests } from "@stoa/contract"
 import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
@@ -29,6 +29,9 @@ export const measure = (row: CallRow): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Road.count(row.state === "done", Math.max(0, now - Date.parse(row.createdAt))),
   )
+
+/** Pays for a call, or says why it is refused. */
+type Paying = Effect.Effect<void, ToolAuthorizationError>
 
 /** `me`: this process, as the owner of what it runs. */
 export const makeExecute = Effect.fnUntraced(function* (
@@ -108,10 +111,11 @@ export const makeExecute = Effect.fnUntraced(function* (
    * All it does is in our database: record, effect and outcome are one transaction, so that it happens once or not at all. It
    * may wait: for a run, or for somebody, in the same transaction.
    */
-  const executeInside = Effect.fnUntraced(function* (attempt: Attempt) {
+  const executeInside = Effect.fnUntraced(function* (attempt: Attempt, paying: Paying = Effect.void) {
     const row = rowOf(attempt, JSON.stringify(attempt.input))
     const written = yield* journal.transact(
       Effect.gen(function* () {
+        yield* paying
         // What a failed handler has written is undone; that it failed is written down.
         const execution = Effect.flatMap(Transaction, (transaction) => {
           attempt.transaction = transaction
@@ -197,15 +201,17 @@ export const makeExecute = Effect.fnUntraced(function* (
     running.set(id, fiber)
   })
 
-  /** Something outside may change: it is recorded before it runs. */
-  const recordThenExecute = (attempt: Attempt, wait: number) =>
+  /** Something outside may change, or it costs something: it is recorded before it runs. */
+  const recordThenExecute = (attempt: Attempt, wait: number, paying?: Paying) =>
     // Whoever hangs up meanwhile changes nothing: what is written down as running runs.
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const row = rowOf(attempt, JSON.stringify(attempt.input))
         // wall clock: a moment that is stored.
-        const isBatched = yield* batched.begin(row, isoMoment(clock.currentTimeMillisUnsafe()), attempt.provenance)
-        if (!isBatched) yield* journal.transact(record.openRunning(row, me))
+        const isBatched =
+          paying === undefined &&
+          (yield* batched.begin(row, isoMoment(clock.currentTimeMillisUnsafe()), attempt.provenance))
+        if (!isBatched) yield* journal.transact(Effect.andThen(record.openRunning(row, me), paying ?? Effect.void))
         if (yield* endPaused(attempt)) return yield* listeners.now(row.id)
         const { heard, leave } = listeners.listen(row.id)
         yield* launch(attempt, isBatched ? row : undefined)

@@ -90,10 +90,18 @@ export const makeEndings = Effect.fnUntraced(function* (
           `"${row.tool}" has changed since it was approved, and did not run. Call it again to have the new one approved`,
         ),
       )
-    const paid = yield* Effect.result(pay(attempt))
-    if (paid._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: Road.failureOf(paid.failure) })
-    const started = yield* journal.transact(record.start(row.id, me, bound.value ?? undefined))
-    if (started !== undefined) yield* execute.launch(attempt)
+    const begun = yield* Effect.result(
+      journal.transact(
+        Effect.gen(function* () {
+          const started = yield* record.start(row.id, me, bound.value ?? undefined)
+          // It begins and is paid for, or neither: whoever resumes it again finds it begun, and pays nothing.
+          if (started !== undefined) yield* pay(attempt)
+          return started
+        }),
+      ),
+    )
+    if (begun._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: Road.failureOf(begun.failure) })
+    if (begun.success !== undefined) yield* execute.launch(attempt)
     return undefined
   })
 

@@ -72,7 +72,7 @@ export class DeadLetters extends Context.Service<
         const [event] = yield* journal.read({ after: cursor - 1, limit: 1 })
         if (event?.cursor !== cursor)
           return yield* new WrongState({
-            detail: "What had happened is no longer in the journal: its days are over. Dismiss this letter.",
+            detail: "The event has expired and is no longer in the journal. Dismiss this letter.",
           })
         const closing = Effect.andThen(
           becauseOf(event, (row.reader === "plans" ? plans : wake).one(event)),

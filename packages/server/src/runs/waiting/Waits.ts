@@ -179,14 +179,16 @@ export class Waits extends Context.Service<
         if (run !== undefined) {
           const most = limitsOf(run).waits
           if (most !== undefined && run.waits >= most)
-            return yield* new WrongState({ detail: `A run may wait ${most} times, and this one has. Go on without.` })
+            return yield* new WrongState({
+              detail: `A run may wait ${most} times, and this one has done so. Continue without waiting.`,
+            })
           const others = yield* Effect.orDie(
             sql<{ n: number }>`SELECT count(*) AS n FROM runs WHERE agent = ${run.agent}
               AND ${sql.in("state", waitingStates)} AND id <> ${run.id}`,
           )
           if (others[0]!.n >= profile.mostWaiting)
             return yield* new WrongState({
-              detail: `You have ${others[0]!.n} runs that wait already, and may have ${profile.mostWaiting}. Go on without waiting.`,
+              detail: `You already have ${others[0]!.n} waiting runs, and may have ${profile.mostWaiting}. Continue without waiting.`,
             })
           yield* Effect.orDie(sql`UPDATE runs SET waits = waits + 1 WHERE id = ${run.id}`)
         }

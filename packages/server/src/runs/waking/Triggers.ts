@@ -126,9 +126,9 @@ export class Triggers extends Context.Service<
         const run = yield* runs.get(id, reader)
         const row = (yield* record.byId(run.id))!
         if (open.includes(row.state))
-          return yield* new WrongState({ detail: `This run is ${row.state}: it is tried again once it has ended.` })
+          return yield* new WrongState({ detail: `This run is ${row.state}: it can be repeated once it has ended.` })
         if (row.parentCall !== null)
-          return yield* new WrongState({ detail: "A sub-agent's run is tried again by the run it worked for." })
+          return yield* new WrongState({ detail: "The run of a sub-agent is repeated by the run that it worked for." })
         if (step !== undefined && row.thinker === "program")
           return yield* new WrongState({
             detail: "The turns of a program cannot be taken over: what it did in them is its own. Retry the whole run.",
