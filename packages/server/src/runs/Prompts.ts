@@ -4,6 +4,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import type { Viewer } from "../access/rights/Viewer.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { makeNear } from "../store/journal/Near.ts"
@@ -82,24 +83,45 @@ export class Prompts extends Context.Service<
             WHERE agent = ${agent} AND ${sql.in("state", open)} AND id <> ${run ?? ""} ORDER BY id LIMIT 20`,
         )
 
+      /** The messages that woke a run, as far as its agent still sees them. */
+      const wokenBy = Effect.fnUntraced(function* (
+        triggers: ReadonlyArray<TriggerRow>,
+        newest: ReadonlyArray<Message>,
+        viewer: Viewer,
+      ) {
+        const woke: Array<Message> = []
+        for (const { message } of triggers) {
+          if (message === null) continue
+          const known = newest.find(({ id }) => id === message)
+          woke.push(
+            ...(known === undefined ? Option.toArray(yield* Effect.option(messages.get(message, viewer))) : [known]),
+          )
+        }
+        return woke
+      })
+
       const make: Prompts["Service"]["make"] = Effect.fn("Prompts.make")(function* (about) {
         const { agent, caller } = about
         const { guidance, history: most } = profileNamed(about.profile)
         const viewer = yield* grants.viewerOf(caller, "spaces")
         const found = about.space === null ? Option.none() : yield* Effect.option(spaces.get(about.space, viewer))
         const space = Option.getOrNull(found)
-        const page =
+        const shown = (query: { readonly thread?: string }) =>
           space === null
-            ? []
-            : yield* messages.list(space, viewer, { limit: most }).pipe(
+            ? Effect.succeed([])
+            : messages.list(space, viewer, { ...query, limit: most }).pipe(
                 Effect.map(({ items }) => items),
                 Effect.orElseSucceed(() => []),
               )
         const read = space === null ? 0 : space.lastSeq - space.unread
-        const newest = about.triggers.findLast(({ message }) => message !== null)?.message ?? null
-        const root = page.find(({ id }) => id === newest)?.replyTo ?? null
+        const newest = yield* shown({})
+        const woke = yield* wokenBy(about.triggers.slice(-most), newest, viewer)
+        const answers = woke.at(-1)?.replyTo ?? null
         // A thread is told in place of the space (S0-68).
-        const thread = root === null ? page : page.filter(({ id, replyTo }) => id === root || replyTo === root)
+        const page = answers === null ? newest : yield* shown({ thread: answers })
+        // What woke it is told in any case, however much was said since.
+        const before = woke.filter(({ id }) => page.every((message) => message.id !== id))
+        const told = [...before, ...page].toSorted((one, other) => one.seq - other.seq)
         const reads = [
           memoryOf(agent.id),
           Effect.forEach(about.triggers, shownTrigger),
@@ -118,8 +140,8 @@ export class Prompts extends Context.Service<
             now: DateTime.formatIso(yield* DateTime.now),
             triggers,
             space: space === null ? null : { id: space.id, name: space.name, kind: space.kind, members: space.members },
-            thread: root !== null,
-            history: thread.map((message): ShownMessage => ({
+            thread: answers !== null,
+            history: told.map((message): ShownMessage => ({
               id: message.id,
               at: DateTime.formatIso(message.createdAt),
               author: message.author,

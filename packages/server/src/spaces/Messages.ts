@@ -30,10 +30,8 @@ import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
+import { messagesIn, voicesIn } from "./thread.ts"
 import { carried, recipientsOf, readsMentions } from "./trigger.ts"
-
-/** So far up a thread is looked for those who take part in it. */
-const deepest = 100
 
 type Refused = Missing | Forbidden | WrongState
 
@@ -121,15 +119,8 @@ export class Messages extends Context.Service<
         if (root.call !== null)
           return yield* new WrongState({ detail: "A tool call cannot be replied to; reply to a message." })
         if (root.deletedAt !== null) return yield* new WrongState({ detail: "This message was deleted." })
-        // Up to the first message of the thread, and whoever has answered on the way (S0-60).
-        const voices = yield* Effect.orDie(
-          sql<{ author: PrincipalId }>`WITH RECURSIVE up (id, reply_to, author, depth) AS (
-              SELECT id, reply_to, author, 0 FROM messages WHERE id = ${replyTo}
-              UNION ALL SELECT m.id, m.reply_to, m.author, up.depth + 1 FROM messages m JOIN up ON m.id = up.reply_to
-              WHERE up.depth < ${deepest})
-            SELECT author FROM up UNION SELECT author FROM messages WHERE reply_to IN (SELECT id FROM up)`,
-        )
-        return voices.map((row) => row.author)
+        const voices = yield* Effect.orDie(voicesIn(sql, replyTo))
+        return voices.map((row) => (row as { readonly author: PrincipalId }).author)
       })
 
       const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (
@@ -231,6 +222,7 @@ export class Messages extends Context.Service<
         const where = [sql`m.space = ${space.id}`]
         if (query.before !== undefined) where.push(sql`m.seq < ${query.before}`)
         if (query.after !== undefined) where.push(sql`m.seq > ${query.after}`)
+        if (query.thread !== undefined) where.push(sql`m.id IN (${messagesIn(sql, query.thread)})`)
         const forward = query.after !== undefined && query.before === undefined
         const order = sql.literal(forward ? "ASC" : "DESC")
         const rows = yield* Effect.orDie(

@@ -18,6 +18,8 @@ export interface MessageQuery {
   readonly limit?: number
   readonly before?: number
   readonly after?: number
+  /** Only those of the thread that an answer to this message is part of. */
+  readonly thread?: string
 }
 
 /** A question to all messages somebody may see, or to those of one space. */

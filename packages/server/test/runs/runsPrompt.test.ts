@@ -71,6 +71,52 @@ for (const store of stores)
     )
 
     it.effect(
+      "S0-68 a thread is told whole in place of its space; what woke a run is told, however long ago it was",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker(office)
+          const space = yield* dm(ada, bot)
+          yield* setRules([{ when: { agent: bot.name }, say: "read" }])
+          const { transact } = yield* Journal
+          const agents = yield* Agents
+          /** Said while nobody wakes it. */
+          const aside = Effect.fnUntraced(function* (...texts: ReadonlyArray<{ text: string; replyTo?: string }>) {
+            yield* Effect.orDie(transact(agents.change(bot.id, { model: null })))
+            const said: Array<string> = []
+            for (const one of texts) said.push((yield* ask(() => ada.client.spaces.post(space.id, one))).id)
+            yield* (yield* Readers).receipt("runs")
+            yield* Effect.orDie(transact(agents.change(bot.id, { model: "demo" })))
+            return said
+          })
+          const noise = Array.from({ length: 25 }, (_, at) => ({ text: `noise ${at}.` }))
+          const [question] = yield* aside({ text: "the question" })
+          const [answer] = yield* aside({ text: "the first answer", replyTo: question! })
+          yield* aside(...noise)
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "the second answer", replyTo: answer! }))
+          const [run] = yield* ended(bot)
+          const [thread] = yield* told(run!, "user_message")
+          const places = ["the question", "the first answer", "the second answer"].map((text) => thread!.indexOf(text))
+          assert.isTrue(places.every((at) => at > 0))
+          assert.deepStrictEqual(
+            places,
+            places.toSorted((one, other) => one - other),
+          )
+          assert.notInclude(thread!, "noise")
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "what woke it" }))
+          const [, plain] = yield* ended(bot, 2)
+          yield* aside(...noise)
+          yield* ask(() => admin.runs.retry(plain!.id, {}))
+          const rows = yield* ended(bot, 3)
+          const [late] = yield* told(rows.at(-1)!, "user_message")
+          assert.match(late!, /trigger="this woke you">what woke it</)
+          assert.include(late!, "noise 24.")
+          assert.notInclude(late!, "noise 4.", "and no more than the last 20 beside it")
+        }),
+    )
+
+    it.effect(
       "S0-14 S0-30 S0-61 S0-67 an agent's post in a channel wakes nobody; doing nothing is a call and a return",
       () =>
         Effect.gen(function* () {
