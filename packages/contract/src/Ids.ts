@@ -4,7 +4,7 @@ import { Schema } from "effect"
 const id = <const Prefix extends string, const Brand extends string>(prefix: Prefix, brand: Brand) =>
   Schema.String.check(
     Schema.isPattern(new RegExp(`^${prefix}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), {
-      message: `an id that starts with ${prefix}_`,
+      message: `an id of the form ${prefix}_<uuid>`,
     }),
   ).pipe(Schema.brand<Brand>(brand as never))
 

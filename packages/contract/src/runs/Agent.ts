@@ -18,8 +18,8 @@ export const AgentLimits = Schema.Struct({
   waits: Schema.optionalKey(Count(1000)),
   /** How far messages between agents may wake each other. */
   depth: Schema.optionalKey(Count(100)),
-  /** How many of its runs work at once. */
-  width: Schema.optionalKey(Count(100)),
+  /** How many of its runs work at once; none of them would wait for ever. */
+  width: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
   /** Of all its runs of one day, in UTC. */
   perDay: Schema.optionalKey(Schema.Struct(spending)),
 })

@@ -81,7 +81,7 @@ const least = (one: number | undefined, other: number | undefined): number | und
   one === undefined ? other : other === undefined ? one : Math.min(one, other)
 
 /** Each may only tighten what stands before it. */
-export const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => {
+const tightened = (base: AgentLimits, more: AgentLimits): AgentLimits => {
   const keys = ["steps", "cost", "tokens", "minutes", "waits", "depth", "width"] as const
   const limits = keys.flatMap((key) => {
     const value = least(base[key], more[key])

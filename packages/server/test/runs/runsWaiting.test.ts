@@ -323,7 +323,40 @@ for (const store of stores)
           ["go", "one", "two", "one", "two"],
         )
         assert.strictEqual((yield* refused(() => admin.runs.retry(row!.id, { step: 9 }))).status, 409)
+        const { adminToken, raw } = yield* Guest
+        const headers = { authorization: `Bearer ${adminToken}` }
+        const bare = yield* ask(() => raw(`/api/v1/runs/${row!.id}/retry`, { method: "POST", headers }))
+        assert.strictEqual(bare.status, 201, "without a body: from the beginning")
+        yield* ended(bot, 4)
       }),
+    )
+
+    it.effect(
+      "retry: with the limits of today, not from behind a call that is not over, and a program's run only whole",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const sql = yield* SqlClient.SqlClient
+          const bot = yield* thinker({ limits: { steps: 1 } })
+          yield* setRules([{ when: { agent: bot.name, step: 1 }, call: [{ tool: "whoami", input: {} }] }])
+          const { run } = yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
+          const [row] = yield* ended(bot)
+          assert.deepInclude(row!, { id: run, stop: "max_steps", step: 1 })
+          const none = yield* refused(() => admin.agents.change(bot.id, { limits: { width: 0 } }))
+          assert.strictEqual(none.status, 400, "its runs would wait for ever")
+          yield* ask(() => admin.agents.change(bot.id, { limits: { steps: 9 } }))
+          const tried = yield* ask(() => admin.runs.retry(run, { step: 2 }))
+          const [, second] = yield* ended(bot, 2)
+          assert.deepInclude(second!, { id: tried.id, stop: "end_turn", step: 2 })
+          // As it stands for a moment after a run was ended from outside.
+          yield* sql`UPDATE calls SET state = 'waiting', settled_at = NULL WHERE run = ${run}`
+          const open = yield* refused(() => admin.runs.retry(run, { step: 2 }))
+          assert.strictEqual(open.status, 409)
+          assert.match(open.message, /not come to its end/)
+          yield* sql`UPDATE runs SET thinker = 'program' WHERE id = ${run}`
+          assert.strictEqual((yield* refused(() => admin.runs.retry(run, { step: 1 }))).status, 409)
+          assert.strictEqual((yield* runsOf(bot)).length, 2)
+        }),
     )
 
     it.effect("S1-92 S1-39 a service calls an agent: 202 with its run, once for a key, without a space or in one", () =>

@@ -58,7 +58,8 @@ export class RunsApi extends HttpApiGroup.make("runs")
     }),
     HttpApiEndpoint.post("retry", "/runs/:run/retry", {
       params: ref,
-      payload: RunRetry,
+      // Without a body: from the beginning.
+      payload: [RunRetry, Schema.Undefined],
       success: made(Run),
       error: [problem(Missing), problem(WrongState), problem(Forbidden)],
     }),

@@ -19,9 +19,9 @@ import type { CallRow } from "../../calls/Calls.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../lifecycle.ts"
-import { limitsFor, profileNameOf, tightened } from "../profile.ts"
+import { limitsFor, profileNameOf } from "../profile.ts"
 import { makeRecord, type NewRun } from "../record.ts"
-import { limitsOf, type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
+import { type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
 import { Runs } from "../Runs.ts"
 
 export interface Trigger {
@@ -103,6 +103,13 @@ export class Triggers extends Context.Service<
         )
       })
 
+      /** A call that is not over would never end as the new run's: whoever ends it knows the old one. */
+      const isAtWork = (run: RunId, step: number) =>
+        Effect.map(
+          Effect.orDie(sql`SELECT id FROM calls WHERE run = ${run} AND step < ${step} AND settled_at IS NULL LIMIT 1`),
+          (rows) => rows.length > 0,
+        )
+
       /** What an earlier run said and did before a step, as the new one's own. */
       const copy = Effect.fnUntraced(function* (from: RunId, to: RunId, step: number) {
         const told = yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${from} AND step < ${step}`
@@ -122,8 +129,16 @@ export class Triggers extends Context.Service<
           return yield* new WrongState({ detail: `This run is ${row.state}: it is tried again once it has ended.` })
         if (row.parentCall !== null)
           return yield* new WrongState({ detail: "A sub-agent's run is tried again by the run it worked for." })
+        if (step !== undefined && row.thinker === "program")
+          return yield* new WrongState({
+            detail: "The turns of a program cannot be taken over: what it did in them is its own. Retry the whole run.",
+          })
         if (step !== undefined && step > row.step + 1)
           return yield* new WrongState({ detail: `This run took ${row.step} steps; give one of 1 to ${row.step + 1}.` })
+        if (step !== undefined && (yield* isAtWork(row.id, step)))
+          return yield* new WrongState({
+            detail: `A call of this run, before step ${step}, has not come to its end yet. Try again in a moment, or from an earlier step.`,
+          })
         const agent = yield* agents.get(row.agent)
         // To see a run is not to start one: it takes what it took to wake its agent the first time.
         if (reader.principal.id !== agent.id) yield* grants.require("execute", `agents/${agent.name}`)
@@ -136,13 +151,13 @@ export class Triggers extends Context.Service<
             // In a team its mail was put back when it failed: it is the same mail (S3-66).
             yield* Effect.orDie(sql`UPDATE triggers SET run = ${fresh} WHERE agent = ${row.agent} AND run IS NULL
               AND delivered_at IS NULL AND mail LIKE ${`%"last":"${row.id}"%`}`)
-            if (step !== undefined) yield* copy(row.id, fresh, step)
+            if (step !== undefined && step > 1) yield* copy(row.id, fresh, step)
             yield* record.enqueue({
               id: fresh,
               agent: row.agent,
               profile: row.profile,
-              // As strict as it was, and as its agent's are today.
-              limits: tightened(limitsFor(agent), limitsOf(row)),
+              // Those of today: whoever retries a run that came to its limit has raised it first.
+              limits: limitsFor(agent),
               kind: row.triggerKind,
               summary: row.triggerSummary,
               message: row.triggerMessage,

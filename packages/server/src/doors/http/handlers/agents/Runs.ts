@@ -37,7 +37,7 @@ export const runsHandlers = HttpApiBuilder.group(
       get: ({ params }) => Effect.flatMap(reader, (who) => runs.get(params.run, who)),
       messages: ({ params }) => Effect.flatMap(reader, (who) => runs.messages(params.run, who)),
       steps: ({ params }) => Effect.flatMap(reader, (who) => runs.steps(params.run, who)),
-      retry: ({ params, payload }) => Effect.flatMap(reader, (who) => triggers.retry(params.run, payload.step, who)),
+      retry: ({ params, payload }) => Effect.flatMap(reader, (who) => triggers.retry(params.run, payload?.step, who)),
       toolResults: Effect.fnUntraced(function* ({ params, payload }) {
         const { principal } = yield* Caller
         const call = yield* runs.callOf(params.run, payload.callId)
