@@ -19,12 +19,14 @@ export class BadInput extends Schema.TaggedError<BadInput>()(
 /** No token, or one that is unknown, expired or revoked. The three look alike on purpose. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()(
   "Unauthenticated",
-  { reason: Schema.Literals(["missing", "refused", "signature", "wallet"]) },
+  { reason: Schema.Literals(["missing", "refused", "signature", "service", "wallet"]) },
   { httpApiStatus: 401 },
 ) {
   override get message(): string {
     if (this.reason === "signature")
       return "The signature is wrong. It must cover the time, the call id and the exact body, use the tool's key, and be at most 5 minutes old. Compare key and clock (stoa tools key NAME)."
+    if (this.reason === "service")
+      return "The signature is wrong. Stoa-Service must name a service of the house; Stoa-Signature must cover the time, the agent as the address names it, the Idempotency-Key if there is one, and the exact body, use that service's key, and be at most 5 minutes old. Compare key and clock (stoa token key SERVICE)."
     if (this.reason === "wallet")
       return "This wallet could not sign in: a challenge is good once and for 5 minutes, is signed exactly as it was given, and the wallet must be somebody's here. Ask for a new one (POST /api/v1/wallet/challenge)."
     return this.reason === "missing"

@@ -10,6 +10,7 @@ export const endpoints: Endpoints = {
     get: "GET /api/v1/principals/:principal",
     add: "POST /api/v1/principals body",
     change: "PATCH /api/v1/principals/:principal body",
+    signingKey: "GET /api/v1/principals/:principal/signing-key",
     retire: "DELETE /api/v1/principals/:principal",
   },
   tokens: {

@@ -25,6 +25,9 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
   },
 ) {}
 
+/** Marks an endpoint to which a service may come with a signature instead of a token. */
+export const TakesSignature = Context.Reference<boolean>("contract/api/TakesSignature", { defaultValue: () => false })
+
 /** Whoever brings a result: a principal, or nobody where a signature speaks for the service that was called. */
 export class Submitter extends Context.Service<Submitter, { readonly principal: Principal | null }>()(
   "contract/api/Submitter",

@@ -14,6 +14,7 @@ const summaries: Record<string, string> = {
   "principals.get": "One principal, by id or name",
   "principals.add": "Add a person, an agent or a service",
   "principals.change": "Rename, or change roles and toolsets",
+  "principals.signingKey": "The key with which a service signs what it triggers; for who may make its tokens",
   "principals.retire": "Retire one: its tokens stop working at once, its history stays",
   "agents.prompt": "What an agent is told, section by section: its own, and for whoever rules the house",
   "agents.tree": "Every agent, parents before those who work for them, with what each is doing",

@@ -83,6 +83,9 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
     params: { principal: await someone(world) },
     body: { roles: ["agent-basic"] },
   }),
+  "principals.signingKey": async ({ admin, fresh }) => ({
+    params: { principal: (await admin.principals.add({ kind: "service", name: fresh("service") })).id },
+  }),
   "principals.retire": async (world) => ({ params: { principal: await someone(world) } }),
   "agents.tree": nothing,
   "agents.inspect": async (world) => ({ params: { agent: await someone(world) } }),

@@ -76,7 +76,17 @@ const rotate = Command.make(
   }),
 ).pipe(Command.withDescription("Replace a token with a new one of the same expiry"))
 
+const key = Command.make(
+  "key",
+  { service: Argument.String("service").pipe(Argument.withDescription("The service's name or id")) },
+  Effect.fn(function* ({ service }) {
+    const found = yield* ask((stoa) => stoa.principals.signingKey(service))
+    yield* show(found, found.key)
+    yield* talk("Whoever has this key triggers agents as this service: give it only to that service.")
+  }),
+).pipe(Command.withDescription("The key with which a service signs what it triggers"))
+
 export const token = Command.make("token").pipe(
   Command.withDescription("Credentials"),
-  Command.withSubcommands([add, ls, rm, rotate]),
+  Command.withSubcommands([add, ls, rm, rotate, key]),
 )

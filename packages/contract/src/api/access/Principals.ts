@@ -41,6 +41,11 @@ export class PrincipalsApi extends HttpApiGroup.make("principals")
       success: [Principal, waiting],
       error: [problem(Missing), problem(NameTaken), problem(OwnedByFile), problem(WrongState)],
     }),
+    HttpApiEndpoint.get("signingKey", "/principals/:principal/signing-key", {
+      params: ref,
+      success: Schema.Struct({ key: Schema.String }),
+      error: [problem(Missing), problem(WrongState)],
+    }),
     HttpApiEndpoint.delete("retire", "/principals/:principal", {
       params: ref,
       success: HttpApiSchema.NoContent,

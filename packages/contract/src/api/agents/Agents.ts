@@ -10,6 +10,7 @@ import { Prompt } from "../../runs/Prompt.ts"
 import { problem } from "../../Problem.ts"
 import { NewTrigger } from "../../runs/Run.ts"
 import { NewTeamAgent, TeamActivity, TeamAgent } from "../../runs/Team.ts"
+import { TakesSignature } from "../guards.ts"
 import { Message, NewMessage } from "../../spaces/Message.ts"
 
 const ref = { agent: PrincipalRef }
@@ -54,8 +55,8 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       params: ref,
       payload: NewTrigger,
       success: Schema.Struct({ run: RunId }).pipe(HttpApiSchema.status(202)),
-      error: [problem(Missing), problem(Ambiguous), problem(WrongState), problem(Forbidden)],
-    }),
+      error: [problem(Missing), problem(Ambiguous), problem(WrongState), problem(Forbidden), problem(BadInput)],
+    }).annotate(TakesSignature, true),
   )
   .prefix("/api/v1") {}
 

@@ -1,7 +1,14 @@
-/** Lets a request act as the bearer of its token, or answers 401. Every endpoint of the API uses it. */
-import { Authentication } from "@stoa/contract"
-import { Effect, Layer, Option } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+/**
+ * Lets a request act as the bearer of its token, or answers 401. Every endpoint of the API uses it. Where the endpoint takes
+ * signatures, a service may sign its request instead, so that nothing that it could be robbed of is on the way.
+ */
+import { Authentication, TakesSignature, Unauthenticated } from "@stoa/contract"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Principals } from "../../access/identity/Principals.ts"
+import { Tokens } from "../../access/identity/Tokens.ts"
+import { makeServiceKey } from "../../access/secrets/ServiceKeys.ts"
+import { isSigned, signatureHeader } from "../../calls/waiting/Signatures.ts"
 import { currentCause } from "../../store/journal/Correlation.ts"
 import { Acting, headersOf, type Sender } from "../Acting.ts"
 import { Upkeep } from "../Upkeep.ts"
@@ -49,8 +56,53 @@ export const actingAsBearer = Effect.map(
       }).pipe(withRefusalHeaders),
 )
 
+const serviceHeader = "stoa-service"
+
+/** Acts as the service that the request names, where its key has signed whom it calls and what it says. */
+const actingAsService = Effect.gen(function* () {
+  const acting = yield* Acting
+  const principals = yield* Principals
+  const tokens = yield* Tokens
+  const keyOf = yield* makeServiceKey
+
+  const signer = Effect.fnUntraced(function* (signature: string) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const service = yield* Effect.option(principals.get(request.headers[serviceHeader] ?? ""))
+    const key = Option.flatMap(service, keyOf)
+    if (Option.isNone(service) || Option.isNone(key)) return Option.none()
+    const { agent = "" } = yield* HttpRouter.params
+    const once = request.headers["idempotency-key"]
+    // wall clock: the service has signed a moment.
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const scope = once === undefined ? agent : `${agent}.${once}`
+    if (!isSigned(key.value, signature, now, scope, yield* Effect.orDie(request.text))) return Option.none()
+    // Outside, whatever its roles: it has brought no token that stands further in.
+    return yield* Effect.option(tokens.again(service.value.id, "crossroads"))
+  })
+
+  return <A, E, R>(app: Effect.Effect<A, E, R>, signature: string) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const caller = yield* signer(signature)
+      // No such service, and signed by another: the two look alike.
+      if (Option.isNone(caller))
+        return yield* acting.refused(new Unauthenticated({ reason: "service" }), senderOf(request), "services")
+      const { correlationId } = yield* currentCause
+      return yield* acting.as(caller.value, correlationId, app, bytesOf(request))
+    }).pipe(withRefusalHeaders)
+})
+
 export const layerAuthentication = Layer.effect(
   Authentication,
   // The token is read in one place for every door, and not from what this one's library has read.
-  Effect.map(actingAsBearer, (act) => Authentication.of({ bearer: (app) => act(app) })),
+  Effect.map(Effect.all([actingAsBearer, actingAsService]), ([asBearer, asService]) =>
+    Authentication.of({
+      bearer: (app, { endpoint }) =>
+        Context.get(endpoint.annotations, TakesSignature)
+          ? Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+              headers[signatureHeader] === undefined ? asBearer(app) : asService(app, headers[signatureHeader]),
+            )
+          : asBearer(app),
+    }),
+  ),
 )

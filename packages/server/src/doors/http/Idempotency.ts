@@ -7,6 +7,16 @@ import { Journal } from "../../store/journal/Journal.ts"
 
 const isKey = Schema.is(IdempotencyKey)
 
+/** The key of a request, if it carries one. */
+export const idempotencyKeyOf = (
+  request: Pick<HttpServerRequest.HttpServerRequest, "headers">,
+): Effect.Effect<string | undefined, BadInput> => {
+  const key = request.headers["idempotency-key"]
+  return key === undefined || isKey(key)
+    ? Effect.succeed(key)
+    : Effect.fail(new BadInput({ issues: [{ path: "headers.idempotency-key", message: "has 1 to 200 characters" }] }))
+}
+
 /** The request as the router matched it and the handler gets it, if it carries a key. */
 export const keyedRequest: Effect.Effect<
   Keyed | undefined,
@@ -14,10 +24,8 @@ export const keyedRequest: Effect.Effect<
   Caller | HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 > = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const key = request.headers["idempotency-key"]
+  const key = yield* idempotencyKeyOf(request)
   if (key === undefined) return undefined
-  if (!isKey(key))
-    return yield* new BadInput({ issues: [{ path: "headers.idempotency-key", message: "has 1 to 200 characters" }] })
   const { params, route } = yield* HttpRouter.RouteContext
   const query = yield* HttpServerRequest.ParsedSearchParams
   const body = yield* Effect.orDie(request.text)

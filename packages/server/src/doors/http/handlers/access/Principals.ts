@@ -1,9 +1,10 @@
-import { Api, Caller } from "@stoa/contract"
-import { Effect } from "effect"
+import { Api, Caller, WrongState } from "@stoa/contract"
+import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Authority } from "../../../../access/rights/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
+import { makeServiceKey } from "../../../../access/secrets/ServiceKeys.ts"
 import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 
@@ -16,6 +17,7 @@ export const principalsHandlers = HttpApiBuilder.group(
     const authority = yield* Authority
     const changes = yield* RightsChanges
     const { transact } = yield* Journal
+    const keyOf = yield* makeServiceKey
     const named = Effect.fnUntraced(function* (ref: string) {
       const principal = yield* principals.get(ref)
       yield* require("read", `principals/${principal.name}`)
@@ -34,6 +36,16 @@ export const principalsHandlers = HttpApiBuilder.group(
       change: Effect.fnUntraced(function* ({ params, payload }) {
         const principal = yield* named(params.principal)
         return yield* changes.changePrincipal(principal, payload)
+      }),
+      // Whoever has it speaks as the service: that takes what making its token takes.
+      signingKey: Effect.fnUntraced(function* ({ params }) {
+        const principal = yield* named(params.principal)
+        yield* authority.token({ principal: principal.id }, principal)
+        const key = keyOf(principal)
+        if (Option.isSome(key)) return { key: Redacted.value(key.value) }
+        return yield* new WrongState({
+          detail: `Only services that are here sign, and ${principal.name} is ${principal.retiredAt === null ? `of kind ${principal.kind}` : "retired"}.`,
+        })
       }),
       retire: Effect.fnUntraced(function* ({ params }) {
         const principal = yield* named(params.principal)

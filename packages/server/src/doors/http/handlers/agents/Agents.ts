@@ -2,7 +2,9 @@ import { Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
+import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { signatureHeader } from "../../../../calls/waiting/Signatures.ts"
 import { Languages } from "../../../../models/Languages.ts"
 import { withAgentNotes } from "../../../../runs/AgentNotes.ts"
 import { Prompts } from "../../../../runs/Prompts.ts"
@@ -11,12 +13,14 @@ import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Team } from "../../../../team/Team.ts"
 import { Tree } from "../../../../team/Tree.ts"
+import { idempotencyKeyOf } from "../../Idempotency.ts"
 
 export const agentsHandlers = HttpApiBuilder.group(
   Api,
   "agents",
   Effect.fn(function* (handlers) {
-    const { judge, require, viewer } = yield* Grants
+    const { judge, require, viewer, viewerOf } = yield* Grants
+    const tokens = yield* Tokens
     const spaces = yield* Spaces
     const triggers = yield* Triggers
     const agents = yield* Agents
@@ -97,15 +101,20 @@ export const agentsHandlers = HttpApiBuilder.group(
         return yield* shown(yield* transact(agents.change(agent.id, payload)))
       }),
       trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
-        const agent = yield* named(params.agent)
+        // A service may know of nobody here but of whom it calls.
+        const agent = yield* agents.get(params.agent)
         yield* require("execute", `agents/${agent.name}`)
         const { principal } = yield* Caller
+        // It is the agent who will stand there: it must see the space, whoever sends it.
         const space =
-          payload.space === undefined ? null : (yield* spaces.get(payload.space, yield* viewer("spaces"))).id
+          payload.space === undefined
+            ? null
+            : (yield* spaces.get(payload.space, yield* viewerOf(yield* tokens.again(agent.id, "agent"), "spaces"))).id
         const run = yield* triggers.start(agent, {
           text: payload.text,
           space,
-          key: request.headers["idempotency-key"],
+          // A request that was signed once and comes again is the same one.
+          key: (yield* idempotencyKeyOf(request)) ?? request.headers[signatureHeader],
           by: principal.id,
           depth: principal.kind === "agent" ? 1 : 0,
         })
