@@ -4,6 +4,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Dispatch } from "../../src/runs/working/Dispatch.ts"
 import { ask, Guest } from "../house.ts"
+import { listen } from "../spaces/spacesGuests.ts"
 import { ended, inState, runsHouse, setRules, thinker, until } from "./runsKit.ts"
 
 layer(runsHouse({ store: "postgres" }), { excludeTestServices: true, timeout: 90_000 })("claims on postgres", (it) => {
@@ -38,6 +39,37 @@ layer(runsHouse({ store: "postgres" }), { excludeTestServices: true, timeout: 90
       yield* Deferred.succeed(free, undefined)
       yield* Fiber.join(holding)
       assert.strictEqual((yield* ended(bot))[0]!.state, "completed")
+    }),
+  )
+})
+
+const env = {
+  STOA_RUNNER: "cluster",
+  STOA_SECRET_KEY: "a-key-of-all-houses",
+  STOA_ADMIN_TOKEN: "a-token-of-all-houses",
+}
+
+layer(runsHouse({ store: "postgres", env }), { excludeTestServices: true, timeout: 90_000 })("taken over", (it) => {
+  it.effect("G-23 what a house that died has shown of a step is taken back before it is shown again, and once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { admin, adminToken } = yield* Guest
+      const bot = yield* thinker()
+      yield* setRules([
+        { when: { step: 1 }, say: "a word", call: [{ tool: "whoami" }] },
+        { when: {}, say: "done" },
+      ])
+      yield* ask(() => admin.agents.change(bot.id, { gate: "held" }))
+      const { run } = yield* ask(() => admin.agents.trigger(bot.id, { text: "go" }))
+      const seen: Array<string> = []
+      yield* listen({ token: adminToken }, {}, ({ event = "" }) => void seen.push(event))
+      yield* sql`UPDATE runs SET state = 'running', owner = 'own_gone', fence = 1, started_at = created_at WHERE id = ${run}`
+      assert.deepInclude((yield* ended(bot))[0]!, { state: "completed", step: 2 })
+      yield* until(Effect.sync(() => (seen.includes("run.ended") ? true : undefined)))
+      assert.deepStrictEqual(
+        seen.filter((kind) => kind === "run.restarted" || kind === "run.text"),
+        ["run.restarted", "run.text", "run.text"],
+      )
     }),
   )
 })

@@ -221,6 +221,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       const seen = new Set(tools.filter(({ visibility }) => visibility === "visible").map(({ tool }) => tool.wireName))
       const space = (yield* active.of(caller)) ?? row.triggerSpace
       const { named, restart, say } = show(row, number, space, (tool) => seen.has(tool))
+      // Whatever its last house has shown of this step is said anew.
+      if (row.attempts > 0) yield* restart
       const last = work.steps.at(-1)
       const newest = work.triggers.at(-1)
       const used = row.tokensIn + row.tokensOut
@@ -297,6 +299,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         row: {
           ...row,
           step: number,
+          attempts: 0,
           tokensIn: row.tokensIn + spent.tokensIn,
           tokensOut: row.tokensOut + spent.tokensOut,
           costMicros: row.costMicros + spent.costMicros,
