@@ -9,4 +9,6 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   readonly afterMs: number | undefined
   /** What it answered over HTTP, where it did. */
   readonly status?: number | undefined
+  /** It came to its end and had said nothing, since its provider held that back. */
+  readonly unanswered?: boolean
 }> {}

@@ -129,6 +129,13 @@ const cleaner = (redactor: Redactor) => {
   return { part, whole }
 }
 
+/** Ends that leave nothing to go on with, where nothing was said before them. */
+const unanswered: Readonly<Record<string, string>> = {
+  "content-filter": "its provider filtered the answer",
+  length: "it came to the most it may say in one step (maxOutput) before it had said anything",
+}
+class Unanswered extends Error {}
+
 const headerOf = (error: unknown, name: string): string | undefined =>
   (error as { readonly responseHeaders?: Record<string, string> } | null)?.responseHeaders?.[name]
 
@@ -163,6 +170,7 @@ export const failureOf = (name: string, error: unknown, redactor: Redactor): Mod
     again,
     afterMs: waitOf(error),
     status: statusCode,
+    unanswered: error instanceof Unanswered,
   })
 }
 
@@ -193,6 +201,8 @@ export const askModel = (
         // A stream that breaks off is no answer: it is asked for again, whole.
         if (whole === undefined || whole.finish === "interrupted" || whole.finish === "error")
           throw new Error("its answer broke off")
+        const held = whole.parts.length === 0 ? unanswered[whole.finish] : undefined
+        if (held !== undefined) throw new Unanswered(held)
         return { ...whole, parts: whole.parts.map(clean.whole) }
       },
       catch: (error) => failureOf(name, error, redactor),

@@ -82,7 +82,11 @@ const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
   const value: unknown = jsonc.parse(text, errors, { allowTrailingComma: true })
   if (errors.length > 0) return Result.fail("is not JSON")
   return decode(value).pipe(
-    Result.mapError((error) => issuesOf(error).map(({ message, path }) => `${path}: ${message}`)[0] ?? "has no rules"),
+    Result.mapError(
+      (error) =>
+        issuesOf(error).map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))[0] ??
+        "has no rules",
+    ),
     Result.flatMap(({ rules }) => {
       const bad = rules.findIndex(({ when }) => when?.text !== undefined && !isPattern(when.text))
       return bad === -1 ? Result.succeed(rules) : Result.fail(`rules.${bad}.when.text: is not a pattern`)

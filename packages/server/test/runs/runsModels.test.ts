@@ -289,6 +289,30 @@ layer(runsHouse({ store: "sqlite" }), { excludeTestServices: true, timeout: 90_0
     }),
   )
 
+  it.effect("an answer that its provider filtered, or that never came to a word, ends the run and says so", () =>
+    Effect.gen(function* () {
+      const finishes = ["content_filter", "length"]
+      const chunk = (delta: object, finish: string | null) => ({
+        id: "x",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, delta, finish_reason: finish }],
+      })
+      let at = 0
+      const { ada, asked, bot, space } = yield* furnished("openai-compatible", (response) =>
+        events(response, [chunk({ role: "assistant" }, finishes[at]!)]),
+      )
+      for (; at < finishes.length; at++) {
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "hello" }))
+        const row = (yield* ended(bot, at + 1)).at(-1)!
+        assert.deepInclude(row, { state: "failed", stop: "no_answer", step: 0 })
+        assert.match(row.failure!, /The model real failed: .*(filtered|maxOutput)/)
+        assert.strictEqual(asked.length, 4 * (at + 1), "it was asked again three times")
+      }
+    }),
+  )
+
   it.effect(
     "401 is not asked again and says what to do; the next model of the list is; without a key it says which setting",
     () =>

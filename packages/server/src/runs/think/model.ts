@@ -10,7 +10,16 @@ import { conversation, type SaidStep } from "../prompt/conversation.ts"
 import { fitted } from "../prompt/fit.ts"
 
 /** It cannot think, whatever is tried: the run ends with these words. */
-class ThinkFailure extends Data.TaggedError("ThinkFailure")<{ readonly message: string }> {}
+class ThinkFailure extends Data.TaggedError("ThinkFailure")<{
+  readonly message: string
+  readonly stop: "error" | "no_answer"
+}> {}
+
+/** Why one model of the list was of no use. */
+interface Fault {
+  readonly message: string
+  readonly unanswered: boolean
+}
 
 interface Thought extends Said {
   readonly model: string
@@ -72,7 +81,10 @@ export const makeThink = Effect.gen(function* () {
         if (answer._tag === "Success") return answer.success
         const failure: ModelFailure = answer.failure
         const wait = failure.afterMs ?? firstWaitMs * 2 ** (tried - 1)
-        if (!failure.again || tried > tries || wait > longestWaitMs) return yield* Effect.fail(failure.message)
+        if (!failure.again || tried > tries || wait > longestWaitMs) {
+          const { message, unanswered = false } = failure
+          return yield* Effect.fail<Fault>({ message, unanswered })
+        }
         yield* restart
         yield* Effect.sleep(wait)
       }
@@ -83,11 +95,12 @@ export const makeThink = Effect.gen(function* () {
     show: (delta: SaidDelta) => void,
     restart: Effect.Effect<void>,
   ) {
-    const faults: Array<string> = []
+    const faults: Array<Fault> = []
     for (const name of input.models) {
       const asked = yield* Effect.result(
-        Effect.flatMap(languages.access(name), (access) =>
-          Effect.map(askOne(access, input, show, restart), (said) => ({ said, access })),
+        languages.access(name).pipe(
+          Effect.mapError((message): Fault => ({ message, unanswered: false })),
+          Effect.flatMap((access) => Effect.map(askOne(access, input, show, restart), (said) => ({ said, access }))),
         ),
       )
       if (asked._tag === "Success") {
@@ -97,6 +110,9 @@ export const makeThink = Effect.gen(function* () {
       faults.push(asked.failure)
       yield* restart
     }
-    return yield* new ThinkFailure({ message: faults.join(" ") })
+    return yield* new ThinkFailure({
+      message: faults.map(({ message }) => message).join(" "),
+      stop: faults.length > 0 && faults.every(({ unanswered }) => unanswered) ? "no_answer" : "error",
+    })
   })
 })

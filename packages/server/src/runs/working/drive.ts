@@ -256,7 +256,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         ),
       )
       if (thought._tag === "Failure")
-        return yield* Effect.as(end({ stop: "error", failure: thought.failure.message }, fresh), false)
+        return yield* Effect.as(end({ stop: thought.failure.stop, failure: thought.failure.message }, fresh), false)
       const said = thought.success
       const parts = said.parts.map((part) => (part.type === "call" ? named(part) : part))
       const asked = parts.filter((part) => part.type === "call")

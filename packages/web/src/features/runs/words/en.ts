@@ -13,7 +13,7 @@ const stops: Readonly<Record<NonNullable<Run["stop"]>, string>> = {
   max_waits: "stopped: it waited too often",
   budget_spent: "stopped: the day's budget is spent",
   invalid_tool_call: "stopped: a call it could not put right",
-  no_answer: "stopped: it was not answered",
+  no_answer: "stopped: its model gave no answer",
   error: "failed",
   crashed: "failed: it broke off",
   cancelled: "canceled",
