@@ -294,10 +294,10 @@ export class Calls extends Context.Service<
   )
 }
 
-/** What a model asked for and could not be read. */
-const faulty = (toolName: string, fault: string): Refused =>
+/** What a model asked for and cannot be made. */
+const faulty = (toolName: string, message: string): Refused =>
   new ToolValidationError({
-    message: `The input of "${toolName}" ${fault}. Nothing was run; call it again with a JSON object`,
+    message,
     toolName,
     parameter: "input",
     expected: "a JSON object",

@@ -72,6 +72,10 @@ for (const store of stores)
             )
           }
           const told = yield* Effect.forEach(children, ({ id }) => ask(() => admin.runs.messages(id)))
+          for (const { items: all } of told) {
+            const faults = all.flatMap(({ error }) => (error === undefined ? [] : [error.message]))
+            assert.deepStrictEqual(faults, ['You do not have the tool "list_spaces" here. You have: whoami'])
+          }
           const users = told.map(({ items: all }) => all.find(({ kind }) => kind === "user_message")!.text!)
           assert.strictEqual(users.filter((text) => text.includes("Whoever called you was told this")).length, 1)
           const systems = told.map(({ items: all }) => all.find(({ kind }) => kind === "system_message")!.text!)

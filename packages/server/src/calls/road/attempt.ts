@@ -30,7 +30,7 @@ export interface CallRequest {
   readonly id?: CallId
   /** The MCP client that makes it. */
   readonly client?: CallingClient
-  /** Its input could not be read, for this reason: it is refused and written down, and never run. */
+  /** Why it cannot be made, in a sentence: it is refused and written down, and never run. */
   readonly fault?: string
   /** The outermost run it is part of: what is approved for a run is approved there. */
   readonly root?: string

@@ -85,7 +85,7 @@ export class DeadLetters extends Context.Service<
         const failure = Cause.pretty(exit.cause).slice(0, 2000)
         yield* Effect.orDie(sql`UPDATE dead_letters SET tried = tried + 1, failure = ${failure} WHERE id = ${id}`)
         return yield* new WrongState({
-          detail: `It failed again: ${failed instanceof Error ? failed.message : "the log says why"}. It stays open.`,
+          detail: `It failed again and stays open: ${failed instanceof Error ? failed.message : "the log says why"}`,
         })
       })
 

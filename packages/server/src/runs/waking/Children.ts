@@ -167,7 +167,7 @@ export class Children extends Context.Service<
         else
           yield* fail(
             run.parentCall,
-            `Its run was ${run.state} (${run.stop}): ${run.failure ?? "nothing more is known"}`,
+            `Its run ${run.state === "failed" ? "failed" : "was canceled"} (${run.stop}): ${run.failure ?? "nothing more is known"}`,
           )
       })
 

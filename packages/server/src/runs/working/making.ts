@@ -13,6 +13,13 @@ const mostTries = 5
 
 class CallFailed extends Data.Error<{ readonly message: string }> {}
 
+/** Why a call that a model asked for cannot be made, as the model is told. */
+const faultOf = ({ fault, tool }: CallPart, tools: ReadonlyArray<string> | undefined): string | undefined => {
+  if (fault !== undefined) return `The input of "${tool}" ${fault}. Nothing was run; call it again with a JSON object`
+  if (tools === undefined || tools.includes(tool)) return undefined
+  return `You do not have the tool "${tool}" here. You have: ${tools.join(", ")}`
+}
+
 export const makeMaking = Effect.gen(function* () {
   const calls = yield* Calls
   const active = yield* ActiveSpaces
@@ -26,9 +33,7 @@ export const makeMaking = Effect.gen(function* () {
     part: CallPart,
   ) {
     const { tools } = configOf(row)
-    const fault =
-      part.fault ??
-      (tools === undefined || tools.includes(part.tool) ? undefined : "is for a tool that you do not have")
+    const fault = faultOf(part, tools)
     const run: CallRun = { id: row.id, step, place }
     const space = (yield* active.of(caller)) ?? row.triggerSpace ?? undefined
     const request = {
