@@ -56,7 +56,6 @@ export const team = Effect.gen(function* () {
   const agents = yield* Agents
   const grants = yield* Grants
   const principals = yield* Principals
-  const grants = yield* Grants
   const inbox = yield* Inbox
   const post = yield* Post
   const tree = yield* Tree
