@@ -73,6 +73,7 @@ import { Starting } from "./Starting.ts"
 import { tracing } from "./Tracing.ts"
 import { ChatSessions } from "./sessions/ChatSessions.ts"
 import { ChosenModels } from "./sessions/ChosenModels.ts"
+import { layerEmptying } from "./sessions/Emptying.ts"
 import { ActiveSpaces } from "./spaces/ActiveSpaces.ts"
 import { DeclaredSpaces } from "./spaces/DeclaredSpaces.ts"
 import { Embedding } from "./memory/meaning/Embedding.ts"
@@ -244,7 +245,9 @@ const calls = (keys: Keys, file: string) =>
     Layer.provideMerge(Layer.mergeAll(Runs.layer, Prompts.layer, Waits.layer, Children.layer, Inbox.layer)),
     Layer.provideMerge(Programs.layer),
     Layer.provideMerge(Workspaces.layer),
-    Layer.provideMerge(Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications)),
+    Layer.provideMerge(
+      Layer.mergeAll(layerResume, Hosts.reader, callRetention, layerDeletedFiles, notifications, layerEmptying),
+    ),
     Layer.provideMerge(Hosts.layer),
     Layer.provideMerge(Calls.layer),
     Layer.provideMerge(Spend.layer),

@@ -61,6 +61,8 @@ export const MemoryDiff = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,
   lines: Schema.Array(Schema.Struct({ change: Schema.Literals(["same", "added", "removed"]), text: Schema.String })),
+  /** How many more lines there are; absent where these are all. */
+  left: Schema.optionalKey(Schema.Int),
   tags: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) }),
 })
 export type MemoryDiff = typeof MemoryDiff.Type

@@ -277,7 +277,7 @@ export class Memories extends Context.Service<
         return {
           from,
           to,
-          lines: diffOf(before.content, after.content),
+          ...diffOf(before.content, after.content),
           tags: {
             added: after.tags.filter((tag) => !before.tags.includes(tag)),
             removed: before.tags.filter((tag) => !after.tags.includes(tag)),

@@ -4,7 +4,9 @@ import type { MemoryDiff } from "@stoa/contract"
 type Line = MemoryDiff["lines"][number]
 
 /** Beyond so many cells the middle is taken for replaced: a diff must not cost more than it says. */
-const mostCells = 4_000_000
+const mostCells = 1_000_000
+/** So many lines are told: a text of nothing but line breaks would be answered with thirty times its size. */
+export const mostLines = 5000
 
 const marked = (change: Line["change"], texts: ReadonlyArray<string>): ReadonlyArray<Line> =>
   texts.map((text) => ({ change, text }))
@@ -34,7 +36,7 @@ const middle = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): Re
   return [...lines, ...marked("removed", before.slice(i)), ...marked("added", after.slice(j))]
 }
 
-export const diffOf = (before: string, after: string): ReadonlyArray<Line> => {
+const allLines = (before: string, after: string): ReadonlyArray<Line> => {
   const [one, other] = [before.split("\n"), after.split("\n")]
   let start = 0
   while (start < one.length && start < other.length && one[start] === other[start]) start++
@@ -50,4 +52,10 @@ export const diffOf = (before: string, after: string): ReadonlyArray<Line> => {
     ...middle(one.slice(start, one.length - end), other.slice(start, other.length - end)),
     ...marked("same", one.slice(one.length - end)),
   ]
+}
+
+/** What changed, up to the most lines, and how many there are beyond. */
+export const diffOf = (before: string, after: string): Pick<MemoryDiff, "lines" | "left"> => {
+  const lines = allLines(before, after)
+  return lines.length <= mostLines ? { lines } : { lines: lines.slice(0, mostLines), left: lines.length - mostLines }
 }

@@ -11,6 +11,7 @@ import type {
 import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
+import { turn } from "../store/Turn.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { matchesOf } from "../store/search/Match.ts"
 import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
@@ -42,10 +43,19 @@ const newestFirst = (one: RecordRow, other: RecordRow): number =>
   one.updatedAt === other.updatedAt ? (one.id < other.id ? 1 : -1) : one.updatedAt < other.updatedAt ? 1 : -1
 
 const folded = (value: string): string => value.normalize("NFKC").toLowerCase()
-/** What a search by substring gives and reads at most. */
+/** What a search by substring gives, and what it reads at most: of rows, and of letters. */
 const mostContaining = 50
 const mostLooked = 100_000
-const rowsAtOnce = 500
+const mostLetters = 32 * 1024 * 1024
+/** Read at once, before others get their turn: many short ones, or a few long ones. */
+const lettersAtOnce = 1024 * 1024
+const rowsAtOnce = { first: 10, least: 4, most: 500 }
+
+const lettersOf = (rows: ReadonlyArray<RecordRow>): number => rows.reduce((sum, { content }) => sum + content.length, 0)
+const rowsNext = (rows: number, letters: number): number => {
+  const fitting = Math.floor((lettersAtOnce * rows) / Math.max(1, letters))
+  return Math.min(rowsAtOnce.most, Math.max(rowsAtOnce.least, fitting))
+}
 
 export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Service"], meanings: Meanings["Service"]) => {
   const now = Effect.map(DateTime.now, DateTime.formatIso)
@@ -152,17 +162,24 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
     const where = yield* visible(by, { namespace, kind, owner: by.id })
     const items: Array<MemoryRecord> = []
     let last: RecordRow | undefined
-    for (let looked = 0; looked < mostLooked && items.length < mostContaining; looked += rowsAtOnce) {
+    let size: number = rowsAtOnce.first
+    let [looked, letters] = [0, 0]
+    while (looked < mostLooked && letters < mostLetters && items.length < mostContaining) {
       const after =
         last === undefined
           ? sql``
           : sql`AND (created_at < ${last.createdAt} OR (created_at = ${last.createdAt} AND id < ${last.id}))`
       const rows = yield* sql<RecordRow>`SELECT * FROM memory_records WHERE ${sql.and(where)} ${after}
-        ORDER BY created_at DESC, id DESC LIMIT ${rowsAtOnce}`
+        ORDER BY created_at DESC, id DESC LIMIT ${size}`
       for (const row of rows)
         if (items.length < mostContaining && folded(row.content).includes(wanted)) items.push(recordFrom(row))
-      if (rows.length < rowsAtOnce) break
+      if (rows.length < size) break
       last = rows.at(-1)
+      const read = lettersOf(rows)
+      looked += rows.length
+      letters += read
+      size = rowsNext(rows.length, read)
+      yield* turn
     }
     return items
   }, Effect.orDie)

@@ -37,6 +37,7 @@ import { lockName } from "../store/database/Locks.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { isCompanion } from "./Companions.ts"
+import { goneAtOnce, makeEmptying } from "./Emptying.ts"
 import {
   type Content,
   contentOf,
@@ -54,8 +55,10 @@ export { sessionIdOf } from "./record.ts"
 
 /** What cleaning up leaves, beside whatever is pinned (S2-49). */
 const kept = 5
-/** Longer ones are begun anew, so that deleting one stays a short piece of work. */
+/** Longer ones are begun anew. */
 const mostMessages = 5000
+/** So many sessions are cleaned up at once: others write in between. */
+const cleanedAtOnce = 200
 
 /** By whose rights something is done, and who does it where that is somebody else. */
 export interface Talker {
@@ -86,7 +89,7 @@ export class ChatSessions extends Context.Service<
       id: ChatSessionId,
       changes: ChatSessionChange,
     ) => Effect.Effect<ChatSession, Refused, Transaction>
-    /** With everything that was said in it, for good. A pinned one is kept. */
+    /** With everything that was said in it, for good; of a long one the rest goes soon after. A pinned one is kept. */
     readonly remove: (by: Talker, id: ChatSessionId) => Effect.Effect<void, Refused, Transaction>
     /** Leaves the five last used and every pinned one; the five are counted among the others (X-61). */
     readonly cleanUp: (
@@ -117,6 +120,7 @@ export class ChatSessions extends Context.Service<
       const memories = yield* Memories
       const spaces = yield* Spaces
       const messages = yield* Messages
+      const { emptied } = yield* makeEmptying
       const settings = makeSettings(memories)
 
       const settingOf = (agent: string) => `${nameKey(agent)}.session`
@@ -279,30 +283,20 @@ export class ChatSessions extends Context.Service<
         return yield* shownOne(after)
       })
 
-      /** What was said goes first: it is its owner's space, and a space that is archived takes no changes. */
-      const emptied = Effect.fnUntraced(function* (space: Space, viewer: Viewer) {
-        if (space.archivedAt !== null) return
-        for (let after = 0; ;) {
-          const { items, next } = yield* messages.list(space, viewer, { after, limit: 100 })
-          for (const { deletedAt, id } of items) if (deletedAt === null) yield* messages.remove(id, viewer)
-          if (next === null) break
-          after = Number(next)
-        }
-        yield* spaces
-          .change(space, { archived: true }, viewer)
-          .pipe(Effect.catchTag(["NameTaken", "OwnedByFile"], Effect.die))
-      })
-
-      const remove: ChatSessions["Service"]["remove"] = Effect.fn("ChatSessions.remove")(function* (by, id) {
+      const removed = Effect.fnUntraced(function* (by: Talker, id: ChatSessionId, most: number) {
         const { content, owner, record, space } = yield* owned(by, id)
         if (record.pinned)
           return yield* new WrongState({
             detail: `"${content.title}" is pinned, and so it is not deleted. Unpin it first.`,
           })
-        yield* emptied(space, by.viewer)
+        yield* emptied(space, by.viewer, { space: space.id, owner, after: 0 }, most)
         yield* memories.remove(asOwner(owner, by), record.id, true)
         const setting = settingOf(content.agent)
         if ((yield* settings.get(owner, setting)) === id) yield* settings.remove(asOwner(owner, by), setting)
+        return Math.max(0, most - space.lastSeq)
+      })
+      const remove: ChatSessions["Service"]["remove"] = Effect.fn("ChatSessions.remove")(function* (by, id) {
+        yield* removed(by, id, goneAtOnce)
       })
 
       const all = Effect.fnUntraced(function* (owner: PrincipalId, agent: string) {
@@ -319,9 +313,9 @@ export class ChatSessions extends Context.Service<
       const cleanUp: ChatSessions["Service"]["cleanUp"] = Effect.fn("ChatSessions.cleanUp")(function* (by, agent) {
         const sessions = yield* all(by.viewer.principal.id, agent)
         const loose = sessions.filter(({ pinned }) => !pinned)
-        let deleted = 0
-        for (const { id } of loose.slice(kept)) {
-          yield* remove(by, id)
+        let [deleted, left] = [0, goneAtOnce]
+        for (const { id } of loose.slice(kept).slice(0, cleanedAtOnce)) {
+          left = yield* removed(by, id, left)
           deleted++
         }
         return { deleted, retained: loose.length - deleted, pinned: sessions.length - loose.length }
@@ -355,7 +349,18 @@ export class ChatSessions extends Context.Service<
         },
       )
 
-      return ChatSessions.of({ add, isSession, list, get, current, change, remove, cleanUp, post, messages: said })
+      return ChatSessions.of({
+        add,
+        isSession,
+        list,
+        get,
+        current,
+        change,
+        remove,
+        cleanUp,
+        post,
+        messages: said,
+      })
     }),
   )
 }

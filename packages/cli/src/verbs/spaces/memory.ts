@@ -218,7 +218,8 @@ const diff = Command.make(
     const marks = { same: " ", added: "+", removed: "-" }
     const tags = [...found.tags.removed.map((tag) => `- #${tag}`), ...found.tags.added.map((tag) => `+ #${tag}`)]
     yield* show(found, [...found.lines.map(({ change, text }) => `${marks[change]} ${text}`), ...tags].join("\n"))
-    yield* talk(`version ${found.from} to ${found.to}`)
+    const left = found.left === undefined ? "" : `, and ${found.left} lines more`
+    yield* talk(`version ${found.from} to ${found.to}${left}`)
   }),
 ).pipe(Command.withDescription("What changed between two versions of a record"))
 

@@ -1,0 +1,71 @@
+/** Takes away what was said in a session that is deleted: so much at once, and the rest piece by piece, by a timer. */
+import type { PrincipalId, Space, SpaceId } from "@stoa/contract"
+import { DateTime, Effect, type Schema } from "effect"
+import { Principals } from "../access/identity/Principals.ts"
+import { houseViewer, type Viewer } from "../access/rights/Viewer.ts"
+import { Messages } from "../spaces/Messages.ts"
+import { Spaces } from "../spaces/Spaces.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { readerLayer } from "../store/journal/Readers.ts"
+import { Timers } from "../store/journal/Timers.ts"
+
+/** Messages in one transaction: others write in between. */
+export const goneAtOnce = 50
+
+/** The purpose of the timer. */
+const emptyPurpose = "chat-session"
+
+/** Where the next piece begins. */
+interface Left {
+  readonly space: SpaceId
+  readonly owner: PrincipalId
+  readonly after: number
+}
+
+export const makeEmptying = Effect.gen(function* () {
+  const principals = yield* Principals
+  const spaces = yield* Spaces
+  const messages = yield* Messages
+  const timers = yield* Timers
+
+  /** What was said goes first: it is its owner's space, and a space that is archived takes no changes. */
+  const emptied = Effect.fnUntraced(function* (space: Space, viewer: Viewer, left: Left, most: number) {
+    if (space.archivedAt !== null) return
+    const { items, next } =
+      most === 0
+        ? { items: [], next: left.after }
+        : yield* messages.list(space, viewer, { after: left.after, limit: most })
+    for (const { deletedAt, id } of items) if (deletedAt === null) yield* messages.remove(id, viewer)
+    if (next === null)
+      return yield* spaces
+        .change(space, { archived: true }, viewer)
+        .pipe(Effect.catchTag(["NameTaken", "OwnedByFile"], Effect.die))
+    yield* timers.set({
+      purpose: emptyPurpose,
+      key: `${emptyPurpose} ${space.id}`,
+      dueAt: yield* DateTime.now,
+      payload: { ...left, after: Number(next) },
+    })
+  })
+
+  /** The next piece: nobody's rights are asked, for the session is gone already. */
+  const empty = Effect.fn("ChatSessions.empty")(function* (given: Schema.Json) {
+    const left = given as unknown as Left
+    const viewer = houseViewer(yield* principals.get(left.owner))
+    yield* emptied(yield* spaces.get(left.space, viewer), viewer, left, goneAtOnce)
+  }, Effect.orDie)
+
+  return { emptied, empty }
+})
+
+/** What is left of a session that is gone, each piece in a transaction of its own. */
+export const layerEmptying = readerLayer({
+  name: "chat-sessions",
+  atomic: false,
+  kinds: ["timer.fired"],
+  handle: Effect.fnUntraced(function* ([event]) {
+    if (event?.kind !== "timer.fired" || event.body.purpose !== emptyPurpose) return
+    const { empty } = yield* makeEmptying
+    yield* (yield* Journal).transact(empty(event.body.payload))
+  }),
+})
