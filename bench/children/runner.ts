@@ -116,7 +116,7 @@ const open = async (question: Extract<RunnerQuestion, { readonly do: "open" }>) 
   const run = async (caller: number, steps: number) => {
     const agent = agents[caller]!
     const text = steps === 1 ? "one" : "ten"
-    const trigger = { text, space: null, key: undefined, by: agent.id, depth: 0 }
+    const trigger = { text, space: null, key: undefined, by: agent, run: undefined }
     const id = await house.runPromise(services.triggers.start(agent, trigger))
     if (!over.delete(id)) await new Promise<void>((resolve) => waiting.set(id, resolve))
     if (faults > 0) throw new Error("a run of the bench did not complete")

@@ -176,7 +176,12 @@ export const kinds = {
   "tool.changed": kind("admins", 365, { tool: Schema.String, digest: Schema.String }),
   "tool.removed": kind("admins", 365, { tool: Schema.String }),
   // Ids and versions, never content: what was forgotten is not in the journal (G-21). `principal` is the owner.
-  "memory.written": kind("concerned", 90, { ...memory, version: Schema.Int }),
+  "memory.written": kind("concerned", 90, {
+    ...memory,
+    version: Schema.Int,
+    /** The run that wrote it. */
+    run: Schema.optionalKey(RunId),
+  }),
   "memory.deleted": kind("concerned", 90, { ...memory, version: Schema.Int, permanent: Schema.Boolean }),
   "memory.erased": kind("concerned", 365, { principal: PrincipalId, before: Schema.String }),
   "memory.shared": kind("concerned", 365, {

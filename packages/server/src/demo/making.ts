@@ -104,7 +104,7 @@ export const makeMaking = Effect.gen(function* () {
     const greeter = yield* agents.get("greeter")
     const admin = yield* principals.get("admin")
     if (row?.state === "on")
-      yield* triggers.start(greeter, { text: office.opening, space: row.space, key: "demo", by: admin.id, depth: 0 })
+      yield* triggers.start(greeter, { text: office.opening, space: row.space, key: "demo", by: admin, run: undefined })
   })
 
   /** What is yet to be there: after the rest, or at the next start if this one was cut off. The server last, with the opening. */

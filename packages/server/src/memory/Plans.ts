@@ -5,6 +5,7 @@
  */
 import {
   type Event,
+  type EventBody,
   type MemoryId,
   Caller,
   type MemoryRecord,
@@ -40,6 +41,8 @@ export type PlanStatus = "active" | "completed"
 export interface Plan extends PlanDefinition {
   readonly id: MemoryId
   readonly owner: PrincipalId
+  /** Who has written it as it is: its owner, or somebody it was shared with. */
+  readonly writer: PrincipalId
   readonly status: PlanStatus
   readonly nextRunAt: string | null
   readonly lastRunAt: string | null
@@ -113,7 +116,7 @@ export class Plans extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const memories = yield* Memories
-      const { keep } = yield* makeKeeping
+      const { countOf, keep } = yield* makeKeeping
 
       const rowsOf = (by: By, ids?: ReadonlyArray<MemoryId>) =>
         Effect.orDie(
@@ -124,16 +127,17 @@ export class Plans extends Context.Service<
       const planOf = Effect.fnUntraced(function* (by: By, row: PlanRow) {
         const record = yield* Effect.option(memories.get(by, row.record))
         const definition = record._tag === "Some" ? definitionIn(record.value) : undefined
-        if (definition === undefined) return []
+        if (record._tag === "None" || definition === undefined) return []
         const { lastRunAt, nextRunAt, owner, record: id, status } = row
-        return [{ ...definition, id, owner, status, nextRunAt, lastRunAt } satisfies Plan]
+        const writer = record.value.origin.principal
+        return [{ ...definition, id, owner, writer, status, nextRunAt, lastRunAt } satisfies Plan]
       })
 
       const set: Plans["Service"]["set"] = Effect.fn("Plans.set")(function* (by, id, plan) {
         const rows = id === undefined ? [] : yield* rowsOf(by, [id])
         const before = rows[0] === undefined ? [] : yield* planOf(by, rows[0])
         if (id !== undefined && before[0] === undefined) return yield* new Missing({ noun: "plan", ref: id })
-        if (id === undefined && (yield* rowsOf(by)).length >= mostPlans)
+        if (id === undefined && (yield* countOf(by.id)) >= mostPlans)
           return yield* refuse(`You have ${mostPlans} plans, which is the most. Delete some that are done.`)
         const definition = merged(before[0], plan)
         if (definition.name === undefined || definition.instruction === undefined)
@@ -180,7 +184,15 @@ const hasSchedule = ({ cron, runAfter, scheduledAt }: Schedule): boolean =>
 
 const merged = (before: Plan | undefined, plan: Partial<PlanDefinition>): Partial<PlanDefinition> => {
   if (before === undefined) return plan
-  const { id: _id, lastRunAt: _last, nextRunAt: _next, owner: _owner, status: _status, ...was } = before
+  const {
+    id: _id,
+    lastRunAt: _last,
+    nextRunAt: _next,
+    owner: _owner,
+    status: _status,
+    writer: _writer,
+    ...was
+  } = before
   if (!hasSchedule(plan)) return { ...was, ...plan }
   const { cron: _cron, runAfter: _after, scheduledAt: _at, ...rest } = was
   return { ...rest, ...plan }
@@ -239,7 +251,13 @@ const makeKeeping = Effect.gen(function* () {
   const rowOf = (id: MemoryId) =>
     Effect.map(Effect.orDie(sql<PlanRow>`SELECT * FROM memory_plans WHERE record = ${id}`), (rows) => rows[0])
 
-  return { keep, forget, rowOf }
+  const countOf = (owner: PrincipalId) =>
+    Effect.map(
+      Effect.orDie(sql<{ n: number }>`SELECT count(*) AS n FROM memory_plans WHERE owner = ${owner}`),
+      (rows) => rows[0]!.n,
+    )
+
+  return { keep, forget, rowOf, countOf }
 })
 
 interface Fired {
@@ -252,7 +270,7 @@ interface Fired {
 const makeFollowing = Effect.gen(function* () {
   const memories = yield* Memories
   const timers = yield* Timers
-  const { forget, keep, rowOf } = yield* makeKeeping
+  const { countOf, forget, keep, rowOf } = yield* makeKeeping
 
   /** The plan has been due: done, or due again. One that was moved meanwhile has its next time already. */
   const advance = Effect.fnUntraced(function* ({ dueAt, plan, principal }: Fired, at: DateTime.Utc, ran: boolean) {
@@ -283,11 +301,13 @@ const makeFollowing = Effect.gen(function* () {
   })
 
   /** A record that was written by another way than a plan's: edited, reverted, restored, imported. */
-  const follow = Effect.fnUntraced(function* (id: MemoryId, owner: PrincipalId) {
-    const record = yield* Effect.option(memories.get({ id: owner }, id))
+  const follow = Effect.fnUntraced(function* ({ principal, record: id, run }: EventBody<"memory.written">) {
+    const record = yield* Effect.option(memories.get({ id: principal }, id))
     const row = yield* rowOf(id)
     if (record._tag === "None") return row === undefined ? undefined : yield* forget(id)
     if (record.value.kind !== kind || record.value.version === row?.version) return
+    // Whoever has the most plans has no more by writing them another way: this one is a record, and is never due.
+    if (row === undefined && (yield* countOf(principal)) >= mostPlans) return
     const definition = definitionIn(record.value)
     const due = definition === undefined ? undefined : dueAfter(definition, yield* DateTime.now)
     const next = due === undefined || Result.isFailure(due) ? null : due.success
@@ -295,7 +315,7 @@ const makeFollowing = Effect.gen(function* () {
       status: next === null ? "completed" : "active",
       next,
       lastRunAt: row?.lastRunAt ?? null,
-      run: row?.run ?? null,
+      run: run ?? row?.run ?? null,
     })
   })
 
@@ -327,7 +347,7 @@ const layerPlanReader = Layer.effect(
         case "memory.deleted":
           return event.body.namespace === namespace ? forget(event.body.record) : Effect.void
         case "memory.written":
-          return event.body.namespace === namespace ? follow(event.body.record, event.body.principal) : Effect.void
+          return event.body.namespace === namespace ? follow(event.body) : Effect.void
         default:
           return Effect.void
       }

@@ -17,6 +17,8 @@ export type Missed = "skip" | "once" | "all"
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 const longest = Duration.days(5 * 366)
+/** More times than this are not made up for one by one: a house that was away for weeks has other things to do. */
+const mostMissed = 100
 /** Beyond this it counts as missed: a busy house may be a little late. */
 const grace = Duration.minutes(1)
 
@@ -85,8 +87,18 @@ export const dueAgain = (
   now: DateTime.Utc,
 ): DateTime.Utc | undefined => {
   if (schedule.cron === undefined) return undefined
-  const next = dueAfter(schedule, missed === "all" ? due : DateTime.max(due, now))
-  return Result.isSuccess(next) ? next.success : undefined
+  const again = (after: DateTime.Utc): DateTime.Utc | undefined => {
+    const next = dueAfter(schedule, after)
+    return Result.isSuccess(next) ? next.success : undefined
+  }
+  const next = again(due)
+  if (missed !== "all" || next === undefined) return again(DateTime.max(due, now))
+  let at: DateTime.Utc | undefined = next
+  for (let count = 0; at !== undefined && DateTime.isLessThanOrEqualTo(at, now); count++) {
+    if (count >= mostMissed) return again(now)
+    at = again(at)
+  }
+  return next
 }
 
 export const isLate = (due: DateTime.Utc, now: DateTime.Utc): boolean =>

@@ -1,6 +1,6 @@
 /** How records are written and taken away: the row, its version, its tags, its place in the index, its end and its event. */
-import type { MemoryId, MemoryRight, PrincipalId } from "@stoa/contract"
-import { Effect } from "effect"
+import { Caller, type MemoryId, type MemoryRight, type PrincipalId, type RunId } from "@stoa/contract"
+import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { Timers } from "../store/journal/Timers.ts"
@@ -70,7 +70,9 @@ export const makeStoring = Effect.gen(function* () {
     // What it meant goes with what it said; the new text gets its vectors in the background.
     if (!isNew) yield* vectors.forget(id, digestOf(textsOf(recordFrom(row))))
     yield* setEnd(timers, row)
-    yield* journal.append({ kind: "memory.written", body: { ...(yield* told(row)), version } })
+    const run = Option.getOrUndefined(yield* Effect.serviceOption(Caller))?.run
+    const written = { ...(yield* told(row)), version, ...(run !== undefined && { run: run as RunId }) }
+    yield* journal.append({ kind: "memory.written", body: written })
     return recordFrom(row)
   }, Effect.orDie)
 

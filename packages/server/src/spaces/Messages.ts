@@ -25,7 +25,7 @@ import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
-import type { MessageQuery, MessageSearch, PostOptions } from "./PostOptions.ts"
+import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
@@ -123,12 +123,8 @@ export class Messages extends Context.Service<
         return voices.map((row) => (row as { readonly author: PrincipalId }).author)
       })
 
-      const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (
-        space,
-        by,
-        message,
-        options = {},
-      ) {
+      const post: Messages["Service"]["post"] = Effect.fn("Messages.post")(function* (space, by, message, given = {}) {
+        const options: PostOptions = { ...(yield* runOf(by.principal.id)), ...given }
         yield* spaces.require("post", space, by)
         // A call was counted as one; what the house itself says is not counted.
         if (options.call === undefined && by.epoch !== undefined)

@@ -1,5 +1,13 @@
-import type { MailKind, MessageCall, PrincipalId, Provenance, RunId, Space } from "@stoa/contract"
-import type { Schema } from "effect"
+import {
+  Caller,
+  type MailKind,
+  type MessageCall,
+  type PrincipalId,
+  type Provenance,
+  type RunId,
+  type Space,
+} from "@stoa/contract"
+import { Effect, Option, type Schema } from "effect"
 import type { Viewer } from "../access/rights/Viewer.ts"
 
 /** What a post may carry besides its words: rooms above fill it in. */
@@ -12,6 +20,13 @@ export interface PostOptions {
   /** It goes along an edge of a team: to these, whoever else is in the space. */
   readonly mail?: { readonly kind: MailKind; readonly to: ReadonlyArray<PrincipalId> }
 }
+
+/** The run in which somebody speaks, at whichever door: what it wakes is as deep as that run says. */
+export const runOf = (author: PrincipalId): Effect.Effect<Pick<PostOptions, "run">> =>
+  Effect.map(Effect.serviceOption(Caller), (found) => {
+    const caller = Option.getOrUndefined(found)
+    return caller?.run === undefined || caller.principal.id !== author ? {} : { run: caller.run as RunId }
+  })
 
 /** Which messages of a space are read. */
 export interface MessageQuery {

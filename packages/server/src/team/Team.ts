@@ -181,13 +181,15 @@ export class Team extends Context.Service<
         return child
       })
 
-      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, viewer) {
-        const { all, principal } = viewer
-        // A parent reads what it may: what its child says in spaces that it does not see is not for it. What answers a wait of its own has woken nobody.
-        const seen =
-          all || principal.id === agent.id || principal.id === agent.owner
-            ? sql`1 = 1`
-            : sql.in("m.space", ["", ...(yield* spaces.visibleTo(viewer))])
+      const activity: Team["Service"]["activity"] = Effect.fn("Team.activity")(function* (agent, by) {
+        // Whoever looks reads what it may: what the agent talks about elsewhere is for those who are there.
+        const visible = yield* spaces.visibleTo(by)
+        const talked = yield* Effect.orDie(
+          sql<{ space: string }>`SELECT space FROM messages WHERE author = ${agent.id}
+            UNION SELECT space FROM triggers WHERE agent = ${agent.id} AND space IS NOT NULL`,
+        )
+        const read = talked.map(({ space }) => space).filter((space) => visible.has(space))
+        const seen = read.length === 0 ? sql`1 = 0` : sql.in("m.space", read)
         const messages = yield* Effect.orDie(
           sql<{ id: string; author: string; to: string | null; text: string; at: string }>`
             SELECT m.id, a.name AS author, COALESCE(

@@ -27,6 +27,8 @@ export interface Face {
   readonly timeoutMs?: number
   readonly everywhere?: true
   readonly turns?: true
+  /** Nothing that others wrote is in its answer: a model may take it for the house's word. */
+  readonly own?: true
   /** A person is asked before it runs, whoever calls it. */
   readonly requiresApproval?: true
   readonly countedAs?: Traits["countedAs"]
@@ -149,6 +151,7 @@ export const offered = <A>(_set: ToolsetName, face: FaceTool<A>): Offered => {
       reviewed: true,
       ...(everywhere && { everywhere }),
       ...(face.turns && { turns: face.turns }),
+      ...(face.own && { tells: "the house" as const }),
       ...(countedAs && { countedAs }),
       ...(tags && { tags }),
       ...(wallets && { wallets }),

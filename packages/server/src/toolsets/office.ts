@@ -26,6 +26,7 @@ export const office = Effect.gen(function* () {
     }),
     offered("office", {
       name: "react_to_message",
+      own: true,
       description: "Add an emoji reaction to a message.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -43,6 +44,7 @@ export const office = Effect.gen(function* () {
     }),
     offered("office", {
       name: "do_nothing",
+      own: true,
       description: "Explicitly choose not to respond. Nothing happens.",
       effects: "none",
       input: { properties: {} },

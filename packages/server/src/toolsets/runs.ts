@@ -17,6 +17,7 @@ export const gatewayRuns = Effect.gen(function* () {
   return [
     offered("gateway", {
       name: "stop_run",
+      own: true,
       description: "Stop one of your own runs that works or waits.",
       effects: "outside",
       input: { properties: { runId: text("The run's id", { minLength: 1 }) }, required: ["runId"] },

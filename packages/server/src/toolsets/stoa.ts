@@ -86,6 +86,7 @@ export const stoa = Effect.gen(function* () {
   return [
     tool({
       name: "whoami",
+      own: true,
       description: "Who you are here, and what you may do.",
       effects: "none",
       input: { properties: {} },
@@ -166,6 +167,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "react",
+      own: true,
       description: "React to a message with an emoji.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -216,6 +218,7 @@ export const stoa = Effect.gen(function* () {
     }),
     tool({
       name: "mark_read",
+      own: true,
       description: "Mark messages of a space as read, up to a number.",
       effects: "store",
       annotations: { idempotentHint: true },

@@ -54,8 +54,8 @@ interface SpawnInput {
 
 export const team = Effect.gen(function* () {
   const agents = yield* Agents
-  const principals = yield* Principals
   const grants = yield* Grants
+  const principals = yield* Principals
   const inbox = yield* Inbox
   const post = yield* Post
   const tree = yield* Tree
@@ -184,6 +184,7 @@ export const team = Effect.gen(function* () {
     }),
     offered("team", {
       name: "spawn_agent",
+      own: true,
       description: "Create a subagent. It begins with its instructions as soon as there is room, and works for you.",
       effects: "store",
       input: {
@@ -269,6 +270,7 @@ export const team = Effect.gen(function* () {
     }),
     offered("team", {
       name: "whoami",
+      own: true,
       description: "Who you are in your team.",
       effects: "none",
       input: { properties: {} },
@@ -281,6 +283,7 @@ export const team = Effect.gen(function* () {
     }),
     offered("team", {
       name: "stop_agent",
+      own: true,
       description: "Stop what a child is doing. With remove it leaves the team; only an agent without children can.",
       effects: "outside",
       input: {

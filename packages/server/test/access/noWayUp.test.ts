@@ -180,6 +180,28 @@ for (const store of ["sqlite", "postgres"] as const)
         }),
       )
 
+      it.effect("nobody is freed from the rules of those above by being moved: that takes an admin of it", () =>
+        Effect.gen(function* () {
+          const { admin, as } = yield* Guest
+          const [lead, kid, other] = [yield* someone("agent"), yield* someone("agent"), yield* someone("agent")]
+          yield* ask(() => admin.agents.change(kid.id, { parent: lead.id }))
+          yield* ask(() =>
+            admin.grants.add({ principal: lead.id, resource: "tools/danger", actions: ["execute"], effect: "deny" }),
+          )
+          const helper = yield* someone("person")
+          yield* ask(() => admin.grants.add({ principal: helper.id, resource: "principals/*", actions: ["write"] }))
+          const { token } = yield* ask(() => admin.tokens.add({ principal: helper.id }))
+          const before = yield* reachOf(kid.id, "agent")
+          for (const parent of [null, other.id, other.name])
+            assert.strictEqual((yield* refused(() => as(token).agents.change(kid.id, { parent }))).status, 403)
+          // What writing gives stays: who it is told to be.
+          yield* ask(() => as(token).agents.change(kid.id, { persona: "Works." }))
+          assert.deepStrictEqual(yield* reachOf(kid.id, "agent"), before)
+          yield* ask(() => admin.agents.change(kid.id, { parent: null }))
+          assert.notDeepEqual(yield* reachOf(kid.id, "agent"), before)
+        }),
+      )
+
       it.effect("an ask that came with a loan does not make the receiver's own calls wait", () =>
         Effect.gen(function* () {
           const { admin, as } = yield* Guest

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest, house, roomy } from "../house.ts"
+import { tempFolder } from "../stores.ts"
 
 const problemOf = (failure: unknown) => failure as { readonly tag: string; readonly status: number; message: string }
 
@@ -70,6 +71,46 @@ for (const store of ["sqlite", "postgres"] as const)
           ])
           assert.deepStrictEqual((yield* ask(() => admin.house.reload())).changed, [])
         }),
+    )
+
+    it.effect("G-17 how a program is started, where and with which keys, is shown to those alone who may set it", () =>
+      Effect.gen(function* () {
+        const { admin, as, raw } = yield* Guest
+        const workspace = yield* tempFolder
+        const key = "sk-a-key-that-somebody-wrote-here"
+        const lead = yield* ask(() => admin.principals.add({ kind: "agent", name: "lead", toolsets: ["team"] }))
+        yield* ask(() => admin.principals.add({ kind: "person", name: "may" }))
+        const part = { program: "command" as const, command: ["/opt/x", key], env: { KEY: key } }
+        yield* ask(() =>
+          admin.agents.change(lead.id, {
+            thinker: {
+              kind: "program",
+              ...part,
+              workspace,
+              links: [{ path: "/srv/x" }],
+              children: { x: part },
+            },
+          }),
+        )
+        yield* ask(() => admin.grants.add({ principal: "may", resource: "principals/*", actions: ["write"] }))
+        assert.include(JSON.stringify(yield* ask(() => admin.agents.get("lead"))), key)
+        for (const name of ["may", "lead"]) {
+          const { token } = yield* ask(() => admin.tokens.add({ principal: name }))
+          const seen: Array<unknown> = [yield* ask(() => as(token).agents.get("lead"))]
+          if (name === "may") {
+            seen.push(yield* ask(() => as(token).agents.change("lead", { persona: "Leads." })))
+            seen.push(yield* ask(() => as(token).agents.spawn("lead", { name: "kid", instructions: "Work." })))
+          }
+          for (const path of ["agents", "agents/tree", "principals", "start"])
+            seen.push(
+              yield* ask(async () =>
+                (await raw(`/api/v1/${path}`, { headers: { authorization: `Bearer ${token}` } })).text(),
+              ),
+            )
+          for (const one of seen)
+            for (const word of [key, "/srv", "/opt", workspace]) assert.notInclude(JSON.stringify(one), word)
+        }
+      }),
     )
 
     it.effect("G-44 what is wrong with a model or an agent's model is named by its path", () =>

@@ -69,6 +69,17 @@ describe("plan times", () => {
       ["2026-11-16T12:00:00.000Z", "2026-11-16T12:00:00.000Z", "2026-11-16T08:00:00.000Z"],
     )
     assert.isUndefined(dueAgain({ runAfter: "1 hour" }, "all", was, back))
+    // A house that was away for long makes up for one: however many plans there are, its first minute is not theirs.
+    for (const [line, days, next] of [
+      ["0 0 * * *", 90, "2026-08-19T00:00:00.000Z"],
+      ["0 0 * * *", 110, "2026-11-17T00:00:00.000Z"],
+      ["0 * * * *", 4, "2026-11-12T12:00:00.000Z"],
+      ["0 * * * *", 5, "2026-11-16T12:00:00.000Z"],
+      ["* * * * *", 365, "2026-11-16T11:21:00.000Z"],
+    ] as const) {
+      const due = DateTime.subtract(back, { days })
+      assert.strictEqual(DateTime.formatIso(dueAgain({ cron: line }, "all", due, back)!), next, `${line} ${days}`)
+    }
     assert.deepStrictEqual([isLate(was, at("2026-11-16T07:00:30Z")), isLate(was, back)], [false, true])
   })
 })

@@ -114,6 +114,8 @@ const world = Effect.fnUntraced(function* (seed: number) {
     ["person", "member"],
   ] as const)
     people.push(yield* make(kind, [role]))
+  // Somebody owns the one who speaks: that opens no space.
+  yield* Effect.orDie(transact(principals.change(maker.id, { owner: people[0]!.id as never })))
 
   const mark = fresh("zebra").replace("-", "")
   const places: Array<Place> = []
@@ -198,7 +200,7 @@ const world = Effect.fnUntraced(function* (seed: number) {
     yield* Effect.orDie(transact(grants.add({ principal: who.id, resource: "tools/*", actions: ["execute"] } as never)))
     viewers.push({ who, rules })
   }
-  return { maker, mark, places, viewers }
+  return { maker, mark, owner: people[0]!.id, places, viewers }
 })
 type World = Effect.Success<ReturnType<typeof world>>
 
@@ -225,7 +227,7 @@ const heard = Effect.fnUntraced(function* (
 const spacesOf = (frames: ReadonlyArray<Frame>) =>
   new Set(frames.filter(({ event }) => event === "message.created").map(({ data }) => String(data!.space)))
 
-const looks = Effect.fnUntraced(function* (viewer: Viewer, { maker, mark, places }: World, from: number) {
+const looks = Effect.fnUntraced(function* (viewer: Viewer, { maker, mark, owner, places }: World, from: number) {
   const { url } = yield* Guest
   const { transact } = yield* Journal
   const messages = yield* Messages
@@ -244,6 +246,8 @@ const looks = Effect.fnUntraced(function* (viewer: Viewer, { maker, mark, places
     new Set(((body["items"] ?? []) as ReadonlyArray<{ id: string; space?: string }>).map((one) => one.space ?? one.id))
 
   const listed = ids((yield* get("/spaces?limit=100")).body)
+  const started = JSON.stringify((yield* get("/start")).body)
+  const asked = JSON.stringify((yield* tool("search", { query: mark, limit: 100 })).body)
   const found = ids((yield* get(`/messages?q=${mark}&limit=100`)).body)
   const mcpListed = JSON.stringify((yield* tool("list_spaces", { limit: 100 })).body)
   const mcpFound = JSON.stringify((yield* tool("search_messages", { query: mark, limit: 100 })).body)
@@ -255,17 +259,26 @@ const looks = Effect.fnUntraced(function* (viewer: Viewer, { maker, mark, places
     { discard: true },
   )
   const live = spacesOf((yield* heard(viewer, {}, sayAll)).frames)
+  const inspected = yield* get(`/agents/${maker.id}/activity`)
+  const activity = yield* spacesOfMessages(inspected.body["messages"] as ReadonlyArray<{ id: string }> | undefined)
+  const waited = (yield* tool("wait_for_messages", { after: 0, seconds: 0, limit: 100 })).text
 
   for (const place of places) {
     const { id, name } = place.space
     const right = sees(viewer, place)
     check("list", place, listed.has(id), right)
     check("search", place, found.has(id), right)
+    check("start", place, started.includes(id), right)
     check("MCP list", place, mcpListed.includes(id), right)
+    check("MCP search of everything", place, asked.includes(place.message), right)
     check("MCP search", place, mcpFound.includes(place.message), right)
     check("catch-up", place, past.has(id), watches(viewer, place))
     check("live", place, live.has(id), watches(viewer, place))
     check("resources", place, resources.includes(id), sees(viewer, place, false))
+    // Its owner may look, whatever else it is refused.
+    if (who.id === owner) assert.strictEqual(inspected.status, 200)
+    if (inspected.status === 200) check("an agent's activity", place, activity.has(id), right)
+    if (!right) assert.notInclude(waited, place.message)
     for (const path of [
       `/spaces/${id}`,
       `/spaces/${id}/messages`,
@@ -295,6 +308,17 @@ const looks = Effect.fnUntraced(function* (viewer: Viewer, { maker, mark, places
     } else assert.include([403, 404], named.status)
   }
   return wrong
+})
+
+/** What an agent says lately is looked at by its owner and by admins; each message is of one space. */
+const spacesOfMessages = Effect.fnUntraced(function* (messages: ReadonlyArray<{ id: string }> = []) {
+  const sql = yield* SqlClient.SqlClient
+  const found = new Set<string>()
+  for (const { id } of messages) {
+    const rows = yield* Effect.orDie(sql<{ space: string }>`SELECT space FROM messages WHERE id = ${id}`)
+    found.add(rows[0]!.space)
+  }
+  return found
 })
 
 /** Bytes, not JSON. */

@@ -26,6 +26,11 @@ export interface Traits {
   readonly turns?: true
   /** The default limit its calls count against, where it is not that of every tool. */
   readonly countedAs?: "calls/memory"
+  /**
+   * Whose words it returns, of a tool that is part of the house: its own, where nothing that others wrote is in them, or those
+   * of the world outside. What says nothing returns what people and agents wrote (G-15).
+   */
+  readonly tells?: "the house" | "outside"
   /** It reads or writes what its caller remembers: whoever erases that erases what these calls keep of it too (G-21). */
   readonly remembers?: true
   /** The upstream server it comes from. */

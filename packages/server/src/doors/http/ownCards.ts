@@ -8,13 +8,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { NoRoute } from "@stoa/contract"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Folder } from "../../store/Folder.ts"
-import { Acting } from "../Acting.ts"
 import { problemResponse } from "../Problems.ts"
-import { Upkeep } from "../Upkeep.ts"
-import { senderOf } from "./Authentication.ts"
-import { sessionIn } from "./sessionCookie.ts"
+import { actingAsBearer } from "./Authentication.ts"
 
 const mostCards = 100
 const mostBytes = 256 * 1024
@@ -93,12 +90,9 @@ const cardPage = (folder: string, name: string): HttpServerResponse.HttpServerRe
 export const ownCards = Layer.unwrap(
   Effect.gen(function* () {
     const { path } = yield* Folder
-    const acting = yield* Acting
-    const upkeep = yield* Upkeep
+    const act = yield* actingAsBearer
     const look = Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
       const name = (yield* HttpRouter.params)["name"] ?? ""
-      yield* acting.identify({ ...senderOf(request), session: sessionIn(request, upkeep.address()) })
       const found = yield* Effect.option(Effect.try(() => cardPage(path, name)))
       const page = found._tag === "Some" ? found.value : undefined
       return page ?? problemResponse(new NoRoute({ method: "GET", path: `/cards/${name}` }))
@@ -106,7 +100,7 @@ export const ownCards = Layer.unwrap(
     return HttpRouter.add(
       "GET",
       "/cards/:name",
-      Effect.catch(look, (error) => Effect.succeed(problemResponse(error))),
+      Effect.catch(act(look), (error) => Effect.succeed(problemResponse(error))),
     )
   }),
 )

@@ -16,9 +16,11 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Grants } from "../../access/rights/Grants.ts"
 import type { Reader } from "../../access/rights/Viewer.ts"
 import { Calls } from "../../calls/Calls.ts"
 import type { HandlerCall } from "../../calls/road/Handler.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
@@ -103,7 +105,7 @@ export class Waits extends Context.Service<
       state: "silent" | "gone",
       message?: string | null,
     ) => Effect.Effect<void, never, Transaction>
-    /** Somebody has left a space, and will not answer there. */
+    /** Somebody has left a space, will not answer there, and is not answered there any more. */
     readonly leave: (principal: string, space: string) => Effect.Effect<void, never, Transaction>
     /** The time is over. */
     readonly expire: (wait: string) => Effect.Effect<void, never, Transaction>
@@ -120,7 +122,16 @@ export class Waits extends Context.Service<
       const journal = yield* Journal
       const timers = yield* Timers
       const calls = yield* Calls
+      const grants = yield* Grants
+      const spaces = yield* Spaces
       const record = yield* makeRecord
+
+      /** Whether whoever waits there may read there now: what is said behind its back is no answer to it. */
+      const reads = ({ agent, space }: WaitRow): Effect.Effect<boolean> =>
+        grants.viewerNow(agent, "spaces").pipe(
+          Effect.flatMap((viewer) => spaces.get(space, viewer)),
+          Effect.match({ onFailure: () => false, onSuccess: () => true }),
+        )
 
       const partiesOf = (waits: ReadonlyArray<string>) =>
         waits.length === 0
@@ -246,6 +257,10 @@ export class Waits extends Context.Service<
           const hit = answered(waits, heard, strict)
           if (hit === undefined) continue
           const waited = own.find(({ row }) => row.id === hit.id)!.row
+          if (!(yield* reads(waited))) {
+            yield* close(waited, "released")
+            continue
+          }
           // Nobody goes on with it: whoever waited outside of a run finds it in its inbox.
           if (waited.call !== hanging || waited.run !== null) woken.add(agent)
           yield* Effect.orDie(sql`UPDATE wait_parties SET state = 'replied', message = ${message.id}
@@ -273,7 +288,9 @@ export class Waits extends Context.Service<
 
       const leave: Waits["Service"]["leave"] = Effect.fnUntraced(function* (principal, space) {
         for (const { parties, row } of yield* openIn(space))
-          if (parties.some((one) => one.principal === principal)) yield* silence(principal, "gone", row.message)
+          if (row.agent !== principal) {
+            if (parties.some((one) => one.principal === principal)) yield* silence(principal, "gone", row.message)
+          } else if (!(yield* reads(row))) yield* close(row, "released")
       })
 
       const byId = (id: string) =>

@@ -4,7 +4,7 @@ import {
   type Caller,
   type Forbidden,
   Missing,
-  type PrincipalId,
+  type Principal,
   type Run,
   type RunId,
   type SpaceId,
@@ -23,14 +23,16 @@ import { limitsFor, profileNameOf } from "../profile.ts"
 import { makeRecord, type NewRun } from "../record.ts"
 import { type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
 import { Runs } from "../Runs.ts"
+import { depthAfter, mayWake } from "./route.ts"
 
 export interface Trigger {
   readonly text: string
   readonly space: SpaceId | null
   /** The same key is the same trigger: a repeat finds the first run. */
   readonly key: string | undefined
-  readonly by: PrincipalId
-  readonly depth: number
+  readonly by: Pick<Principal, "id" | "kind">
+  /** The run in which it is asked for, where it is. */
+  readonly run: string | undefined
 }
 
 export class Triggers extends Context.Service<
@@ -65,8 +67,16 @@ export class Triggers extends Context.Service<
 
       const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (agent, trigger) {
         yield* able(agent)
+        const { by } = trigger
+        const before = trigger.run === undefined ? undefined : yield* record.byId(trigger.run)
+        const depth = depthAfter(by.kind, before?.chainDepth ?? null)
+        const limits = limitsFor(agent)
+        if (!mayWake(depth, limits.depth ?? 0))
+          return yield* new WrongState({
+            detail: `Agents have woken each other ${depth} deep, and ${agent.name} may be woken ${limits.depth ?? 0} deep. A person can go on.`,
+          })
         const run = newId<RunId>("run")
-        const source = trigger.key === undefined ? run : `key:${trigger.by}:${trigger.key}`
+        const source = trigger.key === undefined ? run : `key:${by.id}:${trigger.key}`
         const row: TriggerRow = {
           agent: agent.id,
           source,
@@ -74,20 +84,20 @@ export class Triggers extends Context.Service<
           kind: "service",
           message: null,
           space: trigger.space,
-          author: trigger.by,
+          author: by.id,
           text: trigger.text,
-          depth: trigger.depth,
+          depth,
           at: DateTime.formatIso(yield* DateTime.now),
         }
         const wanted: NewRun = {
           id: run,
           agent: agent.id,
           profile: profileNameOf(agent),
-          limits: limitsFor(agent),
+          limits,
           kind: "service",
           summary: trigger.text,
           space: trigger.space,
-          depth: trigger.depth,
+          depth,
           thinker: agent.thinker.kind,
         }
         // Without a key nobody can have sent it before.

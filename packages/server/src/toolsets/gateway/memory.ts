@@ -108,6 +108,7 @@ const goals = Effect.gen(function* () {
     }),
     tool({
       name: "delete_goals",
+      own: true,
       description: "Delete goals of yours by their ids.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },
@@ -122,6 +123,7 @@ const memories = Effect.gen(function* () {
   return [
     tool({
       name: "set_memories",
+      own: true,
       description: "Keep memories by their keys; a key you have used gets the new value.",
       effects: "store",
       annotations: { idempotentHint: true },
@@ -148,6 +150,7 @@ const memories = Effect.gen(function* () {
     }),
     tool({
       name: "delete_memories",
+      own: true,
       description: "Delete memories of yours by their keys. A key you have not used counts for nothing.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },
@@ -157,7 +160,7 @@ const memories = Effect.gen(function* () {
   ]
 })
 
-const planShown = ({ id, lastRunAt, nextRunAt, owner: _owner, ...plan }: Plan) => ({
+const planShown = ({ id, lastRunAt, nextRunAt, owner: _owner, writer: _writer, ...plan }: Plan) => ({
   id: bare(id),
   ...plan,
   nextRunAt,
@@ -179,7 +182,7 @@ const plans = Effect.gen(function* () {
     cron: text('Again and again, by five cron fields such as "0 9 * * 1-5"', { maxLength: 100 }),
     timezone: text("Whose clock counts for cron and scheduledAt, such as Europe/Berlin (UTC)", { maxLength: 100 }),
     missed: text(
-      "Of the times at which the house was not there: skip them, make up for one of them, or for all (once)",
+      "Of the times at which the house was not there: skip them, make up for one of them, or for all that are no more than 100 (once)",
       {
         enum: ["skip", "once", "all"],
       },
@@ -208,6 +211,7 @@ const plans = Effect.gen(function* () {
     }),
     tool({
       name: "delete_plans",
+      own: true,
       description: "Delete plans of yours by their ids; they are no longer due.",
       effects: "store",
       annotations: { destructiveHint: true, idempotentHint: true },

@@ -43,9 +43,14 @@ export const agentsHandlers = HttpApiBuilder.group(
       const message = `there is no model ${strange.join(", ")}; there are: ${names.join(", ") || "none, declare one under models in the configuration file"}`
       return yield* new BadInput({ issues: [{ path: "model", message }] })
     })
-    /** A program runs on the machine of the house, as the house: that is for whoever rules it. */
-    const allowed = (agent: Agent, { thinker }: AgentChange) =>
-      thinker?.kind === "program" ? require("admin", "house/programs") : require("write", `principals/${agent.name}`)
+    /**
+     * A program runs on the machine of the house, as the house: that is for whoever rules it. What binds those above an agent
+     * binds it: to put it elsewhere is to give it rights.
+     */
+    const allowed = Effect.fnUntraced(function* (agent: Agent, { parent, thinker }: AgentChange) {
+      yield* require(parent === undefined ? "write" : "admin", `principals/${agent.name}`)
+      if (thinker?.kind === "program") yield* require("admin", "house/programs")
+    })
     /** How it is started says where files of the machine lie and what its environment holds; others see which program it is. */
     const shown = Effect.fnUntraced(function* (agent: Agent) {
       const { thinker } = agent
@@ -74,7 +79,7 @@ export const agentsHandlers = HttpApiBuilder.group(
       spawn: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)
         yield* require("write", `principals/${agent.name}`)
-        return yield* shown(yield* transact(team.spawn(agent, payload, undefined)))
+        return yield* shown(yield* transact(team.spawn(agent, payload, (yield* Caller).run)))
       }),
       say: Effect.fnUntraced(function* ({ params, payload }) {
         const agent = yield* named(params.agent)
@@ -104,7 +109,7 @@ export const agentsHandlers = HttpApiBuilder.group(
         // A service may know of nobody here but of whom it calls.
         const agent = yield* agents.get(params.agent)
         yield* require("execute", `agents/${agent.name}`)
-        const { principal } = yield* Caller
+        const { principal: by, run: within } = yield* Caller
         // It is the agent who will stand there: it must see the space, whoever sends it.
         const space =
           payload.space === undefined
@@ -115,8 +120,8 @@ export const agentsHandlers = HttpApiBuilder.group(
           space,
           // A request that was signed once and comes again is the same one.
           key: (yield* idempotencyKeyOf(request)) ?? request.headers[signatureHeader],
-          by: principal.id,
-          depth: principal.kind === "agent" ? 1 : 0,
+          by,
+          run: within,
         })
         return { run }
       }),
