@@ -1,9 +1,10 @@
 /**
- * The authorization matrix: every route of the contract, every method of MCP and every tool of the house's toolsets, tried
- * by every standing in a running house. What is observed is what docs/operations/authorization.md says, row by row; what
+ * The authorization matrix: every route of the contract and beside it, every method of MCP and every tool of the house's
+ * toolsets, tried by every standing in a running house. What is observed is what docs/operations/authorization.md says, row by row; what
  * has no row there, or is no longer there, fails. `STOA_MATRIX=write` writes the page anew.
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { assert, layer } from "@effect/vitest"
 import { Api, type Principal, toolNames } from "@stoa/contract"
 import { Effect } from "effect"
@@ -16,7 +17,7 @@ import { newMethods, oldMethods } from "../../src/doors/mcp/eras/methods.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest, house, roomy } from "../house.ts"
 import { type Answer, envelope, initialized, newRequest, oldRequest } from "../mcp/mcpKit.ts"
-import { type Sample, samples, type World } from "./authorizationSamples.ts"
+import { pageSamples, type Sample, samples, type World } from "./authorizationSamples.ts"
 
 const page = new URL("../../../../docs/operations/authorization.md", import.meta.url)
 const writes = process.env["STOA_MATRIX"] === "write"
@@ -38,6 +39,18 @@ HttpApi.reflect(Api, {
     routes.push({ name: `${group.identifier}.${endpoint.identifier}`, method: endpoint.method, path: endpoint.path })
   },
 })
+/** Those that pages and links add to the router, as they are written: a new one has to be tried as well. */
+const doors = fileURLToPath(new URL("../../src/doors", import.meta.url))
+const added = globSync("**/*.ts", { cwd: doors })
+  .toSorted()
+  .flatMap((file) => [
+    ...readFileSync(`${doors}/${file}`, "utf8").matchAll(/HttpRouter\s*\.add\(\s*"([A-Z*]+)",\s*"([^"]+)"/g),
+  ])
+const besides = [["", "GET", "/openapi.json"], ...added].map(([, method = "", path = ""]) => ({
+  name: `${method} ${path}`,
+  method: method === "*" ? "GET" : method,
+  path: path.replace("/*", "/nothing"),
+}))
 const methods = [...new Set(["initialize", ...newMethods.keys(), ...oldMethods.keys(), "subscriptions/listen"])]
 
 /** Whoever guesses at tokens is told to wait after a while; that they are refused is the same. */
@@ -65,7 +78,7 @@ const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } }
 /** Tools that wait, unless they are told not to. */
 const patient: ReadonlySet<string> = new Set(["wait_for_messages"])
 
-const sections = ["Routes", "Methods of MCP", "Tools"] as const
+const sections = ["Routes", "Pages and links", "Methods of MCP", "Tools"] as const
 const readTables = (text: string): ReadonlyMap<string, ReadonlyMap<string, Row>> =>
   new Map(
     sections.map((section) => {
@@ -85,7 +98,7 @@ const readTables = (text: string): ReadonlyMap<string, ReadonlyMap<string, Row>>
 
 const intro = `# Who may do what
 
-Written by a test that tries each of these in a running house (\`packages/server/test/access/authorization.test.ts\`; \`STOA_MATRIX=write\` writes it anew). A cell is what a standing is answered: an HTTP status, a code of JSON-RPC, or \`in\` where a tool lets it in. The thing asked for is somebody else's, or the private space \`room\`, of which only \`member\` is one.
+Written by a test that tries each of these in a running house (\`packages/server/test/access/authorization.test.ts\`; \`STOA_MATRIX=write\` writes it anew). A cell is what a standing is answered: an HTTP status, a code of JSON-RPC, or \`in\` where a tool lets it in. The thing asked for is somebody else's, or the private space \`room\`, of which only \`member\` is one. A link acts as the person it was made for, whoever opens it.
 
 | standing      | is                                                                   |
 | ------------- | -------------------------------------------------------------------- |
@@ -105,9 +118,12 @@ Written by a test that tries each of these in a running house (\`packages/server
 | admin         | an admin, context internal                                           |
 `
 
+/** Nobody thinks with it: its agents are held. */
+const models = { demo: { provider: "scripted", rules: "rules.json" } }
+
 // Doors and rights are the same code on both databases: on Postgres it is tried by `npm run test:long`.
 for (const store of ["sqlite", "postgres"].slice(0, times(1, 2)) as ReadonlyArray<"sqlite" | "postgres">)
-  layer(house({ store, config: { ...roomy, egress: { allow: ["127.0.0.1"] } } }), {
+  layer(house({ store, config: { ...roomy, models, egress: { allow: ["127.0.0.1"] } } }), {
     excludeTestServices: true,
     timeout: 600_000,
   })(`the authorization matrix on ${store}`, (it) => {
@@ -166,7 +182,13 @@ for (const store of ["sqlite", "postgres"].slice(0, times(1, 2)) as ReadonlyArra
               return { id, name, client: as((await admin.tokens.add({ principal: id })).token) }
             },
           }
-          const missing = routes.filter(({ name }) => samples[name] === undefined).map(({ name }) => name)
+          const tables = [
+            { section: "Routes", routes, samples },
+            { section: "Pages and links", routes: besides, samples: pageSamples },
+          ] as const
+          const missing = tables.flatMap(({ routes, samples }) =>
+            routes.filter(({ name }) => samples[name] === undefined).map(({ name }) => name),
+          )
           assert.deepStrictEqual(missing, [], "routes that nobody tries: give each a sample")
 
           const answerOf = async (
@@ -189,23 +211,24 @@ for (const store of ["sqlite", "postgres"].slice(0, times(1, 2)) as ReadonlyArra
             return cellOf(answer.status)
           }
           const seen = new Map<string, Map<string, Row>>(sections.map((section) => [section, new Map()]))
-          for (const { method, name, path } of routes) {
-            const attempt = ({ body, params = {}, query }: Sample, token: string | undefined) => {
-              const filled = path.replace(/:([A-Za-z]+)/g, (_, key: string) => encodeURIComponent(params[key]!))
-              const answer = answerOf(method, query === undefined ? filled : `${filled}?${query}`, token, body)
-              // It tells a stranger that nobody is signed in, and whoever guesses too often to wait.
-              return name === "session.look" ? answer.then((cell) => (cell === "401" ? "200" : cell)) : answer
+          for (const { routes, samples, section } of tables)
+            for (const { method, name, path } of routes) {
+              const attempt = ({ body, params = {}, query }: Sample, token: string | undefined) => {
+                const filled = path.replace(/:([A-Za-z]+)/g, (_, key: string) => encodeURIComponent(params[key]!))
+                const answer = answerOf(method, query === undefined ? filled : `${filled}?${query}`, token, body)
+                // It tells a stranger that nobody is signed in, and whoever guesses too often to wait.
+                return name === "session.look" ? answer.then((cell) => (cell === "401" ? "200" : cell)) : answer
+              }
+              const first: Sample = yield* ask(() => samples[name]!(world))
+              // Looking changes nothing, and whoever has no good token changes nothing of the API either.
+              const isShared = (at: number) => method === "GET" || (section === "Routes" && at < strangers)
+              const cells = yield* ask(() =>
+                Promise.all(
+                  all.map(async ({ token }, at) => attempt(isShared(at) ? first : await samples[name]!(world), token)),
+                ),
+              )
+              seen.get(section)!.set(name, cells)
             }
-            const first: Sample = yield* ask(() => samples[name]!(world))
-            // Looking changes nothing, and whoever has no good token changes nothing either.
-            const isShared = (at: number) => at < strangers || method === "GET"
-            const cells = yield* ask(() =>
-              Promise.all(
-                all.map(async ({ token }, at) => attempt(isShared(at) ? first : await samples[name]!(world), token)),
-              ),
-            )
-            seen.get("Routes")!.set(name, cells)
-          }
 
           const mcp = `${url}/mcp`
           const tryMethod = async (method: string, token: string | undefined): Promise<string> => {

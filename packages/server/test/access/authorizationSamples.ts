@@ -56,6 +56,25 @@ const record = async (world: World) => {
   return (await client.memory.put({ kind: "note", content: "mine" })).id
 }
 
+/** A run of somebody else's, which stays where it is: its agent is held. */
+const run = async ({ admin, agent }: World) => {
+  const { id } = await agent()
+  await admin.agents.change(id, { model: "demo", gate: "held" })
+  return (await admin.agents.trigger(id, { text: "wait" })).run
+}
+
+/** A host that somebody else declared, by its id. */
+const host = async ({ agent, fresh }: World) => {
+  const { client } = await agent()
+  return (await client.hosts.declare(fresh("host"), { tools: [], shared: false })).id
+}
+
+/** A decision that the admin is asked, as the link that answers it. */
+const link = async (world: World) => {
+  const { url } = await world.admin.decisions.link((await waiting(world)).on.id, {})
+  return url.slice(url.lastIndexOf("/") + 1)
+}
+
 /** A chat session of somebody else's. */
 const session = async (world: World) => {
   const { client } = await world.agent()
@@ -100,12 +119,15 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "agents.change": async (world) => ({ params: { agent: await someone(world) }, body: { persona: "Somebody else." } }),
   "agents.trigger": async (world) => ({ params: { agent: await someone(world) }, body: { text: "Hello" } }),
   "runs.list": nothing,
-  "runs.get": () => Promise.resolve({ params: { run: id("run") } }),
-  "runs.messages": () => Promise.resolve({ params: { run: id("run") } }),
-  "runs.steps": () => Promise.resolve({ params: { run: id("run") } }),
-  "runs.cancel": () => Promise.resolve({ params: { run: id("run") } }),
-  "runs.retry": () => Promise.resolve({ params: { run: id("run") }, body: {} }),
-  "runs.toolResults": () => Promise.resolve({ params: { run: id("run") }, body: { callId: id("call"), result: 1 } }),
+  "runs.get": async (world) => ({ params: { run: await run(world) } }),
+  "runs.messages": async (world) => ({ params: { run: await run(world) } }),
+  "runs.steps": async (world) => ({ params: { run: await run(world) } }),
+  "runs.cancel": async (world) => ({ params: { run: await run(world) } }),
+  "runs.retry": async (world) => ({ params: { run: await run(world) }, body: {} }),
+  "runs.toolResults": async (world) => ({
+    params: { run: await run(world) },
+    body: { callId: id("call"), result: 1 },
+  }),
   "runs.spend": nothing,
   "deadLetters.list": nothing,
   "deadLetters.retry": () => Promise.resolve({ params: { letter: id("dls") } }),
@@ -260,10 +282,26 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "mcpServers.tools": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.accept": async () => ({ params: { server: "nowhere", tool: "x" }, query: `digest=${"0".repeat(64)}` }),
   "hosts.list": nothing,
-  "hosts.get": async () => ({ params: { host: "nowhere" } }),
+  "hosts.get": async (world) => ({ params: { host: await host(world) } }),
   "hosts.declare": async ({ fresh }) => ({ params: { host: fresh("host") }, body: { tools: [] } }),
-  "hosts.remove": async () => ({ params: { host: "nowhere" } }),
+  "hosts.remove": async (world) => ({ params: { host: await host(world) } }),
   "hosts.calls": async () => ({ params: { host: "nowhere" } }),
   "health.alive": nothing,
   "health.ready": nothing,
+}
+
+/** Of each route that is no part of the contract, by method and path. */
+export const pageSamples: Readonly<Record<string, (world: World) => Promise<Sample>>> = {
+  "GET /": nothing,
+  "GET /docs": nothing,
+  "GET /assets/:file": async () => ({ params: { file: "none.js" } }),
+  "GET /docs/errors/:tag": async () => ({ params: { tag: "Missing" } }),
+  "GET /docs/guide/:page": async () => ({ params: { page: "memory" } }),
+  "GET /config.schema.json": nothing,
+  "GET /openapi.json": nothing,
+  "GET /cards/:name": async () => ({ params: { name: "none" } }),
+  "GET /d/:token": async (world) => ({ params: { token: await link(world) } }),
+  "POST /d/:token": async (world) => ({ params: { token: await link(world) }, body: { verdict: "deny" } }),
+  "POST /d/:token/:verdict": async (world) => ({ params: { token: await link(world), verdict: "deny" } }),
+  "* /*": nothing,
 }
