@@ -138,7 +138,8 @@ export class Memories extends Context.Service<
             action: act === "own" ? "manage" : act,
             resource: `memory/${id}`,
             rule: "its owner's",
-            instead: "Its owner may do it, or share it with you for writing.",
+            instead:
+              act === "own" ? "Only its owner does that." : "Its owner may do it, or share it with you for writing.",
           })
         return row
       })
