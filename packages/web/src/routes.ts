@@ -130,7 +130,9 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./features/runs/RunScreen.tsx"), "RunScreen"),
 })
 
-const Agents = lazyRouteComponent(() => import("./features/agents/AgentsScreen.tsx"), "AgentsScreen")
+const AgentsScreen = lazyRouteComponent(() => import("./features/agents/AgentsScreen.tsx"), "AgentsScreen")
+const Tokens = lazyRouteComponent(() => import("./features/people/Tokens.tsx"), "Tokens")
+const Agents = Object.assign(() => createElement(AgentsScreen, { Tokens }), { preload: () => AgentsScreen.preload?.() })
 const inAgents = (search: Record<string, unknown>) =>
   some({ tab: text(search["tab"]), open: search["open"] === true ? true : undefined })
 const agents = createRoute({

@@ -79,7 +79,17 @@ const FittingRule = Schema.Struct({
 export type FittingRule = typeof FittingRule.Type
 
 /** What stands in the way of a call besides rules. */
-export const GateName = Schema.Literals(["tool", "toolset", "allow-list", "pin", "pause", "limit", "space", "rule"])
+export const GateName = Schema.Literals([
+  "tool",
+  "toolset",
+  "allow-list",
+  "pin",
+  "pause",
+  "limit",
+  "approval",
+  "space",
+  "rule",
+])
 export type GateName = typeof GateName.Type
 const Gate = Schema.Struct({ gate: GateName, passes: Schema.Boolean, words: Schema.String })
 export type Gate = typeof Gate.Type

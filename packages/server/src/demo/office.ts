@@ -87,7 +87,7 @@ export const tools: ReadonlyArray<{ readonly name: string } & Readonly<Record<st
   },
   {
     name: "lunch",
-    description: "Asks the people here where to have lunch: they see a form.",
+    description: "Where shall we have lunch? The people here fill in a form.",
     inputSchema: object({ question: { type: "string", maxLength: 200 } }, ["question"]),
     outputSchema: object(
       {

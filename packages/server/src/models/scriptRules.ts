@@ -17,6 +17,8 @@ const When = Schema.Struct({
   /** The tool of the run's last call, and how that ended. */
   tool: Schema.optionalKey(Schema.String),
   outcome: Schema.optionalKey(Schema.Literals(["done", "failed", "refused"])),
+  /** A pattern that what this call gave fits, as `{{result}}` has it. */
+  result: Schema.optionalKey(Schema.String),
 })
 
 const Rule = Schema.Struct({
@@ -44,6 +46,7 @@ export interface Scene {
   readonly text: string
   readonly tool?: string | undefined
   readonly outcome?: string | undefined
+  readonly result?: string | undefined
 }
 
 /** As it is written; one that does not know of Unicode is taken as it was meant. */
@@ -70,7 +73,8 @@ const applies = (when: NonNullable<Rule["when"]>, scene: Scene): boolean =>
   (when.step === undefined || when.step === scene.step) &&
   (when.text === undefined || fits(when.text, scene.text)) &&
   (when.tool === undefined || when.tool === scene.tool) &&
-  (when.outcome === undefined || when.outcome === scene.outcome)
+  (when.outcome === undefined || when.outcome === scene.outcome) &&
+  (when.result === undefined || fits(when.result, scene.result ?? ""))
 
 /** The first that fits. */
 export const ruleFor = (rules: ReadonlyArray<Rule>, scene: Scene): Rule | undefined =>
@@ -88,8 +92,12 @@ const rulesIn = (text: string): Result.Result<ReadonlyArray<Rule>, string> => {
         "has no rules",
     ),
     Result.flatMap(({ rules }) => {
-      const bad = rules.findIndex(({ when }) => when?.text !== undefined && !isPattern(when.text))
-      return bad === -1 ? Result.succeed(rules) : Result.fail(`rules.${bad}.when.text: is not a pattern`)
+      const bad = rules.flatMap(({ when }, at) =>
+        (["text", "result"] as const)
+          .filter((field) => when?.[field] !== undefined && !isPattern(when[field]))
+          .map((field) => `rules.${at}.when.${field}`),
+      )[0]
+      return bad === undefined ? Result.succeed(rules) : Result.fail(`${bad}: is not a pattern`)
     }),
   )
 }

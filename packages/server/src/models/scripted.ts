@@ -109,7 +109,7 @@ export const scriptedModel = (file: string): LanguageModelV4 => {
     const scene = providerOptions?.["stoa"] as unknown as Scripted
     const rules = rulesOf(file)
     if (Result.isFailure(rules)) throw new ScriptedFailure(rules.failure)
-    const rule = ruleFor(rules.success, scene)
+    const rule = ruleFor(rules.success, { ...scene, result: scene.fill["result"] })
     if (rule?.waitMs !== undefined && rule.waitMs > 0) await pause(rule.waitMs, abortSignal)
     const status = /^\d{3}$/.exec(rule?.fail ?? "")?.[0]
     if (status !== undefined) throw new ScriptedFailure(`the rules say ${status}`, Number(status))

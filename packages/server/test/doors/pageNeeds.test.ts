@@ -153,6 +153,10 @@ for (const store of ["sqlite", "postgres"] as const)
               ["limit", true],
             ],
           )
+          // Allowed by every rule, and a person is asked all the same: that is said too.
+          const careful = yield* tool({ name: fresh("careful"), requiresApproval: true })
+          const first = yield* ask(() => bot.client.grants.judge({ ...asked, resource: `tools/${careful}` }))
+          assert.deepStrictEqual([first.verdict, first.gates!.at(-1)!.gate], ["allow", "approval"])
           yield* ask(() => admin.pauses.set({ subject: `tools/${name}`, reason: "today" }))
           const paused = yield* ask(() => admin.grants.judge({ ...asked, principal: bot.name, space: "nowhere" }))
           const stops = paused.gates!.filter(({ passes }) => !passes).map(({ gate }) => gate)

@@ -5,9 +5,17 @@ import { Copy } from "../parts/text/Copy.tsx"
 import { JsonView } from "../parts/text/JsonView.tsx"
 import { span } from "../parts/figures/time.logic.ts"
 import { errorWords } from "./call.logic.ts"
+import { WhyLink } from "./WhyLink.tsx"
 import { words } from "./words/en.ts"
 
-export const CallDetail = ({ call }: { readonly call: MessageCall }) => {
+export interface CallDetailProps {
+  readonly call: MessageCall
+  /** Who made it, by name. */
+  readonly by: string
+  readonly space: string
+}
+
+export const CallDetail = ({ by, call, space }: CallDetailProps) => {
   const { durationMs, rule } = call
   return (
     <div className="call-in">
@@ -51,6 +59,7 @@ export const CallDetail = ({ call }: { readonly call: MessageCall }) => {
             {words.step(call.run.step)}
           </Link>
         )}
+        <WhyLink principal={by} tool={call.tool} space={space} />
       </p>
     </div>
   )

@@ -24,7 +24,13 @@ const Streaming = ({ id }: { readonly id: string }) => {
   return written === undefined ? null : <span className="gist">{written}</span>
 }
 
-const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
+interface CallLineProps {
+  readonly call: MessageCall
+  readonly by: string
+  readonly space: string
+}
+
+const CallLine = memo(({ by, call, space }: CallLineProps) => {
   const { cards, decisions } = useStart()
   const [open, set] = useState(false)
   const end = endOf(
@@ -43,12 +49,12 @@ const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
           {gist === "" && end.icon === undefined ? <Streaming id={call.id} /> : <span className="gist">{gist}</span>}
           <span className="end" data-tone={end.tone}>
             {end.icon === undefined ? <span className="ring" /> : <Icon name={end.icon} small />}
-            {end.words}
+            <span className="cut">{end.words}</span>
           </span>
         </summary>
         {open ? (
           <Suspense fallback={<div className="call-in" />}>
-            <CallDetail call={call} />
+            <CallDetail call={call} by={by} space={space} />
             {call.decision === undefined ? null : <ClosedLine id={call.decision} />}
           </Suspense>
         ) : null}
@@ -70,10 +76,10 @@ const CallLine = memo(({ call }: { readonly call: MessageCall }) => {
 })
 
 export const CallLines = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
-  const calls = messages.flatMap(({ call }) => (call === null ? [] : [call]))
+  const calls = messages.flatMap(({ author, call, space }) => (call === null ? [] : [{ call, by: author.name, space }]))
   const [all, show] = useState(false)
   const folded = calls.length > unfolded && !all
-  const failed = calls.filter(({ error }) => error !== undefined).length
+  const failed = calls.filter(({ call }) => call.error !== undefined).length
   return (
     <div className="calls">
       {folded ? (
@@ -82,7 +88,7 @@ export const CallLines = ({ messages }: { readonly messages: ReadonlyArray<Messa
           {words.calls(calls.length, failed)}
         </button>
       ) : (
-        calls.map((call) => <CallLine key={call.id} call={call} />)
+        calls.map((one) => <CallLine key={one.call.id} {...one} />)
       )}
     </div>
   )

@@ -8,6 +8,10 @@ export interface Doing {
   readonly what: "writes" | "works"
   readonly run: string | undefined
   readonly until: number
+  /** Of its run, as far as this person is told of it. */
+  readonly step?: number
+  readonly tool?: string
+  readonly waits?: boolean
 }
 
 /** By space, who does something there now. */
@@ -31,6 +35,9 @@ export const serverLines = makeStore<ReadonlyMap<string, ReadonlyArray<string>>>
 /** By run, what its model is saying in the step it takes. */
 export const sayings = makeStore<ReadonlyMap<string, { readonly step: number; readonly text: string }>>(new Map())
 
+/** How many events have come: for what is told of all of them, and cannot know by which. */
+export const heard = makeStore(0)
+
 const mostLines = 200
 const mostSaid = 64_000
 const typingLasts = 6000
@@ -51,6 +58,23 @@ const end = (space: string, who: string, what?: Doing["what"]) => {
   )
     return
   change(space, (list) => list.filter((one) => one.who !== who || (what !== undefined && one.what !== what)))
+}
+
+/** Whoever is told of a run sees more than that it goes on. */
+const onRun = (run: string, of: (one: Doing) => Doing): void => {
+  for (const [space, list] of doings.get())
+    if (list.some((one) => one.run === run)) change(space, (all) => all.map((one) => (one.run === run ? of(one) : one)))
+}
+const atWork = ({ run, until, what, who }: Doing): Doing => ({ who, what, run, until })
+
+const takeRun = (event: FeedEvent): void => {
+  if (event.kind === "call.received" && event.body.run !== undefined) {
+    const { run, tool } = event.body
+    onRun(run.id, (one) => ({ ...atWork(one), step: run.step, tool }))
+  }
+  if (event.kind === "run.stepped") onRun(event.body.run, (one) => ({ ...atWork(one), step: event.body.step }))
+  if (event.kind === "run.waiting") onRun(event.body.run, (one) => ({ ...one, waits: true }))
+  if (event.kind === "run.resumed") onRun(event.body.run, atWork)
 }
 
 export const takeDelta = (delta: Readonly<Record<string, unknown>>): void => {
@@ -100,12 +124,14 @@ const silent = (run: string): void =>
 /** What really happened takes the place of its sign. */
 export const takeEvent = (event: FeedEvent): void => {
   const { space } = event
+  heard.set((old) => old + 1)
   if (event.kind === "client.connected") {
     const { principal, ...said } = event.body
     arrivals.set((old) => new Map(old).set(principal, { ...said, at: event.at }))
   }
   if (event.kind === "access.denied" && event.body.action === "authenticate") refusedAt.set(() => event.at)
   if (event.kind === "run.stepped" || event.kind === "run.ended") silent(event.body.run)
+  takeRun(event)
   if (space === null) return
   if (event.kind === "message.created") end(space, event.body.message.author.id, "writes")
   if (event.kind === "run.started")

@@ -77,6 +77,18 @@ export const useLiveRuns = () =>
     retry: false,
   })
 
+/** How many tools wait for somebody to look at how they changed; those who may not see servers see none. */
+export const useHeld = (): number => {
+  const { me } = useStart()
+  const { data } = useQuery({
+    queryKey: ["servers"],
+    queryFn: () => house.mcpServers.list(),
+    enabled: me.roles.includes("admin"),
+    retry: false,
+  })
+  return data?.items.reduce((sum, { held }) => sum + held.length, 0) ?? 0
+}
+
 /** Names by id, from everywhere a name is known. */
 export const useNames = (): ((id: string | null) => string) => {
   const { me, spaces } = useStart()

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { useLiveRuns, useStart } from "../feed/start.ts"
+import { useHeld, useLiveRuns, useStart } from "../feed/start.ts"
 import { Face } from "../parts/signs/Face.tsx"
 import { Icon } from "../parts/signs/Icon.tsx"
 import { Mark } from "../parts/signs/Mark.tsx"
@@ -23,6 +23,7 @@ export const Side = () => {
   const { decisions, house, me, spaces } = useStart()
   const mine = decisions.filter((one) => isMine(one, me.id)).length
   const live = useLiveRuns().data?.length ?? 0
+  const held = useHeld()
   const sides = sidesOf(spaces, me.id)
   return (
     <aside className="side" aria-label={words.house}>
@@ -70,9 +71,10 @@ export const Side = () => {
         ))}
         <div className="label">{words.house}</div>
         {placesFor(me).map(({ icon, name, to }) => (
-          <Link key={to} to={to}>
+          <Link key={to} to={to} {...unreadMark(to === "/servers" ? held : 0)}>
             <Icon name={icon} />
             <span className="cut">{name}</span>
+            {to === "/servers" ? <Count of={held} words={words.heldTools(held)} /> : null}
           </Link>
         ))}
       </nav>

@@ -116,6 +116,12 @@ it("a run is followed live from its first step to its end, waits for a person, a
   await page.getByText("System").waitFor()
 
   const [open] = (await admin().decisions.list({ state: "open" })).items
+  // The inbox leads back to the step that asked.
+  const inbox = await visitor()
+  await signIn(inbox.page, maya.token, `/decisions/${open!.id}`)
+  await inbox.page.getByRole("link", { name: "Run, step 1" }).click()
+  await inbox.page.getByRole("complementary", { name: "Details of send_mail" }).waitFor()
+  await inbox.context.close()
   await admin().decisions.answer(open!.id, { verdict: "approve" })
   await grid.getByRole("row", { name: /post_message/ }).waitFor()
   await page.locator(".bar").getByText("done").waitFor()

@@ -55,6 +55,12 @@ it("weather, product, table, map, chart and image are drawn as cards; what has n
   await page.locator("summary", { hasText: "plain" }).click()
   await page.getByText("<b>not markup</b>").waitFor()
   await page.getByText("Allowed by").waitFor()
+  // From a call to every rule that fits it, already filled in.
+  await page.getByRole("link", { name: "Why?" }).click()
+  await page.waitForURL(/\/why\?.*resource=tools%2Fplain/)
+  expect(await page.getByRole("textbox", { name: "Resource" }).inputValue()).toBe("tools/plain")
+  expect(await page.getByRole("combobox", { name: "May" }).inputValue()).toBe("admin")
+  await page.getByText("Yes.", { exact: true }).waitFor()
   expect(said).toEqual([])
 })
 

@@ -1,4 +1,5 @@
 /** First sight: a new house with its demo, from the first start to the last step, wide and on a phone. */
+import { readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
 import { axeFindings } from "./axe.ts"
@@ -8,6 +9,21 @@ import { phone, stage } from "./stage.ts"
 const { admin, said, signIn, token, url, visitor } = stage({ demo: true })
 
 const clean = async (page: Page) => expect(await axeFindings(page)).toEqual([])
+
+it("the printed link waits for a page that is being built, and then signs in", { timeout: 120_000 }, async () => {
+  const { context, page } = await visitor()
+  const card = readFileSync(new URL("../../public/waiting.html", import.meta.url), "utf8")
+  let asked = 0
+  await page.route(`${url()}/`, (route) =>
+    ++asked < 3 ? route.fulfill({ contentType: "text/html", body: card }) : route.continue(),
+  )
+  await page.goto(`${url()}/#token=${encodeURIComponent(token())}`)
+  await page.getByText("The page is being built").waitFor()
+  await page.getByRole("heading", { name: "office" }).waitFor()
+  expect(asked).toBe(3)
+  expect(said).toEqual([])
+  await context.close()
+})
 
 it("the guide heads the demo's space, and ticks itself to the last step", { timeout: 120_000 }, async () => {
   const { page } = await visitor()

@@ -30,3 +30,17 @@ it("somebody signs in by the printed link, writes, and a second browser shows it
   expect(await one.page.getByText("Thank you").count()).toBe(1)
   expect(said).toEqual([])
 })
+
+it("keys alone open the thread of a message that was answered", async () => {
+  const space = await admin().spaces.add({ name: "pier", kind: "public" })
+  const asked = await admin().spaces.post(space.id, { text: "Who has the key?" })
+  await admin().spaces.post(space.id, { text: "I have it.", replyTo: asked.id })
+  const { page } = await visitor()
+  await signIn(page, token(), "/s/pier")
+  await page.getByRole("button", { name: "1 reply" }).waitFor()
+  await page.getByRole("article").focus()
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/\/s\/pier\/t\//)
+  await page.getByText("I have it.").waitFor()
+  expect(said).toEqual([])
+})

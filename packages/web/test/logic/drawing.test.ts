@@ -7,7 +7,7 @@ import { fitting } from "../../src/features/search/search.logic.ts"
 import { factsOf } from "../../src/features/servers/held.logic.ts"
 import { isOpenApi } from "../../src/features/servers/pasted.logic.ts"
 import type { MessageCall } from "../../src/feed/types.ts"
-import { diffOf } from "../../src/parts/text/diff.logic.ts"
+import { diffOf, sideBySide } from "../../src/parts/text/diff.logic.ts"
 import { drawn, faultsOf, initial, parsed } from "../../src/parts/form/form.logic.ts"
 
 describe("a form", () => {
@@ -80,6 +80,18 @@ describe("a difference", () => {
         // The last line's end is not drawn.
         expect(side(lines, "ins").join("\n")).toBe(before.replace(/\n$/, ""))
         expect(side(lines, "del").join("\n")).toBe(after.replace(/\n$/, ""))
+      }),
+    )
+  })
+  it("in two columns is the one before on the left and the one after on the right", () => {
+    expect.hasAssertions()
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const rows = sideBySide(diffOf(before, after))
+        const column = (which: "left" | "right") =>
+          rows.flatMap((row) => (row[which] === undefined ? [] : [row[which].parts.map((part) => part.text).join("")]))
+        expect(column("left").join("\n")).toBe(before.replace(/\n$/, ""))
+        expect(column("right").join("\n")).toBe(after.replace(/\n$/, ""))
       }),
     )
   })

@@ -58,6 +58,17 @@ const asked: RunStep["calls"][number] = {
 const taken: Taken = { run: run(), steps: [step(1, 0, 2, [asked]), step(2, day + 4, day + 8)], children: [] }
 
 describe("a run as rows", () => {
+  it("says once what a call waits for: a form is a question, not a program beside it", () => {
+    const { endedAt: _, ...open } = asked
+    const form = { ...open, state: "waiting" as const, on: { kind: "client" } as never }
+    const decisions = [{ id: "dec_1", askedAt: at(2) }] as typeof asked.decisions
+    const going = { ...taken, run: run({ state: "waiting_tool", endedAt: null }) }
+    const waits = (call: object) =>
+      spansOf({ ...going, steps: [step(1, 0, 2, [call as never])] }, new Map()).filter(({ kind }) => kind === "wait")
+    expect(waits({ ...form, decisions }).map(({ id }) => id)).toEqual(["s1c1d0"])
+    expect(waits({ ...form, decisions: [] }).map(({ id }) => id)).toEqual(["s1c1w"])
+  })
+
   it("has steps, and in each the model, the calls, and what a call waited for", () => {
     const spans = spansOf(taken, new Map())
     expect(spans.map(({ id, kind, level }) => [id, kind, level])).toEqual([

@@ -148,6 +148,10 @@ export class Explanations extends Context.Service<
           ]
         if (known === undefined || (seen === undefined && !about.mayLook))
           return [...inSpace, gate("tool", false, `${principal.name} sees no tool of this name.`)]
+        // Where a rule asks, the rules say so; here it is the tool or its risk.
+        const asks = (yield* catalogue.list(who, { kind: "all" })).some(
+          (one) => one.asks && one.tool.definition.name === tool,
+        )
         const stop = pausedBy(yield* pauses.now, { principal, tool, server: known.traits.server })
         return [
           gate("tool", true, "There is such a tool."),
@@ -156,6 +160,7 @@ export class Explanations extends Context.Service<
           ...(known.traits.server === undefined ? [] : [gate("pin", true, "It is as it was when it was pinned.")]),
           gate("pause", stop === undefined, stop === undefined ? "Nothing of it is paused." : `${stop} is paused.`),
           gate("limit", true, yield* limitWords(tool, who)),
+          ...(asks ? [gate("approval", true, "A person is asked first, unless one has approved it from now on.")] : []),
           ...inSpace,
         ]
       })

@@ -54,12 +54,8 @@ export const builtAsset = (name: string, accepts: string): HttpServerResponse.Ht
   )
 }
 
-/** Until the page is there: it needs no script to ask again. */
-const beingBuilt = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="1"><meta name="color-scheme" content="light dark">
-<title>Stoa</title><link rel="stylesheet" href="/assets/decision.css"></head>
-<body><main><h1>Stoa</h1><p>The page is being built, a few seconds. The API answers already.</p></main></body></html>`
+/** Until the page is there; a published package always has it. */
+const waiting = new URL("../../../../web/public/waiting.html", import.meta.url)
 
 type Cookies = Readonly<Record<string, string>>
 
@@ -73,7 +69,7 @@ const documentOf = (name: "index" | "link", cookies: Cookies): string | undefine
 }
 
 export const builtPage = (cookies: Cookies): HttpServerResponse.HttpServerResponse =>
-  htmlPage(documentOf("index", cookies) ?? beingBuilt)
+  htmlPage(documentOf("index", cookies) ?? readFileSync(waiting, "utf8"))
 
 /** The page behind a signed link: what it says without a script stands in it, until the script draws the card. */
 export const builtLink = (body: string, cookies: Cookies): HttpServerResponse.HttpServerResponse | undefined => {

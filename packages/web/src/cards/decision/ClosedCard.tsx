@@ -21,7 +21,7 @@ const headOf = ({ decision, me, nameOf }: ClosedCardProps) => {
   if (decision.state === "expired") return { tone: "faint", icon: "hourglass", words: words.expired }
   if (decision.state === "canceled" || decision.verdict === null)
     return { tone: "faint", icon: "undo-2", words: words.withdrawn }
-  const by = decision.answeredBy === me ? words.you : nameOf(decision.answeredBy ?? "")
+  const by = decision.answeredBy === me ? words.youSmall : nameOf(decision.answeredBy ?? "")
   const isNo = decision.verdict === "deny"
   return {
     tone: isNo ? "bad" : "good",

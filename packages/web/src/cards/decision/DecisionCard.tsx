@@ -24,6 +24,8 @@ export interface DecisionCardProps {
   readonly byLink?: boolean
   /** Shown whole, with where it was asked; otherwise it stands in the place where it was asked. */
   readonly where?: ReactNode
+  /** The way to the rules behind it. */
+  readonly why?: ReactNode
   readonly startsOpen?: boolean
   readonly onAnswered?: () => void
 }
@@ -69,7 +71,7 @@ const headWords = (decision: Decision): string =>
       : words.needsAnswer
 
 export const DecisionCard = (props: DecisionCardProps) => {
-  const { answer, byLink = false, decision, me, nameOf, onAnswered, startsOpen = false, where } = props
+  const { answer, byLink = false, decision, me, nameOf, onAnswered, startsOpen = false, where, why } = props
   const [mode, set] = useState<Mode>("look")
   const card = useRef<HTMLElement>(null)
   const title = useId()
@@ -186,7 +188,7 @@ export const DecisionCard = (props: DecisionCardProps) => {
         {error === undefined || faults.length > 0 ? null : <FaultPane error={error} />}
         {stand === "mine" ? inside() : null}
       </div>
-      <Foot decision={decision} me={me} nameOf={nameOf} />
+      <Foot decision={decision} me={me} nameOf={nameOf} why={why} />
     </section>
   )
 }

@@ -1,4 +1,5 @@
 /** Who may answer, what happens without an answer and when, and why it is asked. */
+import type { ReactNode } from "react"
 import type { Decision } from "../../feed/types.ts"
 import { millisUntil, when } from "../../parts/figures/time.logic.ts"
 import { useNow } from "../../parts/figures/Time.tsx"
@@ -8,6 +9,7 @@ export interface FootProps {
   readonly decision: Decision
   readonly me: string
   readonly nameOf: (id: string) => string
+  readonly why?: ReactNode
 }
 
 const mostNames = 3
@@ -65,7 +67,12 @@ export const Foot = (props: FootProps) => {
       ) : null}
       {decision.rule === undefined ? null : (
         <span>
-          {words.because} <code>{decision.rule}</code>
+          {words.becauseOf(decision.rule) ?? (
+            <>
+              {words.because} <code>{decision.rule}</code>
+            </>
+          )}{" "}
+          {props.why}
         </span>
       )}
       {decision.pinned === undefined ? null : (

@@ -5,6 +5,7 @@ import { noteDecision, readDecision } from "../../feed/apply.ts"
 import { house, isRefusal } from "../../feed/house.ts"
 import { useNames, useStart } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
+import { WhyLink } from "../WhyLink.tsx"
 import { DecisionCard } from "./DecisionCard.tsx"
 
 export interface HouseDecisionProps {
@@ -27,5 +28,11 @@ const answerOf = (id: string) => async (given: NewAnswer) => {
 export const HouseDecision = ({ decision, ...rest }: HouseDecisionProps) => {
   const { me } = useStart()
   const nameOf = useNames()
-  return <DecisionCard decision={decision} me={me.id} nameOf={nameOf} answer={answerOf(decision.id)} {...rest} />
+  const why =
+    decision.kind !== "approval" || decision.call === null ? null : (
+      <WhyLink principal={decision.asker.name} tool={decision.call.tool} space={decision.space} />
+    )
+  return (
+    <DecisionCard decision={decision} me={me.id} nameOf={nameOf} answer={answerOf(decision.id)} why={why} {...rest} />
+  )
 }

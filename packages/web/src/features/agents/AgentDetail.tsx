@@ -1,7 +1,8 @@
 /** One agent: what it is told, what it has, what it does, and its off switch. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { useState } from "react"
+import { type ComponentType, Suspense, useState } from "react"
 import { useLiveRuns, useNames, useStart } from "../../feed/start.ts"
+import type { Principal } from "../../feed/types.ts"
 import { Face } from "../../parts/signs/Face.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
@@ -16,7 +17,9 @@ import { words } from "./words/en.ts"
 
 type Agent = NonNullable<ReturnType<typeof useAgent>["data"]>
 
-const tabs = ["prompt", "talk", "tools", "memory", "runs", "limits"] as const
+const tabs = ["prompt", "talk", "tools", "memory", "runs", "limits", "tokens"] as const
+/** Whoever does not rule the house sees no tokens of others. */
+const openTabs = tabs.filter((one) => one !== "tokens")
 
 /** What it does now, and the way there. */
 const Now = ({ agent }: { readonly agent: Agent }) => {
@@ -34,15 +37,22 @@ const Now = ({ agent }: { readonly agent: Agent }) => {
   ))
 }
 
-export const AgentDetail = ({ name }: { readonly name: string }) => {
+export interface AgentDetailProps {
+  readonly name: string
+  /** Features are strangers: tokens are those of People. */
+  readonly Tokens: ComponentType<{ readonly who: Principal }>
+}
+
+export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
   const { tab: wanted } = useSearch({ strict: false })
   const navigate = useNavigate()
   const names = useNames()
   const { me } = useStart()
   const { data: agent, error, isPending, refetch } = useAgent(name)
   const [asks, ask] = useState(false)
-  const tab = tabs.find((one) => one === wanted) ?? "prompt"
   const admin = me.roles.includes("admin")
+  const shown = admin ? tabs : openTabs
+  const tab = shown.find((one) => one === wanted) ?? "prompt"
   return (
     <aside className="scroll" aria-label={name}>
       <div className="page stack agents-detail">
@@ -56,7 +66,7 @@ export const AgentDetail = ({ name }: { readonly name: string }) => {
                 <h2>{agent.name}</h2>
                 <p className="faint small">
                   {words.madeAt(agent.roles.join(", "), "")}
-                  <AgoTime at={agent.createdAt} />
+                  <AgoTime at={agent.createdAt} said />
                   {agent.parent === null ? "" : ` · ${words.worksFor(names(agent.parent))}`}
                 </p>
               </div>
@@ -66,7 +76,7 @@ export const AgentDetail = ({ name }: { readonly name: string }) => {
             {agent.source === "file" ? <p className="note">{words.byFile}</p> : null}
             <Now agent={agent} />
             <div className="tabs" role="tablist" aria-label={words.tabsOf(agent.name)}>
-              {tabs.map((one) => (
+              {shown.map((one) => (
                 <button
                   key={one}
                   type="button"
@@ -88,6 +98,11 @@ export const AgentDetail = ({ name }: { readonly name: string }) => {
               {tab === "tools" ? <ToolsPane name={agent.name} /> : null}
               {tab === "memory" ? <MemoryPane agent={agent} /> : null}
               {tab === "runs" ? <RunsPane agent={agent} /> : null}
+              {tab === "tokens" ? (
+                <Suspense fallback={<LoadingPane />}>
+                  <Tokens who={agent} />
+                </Suspense>
+              ) : null}
               {tab === "limits" ? <LimitsPane agent={agent} may={admin && agent.source !== "file"} /> : null}
             </div>
           </>

@@ -11,7 +11,7 @@ import { isWide } from "../../parts/settings.ts"
 import { money } from "../../parts/figures/money.logic.ts"
 import { EmptyPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
-import { AgentDetail } from "./AgentDetail.tsx"
+import { AgentDetail, type AgentDetailProps } from "./AgentDetail.tsx"
 import { doingOf, fitting, gistOfPersona, isPaused, looks, shareOf } from "./agents.logic.ts"
 import { TeamTree } from "./TeamTree.tsx"
 import { NewAgent } from "./NewAgent.tsx"
@@ -105,7 +105,7 @@ const Paused = ({ agents }: { readonly agents: ReadonlyArray<Principal> }) => {
   ))
 }
 
-export const AgentsScreen = () => {
+export const AgentsScreen = ({ Tokens }: Pick<AgentDetailProps, "Tokens">) => {
   const { name } = useParams({ strict: false })
   // Two routes lead here, and both read it the same way.
   const { open } = useSearch({ strict: false }) as { readonly open?: boolean }
@@ -166,7 +166,7 @@ export const AgentsScreen = () => {
             <EmptyPane>{words.choose}</EmptyPane>
           </aside>
         ) : (
-          <AgentDetail key={shown} name={shown} />
+          <AgentDetail key={shown} name={shown} Tokens={Tokens} />
         )}
       </div>
     </>

@@ -24,11 +24,13 @@ interface Draft {
   readonly dollars: string
   readonly steps: string
 }
+/** Nobody has chosen a model yet where there is none. */
+type Typed = Omit<Draft, "model"> & { readonly model: string | undefined }
 
-const empty: Draft = {
+const empty: Typed = {
   name: "",
   persona: "",
-  model: "",
+  model: undefined,
   role: "agent-standard",
   sets: [],
   spaces: [],
@@ -85,7 +87,9 @@ export const NewAgent = () => {
   const navigate = useNavigate()
   const { spaces } = useStart()
   const models = useModels()
-  const [draft, set] = useState(empty)
+  const [typed, set] = useState(empty)
+  // Whoever makes an agent mostly wants one that answers: what is ready is chosen until somebody chooses.
+  const draft = { ...typed, model: typed.model ?? models.find(({ ready }) => ready)?.name ?? "" }
   const [fault, fail] = useState<unknown>()
   const [busy, work] = useState(false)
   const change = (more: Partial<Draft>) => set((old) => ({ ...old, ...more }))

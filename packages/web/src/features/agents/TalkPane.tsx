@@ -4,11 +4,12 @@ import { type FormEvent, useEffect, useRef, useState } from "react"
 import { CallLines } from "../../cards/CallLines.tsx"
 import { house } from "../../feed/house.ts"
 import { useLiveRuns, useStart } from "../../feed/start.ts"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { Face } from "../../parts/signs/Face.tsx"
 import { EmptyPane, FaultPane } from "../../parts/panes/Pane.tsx"
 import { Text } from "../../parts/text/Text.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
-import { openPair, useTalk } from "./useAgents.ts"
+import { openPair, useRunsOf, useTalk } from "./useAgents.ts"
 import { words } from "./words/en.ts"
 
 interface Shown {
@@ -27,9 +28,21 @@ export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
   const end = useRef<HTMLDivElement>(null)
   const items = data?.items ?? []
   const runs = (useLiveRuns().data ?? []).filter((run) => run.agent === agent.id)
+  // Whoever asked and hears nothing is told how that ended.
+  const [last] = useRunsOf(agent.id).data ?? []
+  const said = items.at(-1)
+  const silent =
+    runs.length === 0 && said?.author.id === me.id && last?.trigger.message === said.id && last.endedAt !== null
+      ? last
+      : undefined
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" })
   }, [items.length, runs.length])
+  // What is read here is read.
+  useEffect(() => {
+    if (pair === undefined || pair.unread === 0 || document.visibilityState !== "visible") return
+    void house.spaces.read(pair.id, { seq: pair.lastSeq }).catch(() => undefined)
+  }, [pair])
   const say = async () => {
     work(true)
     fail(undefined)
@@ -73,6 +86,17 @@ export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
             </Link>
           </p>
         ))}
+        {silent === undefined ? null : (
+          <p className="note" data-tone="warn" role="status">
+            <Icon name="circle-alert" small />
+            <span>
+              {silent.failure ?? words.endedSilent(agent.name)}{" "}
+              <Link to="/runs/$run" params={{ run: silent.id }}>
+                {words.itsRun}
+              </Link>
+            </span>
+          </p>
+        )}
         <div ref={end} />
       </div>
       {fault === undefined ? null : <FaultPane error={fault} />}

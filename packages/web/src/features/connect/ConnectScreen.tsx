@@ -6,6 +6,7 @@ import { arrivals } from "../../feed/signs.ts"
 import { useNames } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import { Bar } from "../../frame/Bar.tsx"
+import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { ConnectSteps } from "./ConnectSteps.tsx"
 import { words } from "./words/en.ts"
@@ -36,7 +37,7 @@ export const ConnectScreen = () => {
                   className="pick flat"
                   to="/connect/$client"
                   params={{ client: one }}
-                  aria-current={one === chosen ? "true" : undefined}
+                  aria-current={one === chosen && (client !== undefined || isWide()) ? "true" : undefined}
                 >
                   <b>{connectableClients[one].title}</b>
                   {cameBy(one) === undefined ? null : (

@@ -12,7 +12,7 @@ import { Bar } from "../../frame/Bar.tsx"
 import { Face } from "../../parts/signs/Face.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { ClockTime } from "../../parts/figures/Time.tsx"
+import { AgoTime, ClockTime } from "../../parts/figures/Time.tsx"
 import { AlwaysList } from "./AlwaysList.tsx"
 import { AnsweredList } from "./AnsweredList.tsx"
 import { split, type Tab, tabs } from "./inbox.logic.ts"
@@ -28,6 +28,24 @@ const useDecision = (id: string | undefined, open: ReadonlyArray<Decision>) => {
     enabled: id !== undefined,
     ...(known === undefined ? {} : { initialData: known }),
   })
+}
+
+/** The step that asked; calls of others are for whoever rules the house to read. */
+const FromRun = ({ call }: { readonly call: string }) => {
+  const { me } = useStart()
+  const { data } = useQuery({
+    queryKey: ["calls", call],
+    queryFn: () => house.calls.get(call),
+    enabled: me.roles.includes("admin"),
+    retry: false,
+  })
+  if (data?.run === undefined) return null
+  const { id, place, step } = data.run
+  return (
+    <Link to="/runs/$run" params={{ run: id }} search={{ span: `s${step}c${place}`, tab: "call" }}>
+      {words.runStep(step)}
+    </Link>
+  )
 }
 
 const Where = ({ decision }: { readonly decision: Decision }) => {
@@ -47,8 +65,9 @@ const Where = ({ decision }: { readonly decision: Decision }) => {
           </>
         )}
       </span>
+      {decision.call === null ? null : <FromRun call={decision.call.id} />}
       <span>
-        <ClockTime at={decision.createdAt} />
+        <ClockTime at={decision.createdAt} />, <AgoTime at={decision.createdAt} said />
       </span>
     </>
   )

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useId, useState } from "react"
 import { cache } from "../../feed/cache.ts"
+import { moment, now } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
@@ -26,6 +27,12 @@ const Act = ({ step }: { readonly step: Demo["steps"][number]["step"] }) => {
     return (
       <Link className="button tiny" to="/connect">
         {words.connect}
+      </Link>
+    )
+  if (step === "model")
+    return (
+      <Link className="button tiny" to="/help/$page" params={{ page: "demo" }}>
+        {words.how}
       </Link>
     )
   return null
@@ -153,7 +160,7 @@ export const Guide = () => {
   return (
     <section className="first-guide" aria-labelledby={id} data-open={open}>
       <div className="line wrap first-head">
-        <h2 id={id}>{demo.state === "on" ? words.alive : words.empty}</h2>
+        <h2 id={id}>{demo.state === "on" ? words.alive(moment(now()).getHours()) : words.empty}</h2>
         <span className="small faint">{words.taken(takenOf(demo), demo.steps.length)}</span>
         {open && demo.state === "on" ? <Remove demo={demo} fail={fail} /> : null}
         <button

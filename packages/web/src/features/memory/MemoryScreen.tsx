@@ -173,7 +173,7 @@ export const MemoryScreen = () => {
   return (
     <>
       <Bar title={words.title} up={aside ? "/memory" : "/house"}>
-        <span className={aside ? "wide-only" : ""}>
+        <span className="wide-only">
           <SearchField key={owner} held={held} />
         </span>
         <OwnerPick owner={owner} className="input wide-only" />
@@ -195,6 +195,7 @@ export const MemoryScreen = () => {
       <div className="split list-first memory-split">
         <div className={`scroll ${aside ? "not-phone" : ""}`}>
           <div className="phone-only memory-whose-phone">
+            <SearchField key={owner} held={held} />
             <OwnerPick owner={owner} className="input" />
           </div>
           <Records held={held} current={shown} />

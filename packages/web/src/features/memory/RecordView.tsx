@@ -26,7 +26,7 @@ const Facts = ({ mine, record }: { readonly record: MemoryRecord; readonly mine:
       {words.facts(counted(record.content.length))}
       {shares.length === 0 ? "" : ` · ${words.sharedWith(shares.map(({ principal }) => names(principal)).join(", "))}`}
       {` · ${words.changedBy(names(record.origin.principal))}, `}
-      <AgoTime at={record.updatedAt} />
+      <AgoTime at={record.updatedAt} said />
       {record.tags.length === 0 ? null : " · "}
       {record.tags.map((tag) => (
         <span key={tag} className="tag">
@@ -65,7 +65,7 @@ const Origin = ({ version }: { readonly version: MemoryVersion }) => {
     <p className="note">
       <Icon name="link" small />
       <span>
-        {words.wroteBy(names(principal))}, <AgoTime at={version.at} />
+        {words.wroteBy(names(principal))} <AgoTime at={version.at} said />
         {call === null ? null : <FromCall call={call} />}
         {message === null ? "" : ` ${words.wroteMessage}`}.
       </span>
@@ -84,7 +84,9 @@ const Changed = ({ at, may, record, versions }: ChangedProps) => {
   const [asks, ask] = useState(false)
   const [fault, fail] = useState<unknown>()
   const now = versions.find(({ version }) => version === at)
-  const before = versions.find(({ version }) => version === at - 1)
+  const [other, compare] = useState(at - 1)
+  const [side, setSide] = useState(false)
+  const before = versions.find(({ version }) => version === other)
   if (now === undefined) return null
   // The newest goes back to the one before it; an older one comes back itself.
   const to = at === record.version ? at - 1 : at
@@ -97,6 +99,34 @@ const Changed = ({ at, may, record, versions }: ChangedProps) => {
     <>
       <div className="line wrap">
         <h3>{words.whatChanged(at)}</h3>
+        {versions.length < 3 ? null : (
+          <label className="line small faint">
+            {words.since}
+            <select
+              className="input memory-since"
+              value={other}
+              onChange={({ target }) => compare(Number(target.value))}
+            >
+              {versions
+                .filter(({ version }) => version !== at)
+                .map(({ version }) => (
+                  <option key={version} value={version}>
+                    {words.versionLong(version)}
+                  </option>
+                ))}
+            </select>
+          </label>
+        )}
+        {before === undefined ? null : (
+          <button
+            type="button"
+            className="button tiny plain wide-only"
+            aria-pressed={side}
+            onClick={() => setSide(!side)}
+          >
+            {words.sideBySide}
+          </button>
+        )}
         {may && to >= 1 ? (
           <button type="button" className="button tiny push" aria-expanded={asks} onClick={() => ask(!asks)}>
             <Icon name="undo-2" small />
@@ -119,7 +149,7 @@ const Changed = ({ at, may, record, versions }: ChangedProps) => {
       {before === undefined ? (
         <p className="faint small">{words.firstVersion}</p>
       ) : (
-        <Diff before={before.content} after={now.content} label={words.diffLabel(at - 1, at)} />
+        <Diff before={before.content} after={now.content} label={words.diffLabel(other, at)} side={side} />
       )}
       <Origin version={now} />
     </>
@@ -176,6 +206,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const navigate = useNavigate()
   const { data: record, error, isPending, refetch } = useRecord(id)
   const { data: history } = useHistory(id)
+  const { data: shares = [] } = useShares(id, true)
   const [edits, edit] = useState(false)
   if (isPending) return <LoadingPane lines={6} />
   // What somebody is editing stays on screen, whatever becomes of the record.
@@ -183,6 +214,8 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const versions = (history ?? []).toSorted((a, b) => b.version - a.version)
   const at = typeof version === "number" ? version : record.version
   const mine = record.owner === me.id
+  // What is not possible is not drawn.
+  const mayWrite = mine || shares.some(({ principal, right }) => principal === me.id && right === "write")
   const shown = versions.find((one) => one.version === at) ?? record
   return (
     <div className="split list-first memory-inner">
@@ -206,7 +239,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
                 {words.deleted}
               </span>
             )}
-            {edits || record.deletedAt !== null ? null : (
+            {edits || !mayWrite || record.deletedAt !== null ? null : (
               <button type="button" className="button push" onClick={() => edit(true)}>
                 <Icon name="pencil" small />
                 {words.edit}
@@ -231,7 +264,7 @@ export const RecordView = ({ id }: { readonly id: string }) => {
             </div>
           )}
           {mine ? <Acts record={record} /> : null}
-          <Changed record={record} versions={versions} at={at} may={mine && !edits} />
+          <Changed key={`${record.version} ${at}`} record={record} versions={versions} at={at} may={mine && !edits} />
         </div>
       </div>
       <History id={id} at={at} versions={versions} />

@@ -5,12 +5,23 @@ import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
 import { Copy } from "../../parts/text/Copy.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { AgoTime } from "../../parts/figures/Time.tsx"
+import { millisUntil } from "../../parts/figures/time.logic.ts"
+import { AgoTime, SoonTime, useNow } from "../../parts/figures/Time.tsx"
 import { Kept } from "./Kept.tsx"
 import { words } from "./words/en.ts"
 
 /** Enough to tell it from others. */
 const middle = (id: string): string => `${id.slice(0, 8)}…${id.slice(-6)}`
+
+type Token = Awaited<ReturnType<typeof house.tokens.list>>["items"][number]
+
+/** Why it lets nobody in any more, if so. */
+const overOf = ({ expiresAt, revokedAt }: Token, now: number): string | undefined =>
+  revokedAt !== null
+    ? words.revoked
+    : expiresAt !== null && millisUntil(expiresAt, now) <= 0
+      ? words.expired
+      : undefined
 
 const changed = () => cache.invalidateQueries({ queryKey: ["tokens"] })
 
@@ -19,28 +30,40 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
     queryKey: ["tokens", who.id],
     queryFn: async () => (await house.tokens.list({ principal: who.id, limit: 100 })).items,
   })
+  const now = useNow()
   const made = useMutation({
     mutationFn: () => house.tokens.add({ principal: who.id, label: "page" }),
     onSuccess: changed,
   })
+  // Those that work come first; the others are history.
+  const tokens = found.data?.toSorted(
+    (a, b) => Number(overOf(a, now) !== undefined) - Number(overOf(b, now) !== undefined),
+  )
   return (
     <Kept
       title={words.tokens}
       none={words.noTokens}
       found={found}
       revoke={(id) => house.tokens.revoke(id).then(changed)}
-      held={found.data?.map(({ id, label, lastUsedAt }) => ({
-        id,
-        name: label ?? id,
+      held={tokens?.map((one) => ({
+        id: one.id,
+        name: one.label ?? one.id,
+        fixed: overOf(one, now),
         line: (
           <>
-            {label === undefined || label === null ? <code title={id}>{middle(id)}</code> : <span>{label}</span>}
+            {one.label === null ? <code title={one.id}>{middle(one.id)}</code> : <span>{one.label}</span>}
             <span className="faint small">
-              {lastUsedAt === null || lastUsedAt === undefined ? (
+              {one.lastUsedAt === null ? (
                 words.never
               ) : (
                 <>
-                  {words.used} <AgoTime at={lastUsedAt} />
+                  {words.used} <AgoTime at={one.lastUsedAt} said />
+                </>
+              )}
+              {one.expiresAt === null || overOf(one, now) !== undefined ? null : (
+                <>
+                  {", "}
+                  {words.ends} <SoonTime at={one.expiresAt} />
                 </>
               )}
             </span>

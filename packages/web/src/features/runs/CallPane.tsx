@@ -2,8 +2,10 @@
 import { Link } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { HouseDecision } from "../../cards/decision/HouseDecision.tsx"
+import { WhyLink } from "../../cards/WhyLink.tsx"
 import { keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
+import { useNames } from "../../feed/start.ts"
 import type { Json, Run } from "../../feed/types.ts"
 import { Copy } from "../../parts/text/Copy.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
@@ -47,6 +49,7 @@ const Asked = ({ id }: { readonly id: string }) => {
 
 export const CallPane = ({ run, span }: { readonly run: Run; readonly span: Span }) => {
   const call = span.call!
+  const names = useNames()
   const { data } = useRunMessages(span.run, true)
   const got = data?.find((one) => one.kind === "tool_return_message" && one.call === call.call)
   const state = call.state ?? ""
@@ -71,7 +74,10 @@ export const CallPane = ({ run, span }: { readonly run: Run; readonly span: Span
             <p className="line small">
               <Icon name="shield-check" small />
               <span>
-                {words.allowedBy} <code>{call.rule}</code>
+                {words.allowedBy} <code>{call.rule}</code>{" "}
+                {span.run === run.id ? (
+                  <WhyLink principal={names(run.agent)} tool={call.tool} space={run.space} />
+                ) : null}
               </span>
             </p>
           )}

@@ -84,7 +84,11 @@ const callSpans = (
     }))
   // What it waits for, where neither a person nor a run is it.
   const others: ReadonlyArray<Span> =
-    call.on !== undefined && end === undefined && call.on.kind !== "decision" && runs.length === 0
+    call.on !== undefined &&
+    end === undefined &&
+    call.on.kind !== "decision" &&
+    runs.length === 0 &&
+    asked.every(({ to }) => to !== undefined)
       ? [
           {
             ...at,

@@ -8,6 +8,7 @@ import { Face } from "../../parts/signs/Face.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
+import { plainOf } from "./search.logic.ts"
 import { useSearch } from "./useSearch.ts"
 import { words } from "./words/en.ts"
 
@@ -52,7 +53,9 @@ const Finds = ({ q }: { readonly q: string }) => {
                 {author.name} <span className="faint">{words.inSpace(nameOfSpace(space))}</span>
               </b>
               <AgoTime at={createdAt} />
-              <span className="sub clamp">{text === "" && call !== null ? words.called(call.tool) : text}</span>
+              <span className="sub clamp">
+                {text === "" && call !== null ? words.called(call.tool) : plainOf(text)}
+              </span>
             </Link>
           </li>
         ))}

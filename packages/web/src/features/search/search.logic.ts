@@ -18,3 +18,6 @@ export const fitting = <A extends Named>(items: ReadonlyArray<A>, q: string, mos
   const begins = (one: A) => plain(one.name).startsWith(first)
   return [...found.filter(begins), ...found.filter((one) => !begins(one))].slice(0, most)
 }
+
+/** A text without the marks of its markup, for a line of a list. */
+export const plainOf = (text: string): string => text.replaceAll(/(\*\*|__|`+|^#+ |^> )/gm, "")

@@ -1,4 +1,5 @@
 /** A server is pasted, looked at, and then added: nothing of it is kept before that. */
+import "./Servers.css"
 import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
@@ -41,7 +42,7 @@ const Choice = ({ read, seen }: { readonly read: Read; readonly seen: Seen }) =>
         <Icon name="circle-check" small />
         <span>{words.found(seen.version ?? "", seen.protocol ?? "", seen.tools.length)}</span>
       </p>
-      <fieldset className="stack">
+      <fieldset className="stack servers-choice">
         <legend className="label">{words.off}</legend>
         {seen.tools.map(({ description, name, risk }) => (
           <label key={name} className="line">
@@ -138,7 +139,7 @@ export const AddServerScreen = () => {
               <LoadingPane lines={3} />
             </>
           ) : null}
-          {log.length === 0 ? null : <pre className="code-block scroll-x">{log.join("\n")}</pre>}
+          {log.length === 0 ? null : <pre className="code scroll-x">{log.join("\n")}</pre>}
           {seen.error === null ? null : <FaultPane error={seen.error} again={begin} />}
           {seen.data?.status === "error" ? (
             <div className="note" data-tone="bad" role="alert">

@@ -4,7 +4,9 @@ import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house, isRefusal } from "../../feed/house.ts"
 import { Diff } from "../../parts/text/Diff.tsx"
+import { AgoTime } from "../../parts/figures/Time.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
 import { type Fact, factsOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -13,12 +15,15 @@ export interface HeldToolProps {
   readonly name: string
   readonly before: unknown
   readonly now: { readonly definition: unknown; readonly digest: string }
+  readonly since: string | null
 }
+
+const middle = (digest: string): string => `${digest.slice(0, 6)}…${digest.slice(-4)}`
 
 const text = (value: unknown): string => JSON.stringify(value, null, 2)
 const said = (fact: Fact): string => ("field" in fact ? words.facts[fact.kind](fact.field) : words.facts[fact.kind])
 
-export const HeldTool = ({ before, name, now, server }: HeldToolProps) => {
+export const HeldTool = ({ before, name, now, server, since }: HeldToolProps) => {
   const [shut, keep] = useState(false)
   const accepted = useMutation({
     mutationFn: () => house.mcpServers.accept(server, name, { digest: now.digest }),
@@ -27,24 +32,35 @@ export const HeldTool = ({ before, name, now, server }: HeldToolProps) => {
   })
   const facts = factsOf(before, now.definition)
   return (
-    <section className="card" aria-label={name}>
-      <header className="line">
-        <code className="strong">{name}</code>
-        <span className="pill" data-tone="warn">
-          {words.held}
-        </span>
+    <section className="decision" data-state="open" aria-label={name}>
+      <header>
+        <Icon name="triangle-alert" small />
+        <strong>{words.toolHeld}</strong>
+        {since === null ? null : (
+          <span className="push">
+            {words.pinnedSince} <AgoTime at={since} said />
+          </span>
+        )}
       </header>
-      <div className="in stack">
-        <p className="small">{words.heldWhy}</p>
-        <ul className="stack tight">
-          {facts.map((fact) => (
-            <li key={said(fact)}>{said(fact)}</li>
-          ))}
-        </ul>
+      <div className="ask">
+        <h3>
+          <code>{`${server}/${name}`}</code> {words.noLonger}
+        </h3>
+        <p className="soft">{words.heldWhy}</p>
         {shut ? (
           <p className="faint small">{words.keep}</p>
         ) : (
           <Diff before={text(before)} after={text(now.definition)} label={words.changes} />
+        )}
+        {facts.length === 0 ? null : (
+          <div className="note" data-tone="warn">
+            <Icon name="triangle-alert" small />
+            <ul>
+              {facts.map((fact) => (
+                <li key={said(fact)}>{said(fact)}</li>
+              ))}
+            </ul>
+          </div>
         )}
         {accepted.error === null ? null : isRefusal(accepted.error, 409) ? (
           <p className="note" data-tone="warn" role="alert">
@@ -53,15 +69,18 @@ export const HeldTool = ({ before, name, now, server }: HeldToolProps) => {
         ) : (
           <FaultPane error={accepted.error} />
         )}
+        <div className="acts">
+          <button type="button" className="button main-act" aria-pressed={shut} onClick={() => keep(!shut)}>
+            {words.keepHeld}
+          </button>
+          <button type="button" className="button" disabled={accepted.isPending} onClick={() => accepted.mutate()}>
+            {words.accept}
+          </button>
+          <span className="push faint small wide-only">
+            {words.digest} <code title={now.digest}>{middle(now.digest)}</code>
+          </span>
+        </div>
       </div>
-      <footer>
-        <button type="button" className="button" aria-pressed={shut} onClick={() => keep(!shut)}>
-          {words.keepHeld}
-        </button>
-        <button type="button" className="button push" disabled={accepted.isPending} onClick={() => accepted.mutate()}>
-          {words.accept}
-        </button>
-      </footer>
     </section>
   )
 }

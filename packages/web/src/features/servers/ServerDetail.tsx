@@ -2,6 +2,7 @@
 import "./Servers.css"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { serverLines } from "../../feed/signs.ts"
@@ -11,8 +12,9 @@ import { AskOnce } from "../../parts/panes/AskOnce.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
 import { HeldTool } from "./HeldTool.tsx"
+import { PauseButton, PausedNote, PauseForm, usePauseOf } from "./PauseForm.tsx"
 import { ServerPill, type Server } from "./ServerPill.tsx"
-import { saysOf } from "./held.logic.ts"
+import { linesOf, saysOf } from "./held.logic.ts"
 import { words } from "./words/en.ts"
 
 const Remove = ({ server }: { readonly server: Server }) => {
@@ -97,15 +99,21 @@ export const ServerDetail = ({ server }: { readonly server: Server }) => {
     queryFn: () => house.mcpServers.tools(server.name),
   })
   const log = useQuery({ queryKey: ["servers", server.name, "log"], queryFn: () => house.mcpServers.log(server.name) })
+  const pause = usePauseOf(server.name)
+  const [asks, ask] = useState(false)
   const live = useStore(serverLines).get(server.name)
-  const lines = live ?? log.data?.items.map(({ text }) => text) ?? []
+  const lines = linesOf(log.data?.items.map(({ text }) => text) ?? [], live ?? [])
   const definitions = new Map(pinned.data?.items.map((one) => [one.name, one.definition]))
   return (
     <div className="page stack wide-gap">
       <div className="line">
         <h2 className="lead">{server.name}</h2>
         <ServerPill server={server} />
+        <span className="push" />
+        {pause === undefined ? <PauseButton asks={asks} ask={ask} /> : null}
       </div>
+      {asks && pause === undefined ? <PauseForm server={server.name} close={() => ask(false)} /> : null}
+      {pause === undefined ? null : <PausedNote pause={pause} />}
       {server.error === undefined ? null : (
         <p className="note" data-tone="bad">
           {server.error}
@@ -133,13 +141,20 @@ export const ServerDetail = ({ server }: { readonly server: Server }) => {
         <div>
           <dt>{words.since}</dt>
           <dd>
-            <AgoTime at={server.createdAt} />
+            <AgoTime at={server.createdAt} said />
           </dd>
         </div>
       </dl>
       {pinned.data?.items.map((one) =>
         one.held === null ? null : (
-          <HeldTool key={one.name} server={server.name} name={one.name} before={one.definition} now={one.held} />
+          <HeldTool
+            key={one.name}
+            server={server.name}
+            name={one.name}
+            before={one.definition}
+            now={one.held}
+            since={one.firstSeenAt}
+          />
         ),
       )}
       <Tools server={server} definitions={definitions} />

@@ -8,6 +8,7 @@ import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { ServerDetail } from "./ServerDetail.tsx"
 import { ServerPill, useServers } from "./ServerPill.tsx"
+import { words as common } from "../../words/en.ts"
 import { words } from "./words/en.ts"
 
 export const ServersScreen = () => {
@@ -69,7 +70,11 @@ export const ServersScreen = () => {
             </section>
           </nav>
           <div className={server === undefined ? "scroll not-phone" : "scroll"}>
-            {chosen === undefined ? null : <ServerDetail key={chosen.id} server={chosen} />}
+            {chosen === undefined ? (
+              <EmptyPane>{common.nothingHere}</EmptyPane>
+            ) : (
+              <ServerDetail key={chosen.id} server={chosen} />
+            )}
           </div>
         </div>
       )}

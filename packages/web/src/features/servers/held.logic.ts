@@ -43,3 +43,11 @@ export const saysOf = (definition: unknown): ReadonlyArray<string> => {
   ].filter((one) => one !== "")
   return said.length === 0 ? [words.said.nothing] : said
 }
+
+/** What was kept, and what has come since: where the one ends in what the other begins with, it is said once. */
+export const linesOf = (kept: ReadonlyArray<string>, live: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const most = Math.min(kept.length, live.length)
+  for (let shared = most; shared > 0; shared--)
+    if (kept.slice(-shared).every((line, at) => line === live[at])) return [...kept, ...live.slice(shared)]
+  return [...kept, ...live]
+}

@@ -9,7 +9,9 @@ import { words } from "./words/en.ts"
 
 export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: string }) => {
   const now = useNow(1000)
-  const list = (useStore(doings).get(space.id) ?? []).filter(({ until, who }) => until > now && who !== me)
+  const list = (useStore(doings).get(space.id) ?? []).filter(
+    ({ until, waits, who }) => until > now && waits !== true && who !== me,
+  )
   const [first] = list
   const member = space.members.find(({ id }) => id === first?.who)
   return (
@@ -18,7 +20,12 @@ export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: s
         <>
           <Face name={member.name} kind={member.kind} size="s" />
           <span className="cut">
-            {first.what === "writes" ? words.writes(member.name) : words.isWorking(member.name)}
+            {first.what === "writes" ? words.writes(member.name) : words.isWorking(member.name, first.step)}
+            {first.tool === undefined ? null : (
+              <>
+                {words.calling} <code>{first.tool}</code>
+              </>
+            )}
           </span>
           {first.run === undefined ? null : (
             <Link to="/runs/$run" params={{ run: first.run }} className="push">

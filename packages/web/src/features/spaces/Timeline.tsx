@@ -120,7 +120,7 @@ export const Timeline = (props: TimelineProps) => {
     else if (letters && event.key === "r") row?.querySelector<HTMLElement>("[data-act=reply]")?.click()
     else if (letters && event.key === "+") row?.querySelector<HTMLElement>("[data-act=react]")?.click()
     else if (event.key === "Enter" && event.target === row)
-      row?.querySelector<HTMLElement>("summary, .thread-link a")?.click()
+      row?.querySelector<HTMLElement>("summary, .thread-link button")?.click()
     else return
     event.preventDefault()
   }

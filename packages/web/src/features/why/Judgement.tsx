@@ -78,6 +78,39 @@ const Gates = ({ gates }: { readonly gates: NonNullable<Told["gates"]> }) => (
   </ul>
 )
 
+/** What it comes to: a rule may allow what a gate stops, or what is asked about all the same. */
+const outcomeOf = ({ gates = [], verdict }: Told): Told["verdict"] =>
+  gates.some(({ passes }) => !passes)
+    ? "deny"
+    : verdict === "allow" && gates.some(({ gate }) => gate === "approval")
+      ? "ask"
+      : verdict
+
+const Answer = ({ told }: { readonly told: Told }) => {
+  const { gates = [], rule, verdict } = told
+  const outcome = outcomeOf(told)
+  const stops = gates.find(({ passes }) => !passes) ?? gates.find(({ gate }) => gate === "approval")
+  return (
+    <p className="answer">
+      <Verdict verdict={outcome} />
+      <span>
+        <strong>{words.verdict[outcome]}</strong>{" "}
+        {outcome !== verdict ? (
+          <>
+            <code>{rule}</code> {words.wouldAllow[verdict]} {stops?.words}
+          </>
+        ) : rule === "silence" ? (
+          words.silence
+        ) : (
+          <>
+            {words.because} <code>{rule}</code> {words.saysSo}
+          </>
+        )}
+      </span>
+    </p>
+  )
+}
+
 export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
   const [draft, set] = useState<Question>({ action: "execute", resource: "tools/", ...question })
   const { action, principal, resource, space } = question
@@ -158,19 +191,7 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
         {complete ? null : <p className="faint">{words.asksWhat}</p>}
         {told.data === undefined ? null : (
           <div className="stack judgement" role="status">
-            <p className="answer">
-              <Verdict verdict={told.data.verdict} />
-              <span>
-                <strong>{words.verdict[told.data.verdict]}</strong>{" "}
-                {told.data.rule === "silence" ? (
-                  words.silence
-                ) : (
-                  <>
-                    {words.because} <code>{told.data.rule}</code> {words.saysSo}
-                  </>
-                )}
-              </span>
-            </p>
+            <Answer told={told.data} />
             {told.data.rules === undefined || told.data.rules.length === 0 ? null : <Rules rules={told.data.rules} />}
             {told.data.gates === undefined || told.data.gates.length === 0 ? null : <Gates gates={told.data.gates} />}
           </div>

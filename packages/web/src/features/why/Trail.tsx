@@ -1,6 +1,11 @@
 /** The audit trail: filters in the address, what belongs together by one click, whether it is whole, and the export. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useEffect } from "react"
+import { cache } from "../../feed/cache.ts"
+import { later } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
+import { heard } from "../../feed/signs.ts"
+import { useStore } from "../../feed/store.ts"
 import { Face } from "../../parts/signs/Face.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
@@ -53,22 +58,48 @@ const Result = ({ result }: { readonly result: keyof typeof looks }) => {
   )
 }
 
+type Asked = Parameters<typeof house.audit.list>[0]
+
+const atOnce = 50
+const newest = ["audit-newest"]
+/** The trail is written a moment after what it tells of. */
+const pause = 1000
+let waiting: (() => void) | undefined
+
+/** What has been written since the reader came: it waits, so that nothing moves under the eyes. */
+const useNewer = (asked: Asked, from: number | undefined): number => {
+  const events = useStore(heard)
+  const { data } = useQuery({
+    queryKey: [...newest, asked],
+    queryFn: async () => (await house.audit.list({ ...asked, limit: atOnce })).items,
+    enabled: from !== undefined,
+    staleTime: Infinity,
+  })
+  useEffect(() => {
+    waiting ??= later(pause, () => {
+      waiting = undefined
+      void cache.invalidateQueries({ queryKey: newest })
+    })
+  }, [events])
+  return data?.filter(({ seq }) => seq > (from ?? Infinity)).length ?? 0
+}
+
 export const Trail = ({ filters, onFilter, people }: TrailProps) => {
   const { result, trace, who } = filters
+  const asked: Asked = {
+    ...(who === undefined ? {} : { principal: who }),
+    ...(trace === undefined ? {} : { correlation: trace }),
+    ...(results.includes(result as never) ? { result: result as (typeof results)[number] } : {}),
+  }
   const rows = useInfiniteQuery({
     queryKey: ["audit", who ?? "", result ?? "", trace ?? ""],
     initialPageParam: "",
     queryFn: ({ pageParam }) =>
-      house.audit.list({
-        limit: 50,
-        ...(pageParam === "" ? {} : { cursor: pageParam }),
-        ...(who === undefined ? {} : { principal: who }),
-        ...(trace === undefined ? {} : { correlation: trace }),
-        ...(results.includes(result as never) ? { result: result as (typeof results)[number] } : {}),
-      }),
+      house.audit.list({ ...asked, limit: atOnce, ...(pageParam === "" ? {} : { cursor: pageParam }) }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
   const items = rows.data?.pages.flatMap((page) => page.items) ?? []
+  const newer = useNewer(asked, items[0]?.seq)
   const whoOf = (id: string | null) =>
     id === null ? { name: "–", kind: "service" } : (people.get(id) ?? { name: id, kind: "service" })
   return (
@@ -104,6 +135,14 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
           <span>{words.near}</span>
           <button type="button" className="button tiny" onClick={() => onFilter({ trace: "" })}>
             {words.everything}
+          </button>
+        </p>
+      )}
+      {newer === 0 ? null : (
+        <p className="in trail-new">
+          <button type="button" className="button tiny" onClick={() => void rows.refetch()}>
+            <Icon name="arrow-up" small />
+            {words.newer(newer, newer === atOnce)}
           </button>
         </p>
       )}

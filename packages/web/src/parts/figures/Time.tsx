@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import { every, now } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
-import { ago, clockOf, fullTime, when } from "./time.logic.ts"
+import { ago, agoSaid, clockOf, fullTime, when } from "./time.logic.ts"
 
 /** The clock, read again every so often while something on screen depends on it. */
 export const useNow = (millis = 30_000): number => {
@@ -16,11 +16,12 @@ export const ClockTime = ({ at }: { readonly at: string }) => (
   </time>
 )
 
-export const AgoTime = ({ at }: { readonly at: string }) => {
+/** How long ago; `said`: within a sentence. */
+export const AgoTime = ({ at, said = false }: { readonly at: string; readonly said?: boolean }) => {
   const moment = useNow()
   return (
     <time dateTime={at} title={fullTime(at)}>
-      {ago(at, moment)}
+      {said ? agoSaid(at, moment) : ago(at, moment)}
     </time>
   )
 }

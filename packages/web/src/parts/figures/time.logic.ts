@@ -33,8 +33,15 @@ export const dayOf = (
 /** How long ago, in short. */
 export const ago = (at: string, now: number): string => {
   const minutes = Math.max(0, Math.floor((now - millis(at)) / 60_000))
+  if (minutes === 0) return "just now"
   if (minutes < 60) return `${minutes}${thin}min`
   return daysBefore(millis(at), now) === 0 ? clockOf(at) : formats.date.format(millis(at))
+}
+
+/** The same within a sentence. */
+export const agoSaid = (at: string, now: number): string => {
+  const said = ago(at, now)
+  return said.endsWith("min") ? `${said}${thin}ago` : said
 }
 
 /** When something will be: the clock if it is today, the day before it otherwise. */

@@ -41,3 +41,28 @@ export const diffOf = (before: string, after: string): ReadonlyArray<DiffLine> =
   }
   return lines
 }
+
+export interface DiffRow {
+  readonly left: DiffLine | undefined
+  readonly right: DiffLine | undefined
+}
+
+/** The same lines in two columns: what stayed stands in both, what came beside what went for it. */
+export const sideBySide = (lines: ReadonlyArray<DiffLine>): ReadonlyArray<DiffRow> => {
+  const rows: Array<DiffRow> = []
+  let open = 0
+  for (const line of lines) {
+    if (line.kind === "del") rows.push({ left: line, right: undefined })
+    else if (line.kind === "same") {
+      rows.push({ left: line, right: line })
+      open = rows.length
+    } else if (open < rows.length) {
+      rows[open] = { left: rows[open]!.left, right: line }
+      open++
+    } else {
+      rows.push({ left: undefined, right: line })
+      open = rows.length
+    }
+  }
+  return rows
+}

@@ -50,12 +50,19 @@ export const words = {
   oneNo: "One no is enough to stop it",
   notRemembered: "Cannot be remembered",
   you: "You",
+  youSmall: "you",
   others: (count: number) => `${count} others`,
   nobody: "Nobody may answer it now",
-  noAnswer: (when: string) => `No answer by ${when} means no`,
+  noAnswer: (when: string) => `No answer by ${when}, means no`,
   left: (seconds: number) => `${seconds} s left, then no`,
   escalates: (when: string) => `Others may answer from ${when}`,
   because: "Asked because of",
+  becauseOf: (rule: string): string | undefined =>
+    rule === "tool"
+      ? "Asked because the tool wants it."
+      : rule.startsWith("risk:")
+        ? `Asked because of its ${rule.slice("risk:".length)} risk.`
+        : undefined,
   whyAsked: "Why is this asked?",
   behind: "What stands behind this tool",
   server: "server",

@@ -13,6 +13,7 @@ export const words = {
   nothingAlways: "Nobody may do anything without being asked that would otherwise be asked.",
   gone: "This decision is not here, or not yours to see.",
   inSpace: "in",
+  runStep: (step: number) => `Run, step ${step}`,
   asked: "asked",
   place: (at: number, of: number) => `${at} of ${of}`,
   notify: "Notify me on this device",

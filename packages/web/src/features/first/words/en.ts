@@ -3,7 +3,8 @@ const counted = (count: number, one: string, many: string) => `${count} ${plural
 
 export const words = {
   title: "Welcome",
-  alive: "This house is alive.",
+  alive: (hour: number) =>
+    `Good ${hour >= 5 && hour < 12 ? "morning" : hour >= 12 && hour < 18 ? "afternoon" : "evening"}. This house is alive.`,
   empty: "This house is yours, and empty.",
   aliveMore: (agents: number) =>
     `${counted(agents, "demo agent works", "demo agents work")} here on a scripted model: no key, no cost, nothing leaves this machine. Watch them, answer them, write to them.`,
@@ -14,10 +15,14 @@ export const words = {
     "signed-in": { name: "Sign in", more: "by the link in your terminal" },
     decided: { name: "Answer the first decision", more: "It waits below" },
     connected: { name: "Bring your own agent", more: "Claude Code, Codex: one line" },
-    model: { name: "Give the house a model", more: "A key in the environment, or in the file" },
+    model: {
+      name: "Give the house a model",
+      more: "Anthropic, OpenAI, Google, or an address: a key in the environment",
+    },
   },
   goThere: "Go there",
   connect: "Connect",
+  how: "How",
   done: "done",
   open: "not yet",
   taken: (done: number, all: number) => `${done} of ${all} steps`,

@@ -48,6 +48,8 @@ export const words = {
   history: "History",
   closeHistory: "Close",
   whatChanged: (version: number) => `What version ${version} changed`,
+  since: "since",
+  sideBySide: "Side by side",
   firstVersion: "This is its first version.",
   diffLabel: (from: number, to: number) => `Version ${from} to ${to}`,
   revert: (version: number) => `Revert to ${version}`,

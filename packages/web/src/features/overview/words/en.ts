@@ -2,6 +2,7 @@
 const counted = (count: number, one: string, many: string) =>
   `${new Intl.NumberFormat("en").format(count)} ${new Intl.PluralRules("en").select(count) === "one" ? one : many}`
 
+const shortSpans = { "6h": "6 h", "1d": "1 day", "7d": "7 days" } as const
 const spans = { "6h": "the last six hours", "1d": "the last day", "7d": "the last seven days" } as const
 
 export const words = {
@@ -10,17 +11,19 @@ export const words = {
   span: "Span of time",
   now: "now",
   callsAMinute: "Calls a minute",
-  callsInSpan: (count: number, span: keyof typeof spans) => `${counted(count, "call", "calls")} in ${spans[span]}`,
+  callsInSpan: (count: number, span: keyof typeof spans) =>
+    `${new Intl.NumberFormat("en").format(count)} in ${shortSpans[span]}`,
   runs: "Runs",
   runsNow: (waiting: number) => `live · ${waiting} waiting`,
-  slots: (free: number, all: number, queued: number) => `${free} of ${all} slots free, ${queued} queued`,
+  slots: (free: number, all: number, queued: number) =>
+    `${free} of ${all} slots free${queued === 0 ? "" : `, ${queued} queued`}`,
   decisions: "Decisions",
   open: "open",
   median: (length: string) => `median answer ${length}`,
   noMedian: "none answered",
   cost: "Model cost",
   today: "today",
-  byMidnight: (money: string) => `${money} by midnight UTC`,
+  byMidnight: (money: string) => `${money} by midnight`,
   failures: "Failures",
   ofCalls: "of calls",
   failedRefused: (failed: number, refused: number) => `${failed} failed, ${refused} refused`,

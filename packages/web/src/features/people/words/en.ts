@@ -13,6 +13,8 @@ export const words = {
   make: "Make a token",
   once: "It is shown this once:",
   revoke: "Revoke",
+  revoked: "revoked",
+  expired: "ended",
   used: "last used",
   never: "never used",
   ends: "ends",

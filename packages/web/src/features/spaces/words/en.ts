@@ -44,7 +44,8 @@ export const words = {
   works: "works",
   writes: (name: string) => `${name} writes …`,
   itsRun: "Its run",
-  isWorking: (name: string) => `${name} works`,
+  isWorking: (name: string, step?: number) => `${name} works${step === undefined ? "" : `: step ${step}`}`,
+  calling: ", calls",
   forWhom: "Whom a message is for",
   triggers: {
     dm: "The other one, always.",

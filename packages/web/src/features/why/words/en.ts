@@ -11,6 +11,7 @@ export const words = {
   verdict: { allow: "Yes.", ask: "Only after a person has agreed.", deny: "No." },
   silence: "No rule speaks of it, which is a no.",
   because: "Because",
+  wouldAllow: { allow: "allows it, but:", ask: "would ask, but:", deny: "refuses it:" },
   saysSo: "says so. Deny wins over ask, and ask over allow.",
   effect: { allow: "allow", ask: "ask", deny: "deny" },
   rules: "Every rule that fits",
@@ -32,6 +33,7 @@ export const words = {
   passes: "passes",
   stops: "stops it",
   trail: "Trail",
+  newer: (count: number, more: boolean) => `${count}${more ? " or more" : ""} new`,
   did: {
     "tool.execute": "called",
     issue: "made",

@@ -1,0 +1,89 @@
+/** The off switch of a server: off is a pause, with a reason that everybody reads. */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { cache } from "../../feed/cache.ts"
+import { house } from "../../feed/house.ts"
+import { useNames } from "../../feed/start.ts"
+import { ClockTime } from "../../parts/figures/Time.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { Icon } from "../../parts/signs/Icon.tsx"
+import { words } from "./words/en.ts"
+
+const subjectOf = (server: string): string => `servers/${server}`
+
+export const usePauseOf = (server: string) =>
+  useQuery({
+    queryKey: ["pauses"],
+    queryFn: async () => (await house.pauses.list()).items,
+    select: (all) => all.find(({ subject }) => subject === subjectOf(server)),
+    retry: false,
+  }).data
+
+const changed = () => cache.invalidateQueries({ queryKey: ["pauses"] })
+
+export const PauseButton = ({ ask, asks }: { readonly asks: boolean; readonly ask: (open: boolean) => void }) => (
+  <button type="button" className="button" aria-expanded={asks} onClick={() => ask(!asks)}>
+    <Icon name="circle-pause" small />
+    {words.pause}
+  </button>
+)
+
+export const PauseForm = ({ close, server }: { readonly server: string; readonly close: () => void }) => {
+  const [reason, say] = useState("")
+  const set = useMutation({
+    mutationFn: () => house.pauses.set({ subject: subjectOf(server), ...(reason === "" ? {} : { reason }) }),
+    onSuccess: () => changed().then(close),
+  })
+  return (
+    <form
+      className="note stack"
+      data-tone="bad"
+      onSubmit={(event) => {
+        event.preventDefault()
+        set.mutate()
+      }}
+    >
+      <p>{words.pauseSure(server)}</p>
+      <input
+        className="input"
+        aria-label={words.pauseWhy}
+        placeholder={words.pauseWhy}
+        maxLength={1000}
+        value={reason}
+        ref={(field) => {
+          if (reason === "") field?.focus()
+        }}
+        onChange={(event) => say(event.target.value)}
+      />
+      <p className="line">
+        <button type="submit" className="button tiny no" disabled={set.isPending}>
+          {words.pauseIt}
+        </button>
+        <button type="button" className="button tiny plain" onClick={close}>
+          {words.cancel}
+        </button>
+      </p>
+      {set.error === null ? null : <FaultPane error={set.error} />}
+    </form>
+  )
+}
+
+type Pause = NonNullable<ReturnType<typeof usePauseOf>>
+
+export const PausedNote = ({ pause: { by, createdAt, reason, subject } }: { readonly pause: Pause }) => {
+  const names = useNames()
+  const lifted = useMutation({ mutationFn: () => house.pauses.lift(subject), onSuccess: changed })
+  return (
+    <div className="note line wrap" data-tone="bad" role="status">
+      <Icon name="circle-pause" small />
+      <span>
+        <strong>{words.paused(names(by))}</strong> <ClockTime at={createdAt} />
+        {reason === "" ? "." : words.pausedWhy(reason)}
+      </span>
+      <button type="button" className="button tiny push" disabled={lifted.isPending} onClick={() => lifted.mutate()}>
+        {words.goOn}
+      </button>
+      {lifted.error === null ? null : <FaultPane error={lifted.error} />}
+    </div>
+  )
+}
