@@ -1,13 +1,10 @@
 /** Teams of agents: what `stoa agents` has beside adding and listing, and `stoa team FILE`. */
-// edge: reads a file that is named on the command line.
-import { readFileSync } from "node:fs"
-import { dirname, resolve } from "node:path"
-import type { AgentChange, AgentRole, NewTeamAgent, TeamAgent, ToolsetName } from "@stoa/contract"
+import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { refused } from "../../Failure.ts"
 import { given, switchFlag, textFlag } from "../../flags.ts"
 import { ask, list, root, show, talk } from "../../root.ts"
+import { membersOf, readTeam } from "./teamFile.ts"
 
 const agent = Argument.String("agent").pipe(Argument.withDescription("Name or id of the agent"))
 
@@ -91,52 +88,28 @@ const stop = Command.make(
 
 export const teamVerbs = [tree, spawn, say, inspect, stop] as const
 
-/** A team in a file: its root, what each is told, and what is said to the root at the end. */
-interface Member {
-  readonly name: string
-  readonly instructions: string
-  readonly role?: AgentRole
-  readonly workspaceSubdir?: string
-  readonly program?: string
-  readonly children?: ReadonlyArray<Member>
-}
-interface TeamFile extends Member {
-  readonly thinker?: NonNullable<AgentChange["thinker"]>
-  readonly model?: string
-  readonly toolsets?: ReadonlyArray<ToolsetName>
-  readonly say?: string
-}
-
-const readTeam = (file: string) =>
-  Effect.try({
-    try: () => {
-      // Programs that lie beside the file are named from there: a command has no folder of its own.
-      const here = JSON.stringify(dirname(resolve(file))).slice(1, -1)
-      return JSON.parse(readFileSync(file, "utf8").replaceAll("${here}", () => here)) as TeamFile
-    },
-    catch: (cause) => `${file} cannot be read as JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-  }).pipe(Effect.catch(refused))
-
-/** With those above them: parents are made before their children. */
-const flat = (parent: string, members: ReadonlyArray<Member>): ReadonlyArray<readonly [string, NewTeamAgent]> =>
-  members.flatMap(({ children = [], ...member }) => [[parent, member] as const, ...flat(member.name, children)])
-
 export const team = Command.make(
   "team",
   { file: Argument.String("file").pipe(Argument.withDescription("A JSON file that describes the team")) },
   Effect.fn(function* ({ file }) {
-    const { children = [], instructions, model, name, role, say: words, thinker, toolsets } = yield* readTeam(file)
-    yield* ask((stoa) => stoa.principals.add({ kind: "agent", name, toolsets: toolsets ?? ["team"] }))
-    const lead = yield* ask((stoa) =>
-      stoa.agents.change(name, {
-        persona: instructions,
-        ...(thinker === undefined ? {} : { thinker }),
-        ...(model === undefined ? {} : { model }),
-        ...(role === undefined ? {} : { role }),
-      }),
+    const { children, instructions, name, say: words, toolsets, ...profile } = yield* readTeam(file)
+    const members = membersOf(name, children)
+    const made: Array<string> = []
+    // Half a team would be in the way of the next try.
+    const undo = Effect.suspend(() =>
+      Effect.forEach(made.toReversed(), (one) => Effect.ignore(ask((stoa) => stoa.agents.stop(one, { remove: true })))),
     )
-    const members = flat(name, children)
-    for (const [parent, member] of members) yield* ask((stoa) => stoa.agents.spawn(parent, member))
+    const make = Effect.gen(function* () {
+      yield* ask((stoa) => stoa.principals.add({ kind: "agent", name, toolsets: toolsets ?? ["team"] }))
+      made.push(name)
+      const lead = yield* ask((stoa) => stoa.agents.change(name, { persona: instructions, ...profile }))
+      for (const [parent, member] of members) {
+        yield* ask((stoa) => stoa.agents.spawn(parent, member))
+        made.push(member.name)
+      }
+      return lead
+    })
+    const lead = yield* Effect.onError(make, () => undo)
     if (words !== undefined) yield* ask((stoa) => stoa.agents.say(name, { text: words }))
     yield* talk(`${members.length} agents work for ${name}`)
     yield* show(lead, `${lead.name}: ${lead.id}`)
