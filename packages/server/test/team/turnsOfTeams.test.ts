@@ -44,6 +44,30 @@ for (const store of stores)
         }),
       )
 
+      it.effect("S3-27 S3-37 who asks the human is answered by USER, and the human hears what came of it", () =>
+        Effect.gen(function* () {
+          const { heard, lead, say } = yield* crew(0)
+          yield* setProgram([
+            { when: { agent: lead.name, text: "Reply from USER" }, say: "It is done." },
+            {
+              when: { agent: lead.name },
+              call: [{ tool: "send_message", input: { recipient: "USER", text: "Shall I?" } }],
+              say: "I have asked.",
+            },
+          ])
+          yield* say("begin")
+          yield* inState(lead, "waiting_reply")
+          yield* say("Yes.")
+          yield* ended(lead)
+          const [sent] = yield* answersOf(lead, "send_message")
+          assert.strictEqual(
+            (yield* turnsOf(lead))[1],
+            `Reply from USER (to message ${String(sent!["message_id"])}):\nYes.`,
+          )
+          assert.deepStrictEqual(yield* heard, ["begin", "Shall I?", "Yes.", "It is done."])
+        }),
+      )
+
       it.effect("S3-11 a sync request that would close a ring is refused and names it; all of it completes", () =>
         Effect.gen(function* () {
           const { lead, say, team } = yield* crew(2)

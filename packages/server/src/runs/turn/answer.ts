@@ -19,24 +19,19 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
   const spaces = yield* Spaces
   const messages = yield* Messages
 
-  /** The newest message of a person, in each space, that this run has not spoken in. */
-  const unanswered = Effect.fnUntraced(function* (row: RunRow, triggers: ReadonlyArray<TriggerRow>) {
-    const heard = triggers.filter(({ message, space }) => message !== null && space !== null)
-    if (heard.length === 0) return []
-    const people = yield* Effect.orDie(
-      sql<{ id: string }>`SELECT id FROM principals WHERE kind = 'person'
-        AND ${sql.in(
-          "id",
-          heard.map(({ author }) => author ?? ""),
-        )}`,
+  /** The spaces in which a person has said something to this run, and it nothing since. */
+  const unanswered = (row: RunRow) =>
+    Effect.map(
+      Effect.orDie(
+        sql<{ space: string }>`SELECT m.space FROM messages m JOIN principals p ON p.id = m.author AND p.kind = 'person'
+          WHERE m.id IN (SELECT message FROM triggers WHERE run = ${row.id} AND message IS NOT NULL
+            UNION SELECT r.message FROM wait_replies r JOIN waits w ON w.id = r.wait WHERE w.run = ${row.id})
+          GROUP BY m.space HAVING max(m.seq) > COALESCE(
+            (SELECT max(s.seq) FROM messages s WHERE s.space = m.space AND s.run = ${row.id} AND s.call IS NULL), 0)
+          ORDER BY max(m.created_at)`,
+      ),
+      (rows) => rows.map(({ space }) => space),
     )
-    const spoken = yield* Effect.orDie(
-      sql<{ space: string }>`SELECT DISTINCT space FROM messages WHERE run = ${row.id} AND call IS NULL`,
-    )
-    const isOpen = ({ author, space }: TriggerRow) =>
-      people.some(({ id }) => id === author) && !spoken.some((one) => one.space === space)
-    return [...new Map(heard.filter(isOpen).map((one) => [one.space!, one])).values()]
-  })
 
   /** Agents of its team that wait for an answer and got none: what it printed is the answer. */
   const awaited = Effect.fnUntraced(function* (row: RunRow, triggers: ReadonlyArray<TriggerRow>) {
@@ -71,10 +66,10 @@ export const makeAnswer = Effect.fnUntraced(function* (record: Record) {
         const reply = messages.post(space, viewer, { text, replyTo: message! }, { run: row.id, mail })
         yield* record.because(row, journal.transact(reply))
       }).pipe(Effect.catch((error) => Effect.logWarning(`Run ${row.id} could not answer: ${error.message}`)))
-    for (const { space: where } of yield* unanswered(row, triggers))
+    for (const where of yield* unanswered(row))
       yield* Effect.gen(function* () {
         const viewer = yield* grants.viewerOf(caller, "spaces")
-        const space = yield* spaces.get(where!, viewer)
+        const space = yield* spaces.get(where, viewer)
         yield* record.because(row, journal.transact(messages.post(space, viewer, { text }, { run: row.id })))
       }).pipe(
         // A space that takes no more posts costs the run its answer, not its end.

@@ -1,7 +1,7 @@
 /** What a wait that hangs on a run has come to, in names: who has answered what, and who will not. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Closed } from "./mail.ts"
+import type { calledIn, Closed } from "./mail.ts"
 
 export interface ClosedRow {
   readonly id: string
@@ -17,26 +17,31 @@ const reasons: Readonly<Record<string, string>> = {
   awaited: "It has not answered in time.",
 }
 
-interface PartyRow {
+interface Named {
   readonly wait: string
-  readonly state: string
   readonly name: string
+  readonly kind: string
 }
-interface ReplyRow {
-  readonly wait: string
-  readonly name: string
+interface PartyRow extends Named {
+  readonly state: string
+}
+interface ReplyRow extends Named {
   readonly text: string
 }
 
-export const closedOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rows: ReadonlyArray<ClosedRow>) {
+export const closedOf = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  rows: ReadonlyArray<ClosedRow>,
+  called: ReturnType<typeof calledIn>,
+) {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
   const parties = yield* Effect.orDie(
-    sql<PartyRow>`SELECT w.wait, w.state, p.name FROM wait_parties w JOIN principals p ON p.id = w.principal
+    sql<PartyRow>`SELECT w.wait, w.state, p.name, p.kind FROM wait_parties w JOIN principals p ON p.id = w.principal
       WHERE ${sql.in("w.wait", ids)} ORDER BY p.name`,
   )
   const replies = yield* Effect.orDie(
-    sql<ReplyRow>`SELECT r.wait, p.name, m.text FROM wait_replies r JOIN messages m ON m.id = r.message
+    sql<ReplyRow>`SELECT r.wait, p.name, p.kind, m.text FROM wait_replies r JOIN messages m ON m.id = r.message
       JOIN principals p ON p.id = m.author WHERE ${sql.in("r.wait", ids)} ORDER BY m.created_at, m.seq`,
   )
   return rows.map((row): Closed => {
@@ -46,12 +51,15 @@ export const closedOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, r
     return {
       message: row.message,
       state: row.state,
-      replies: said.map(({ name: from, text }) => ({ from, text })),
+      replies: said.map((one) => ({ from: called(one), text: one.text })),
       // Enough have answered: nobody is missing.
       missing:
         row.state === "resolved"
           ? []
-          : missing.map(({ name, state }) => ({ name, why: released ?? reasons[state] ?? "It has not answered." })),
+          : missing.map((one) => ({
+              name: called(one),
+              why: released ?? reasons[one.state] ?? "It has not answered.",
+            })),
     }
   })
 })

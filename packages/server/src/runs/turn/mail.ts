@@ -14,6 +14,12 @@ export interface Mail {
   readonly replyTo?: string | null
 }
 
+/** What somebody is called in mail: in a team the human has one name, whoever it is (S3-37). */
+export const calledIn =
+  (isTeam: boolean) =>
+  ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+    isTeam && kind === "person" ? "USER" : name
+
 /** What a sync request has come to. */
 export interface Closed {
   readonly message: string

@@ -15,7 +15,7 @@ import { profileNamed } from "../profile.ts"
 import { type Ended, envelopeOf, type RunRow, type ToldRow, type TriggerRow } from "../rows.ts"
 import { makeAnswer } from "./answer.ts"
 import { closedOf, type ClosedRow } from "./closed.ts"
-import { type Mail, mailText, newsText } from "./mail.ts"
+import { calledIn, type Mail, mailText, newsText } from "./mail.ts"
 import { makeTurnRows } from "./rows.ts"
 
 export const programOf = (model: string | null): string | undefined =>
@@ -70,8 +70,8 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     const found = yield* Effect.orDie(
       sql<{ id: string; name: string; kind: string }>`SELECT id, name, kind FROM principals WHERE ${sql.in("id", ids)}`,
     )
-    // In a team the human has one name, whoever it is (S3-37).
-    return new Map(found.map(({ id, kind, name }) => [id, isTeam && kind === "person" ? "USER" : name]))
+    const called = calledIn(isTeam)
+    return new Map(found.map((one) => [one.id, called(one)]))
   })
 
   const mailOf = Effect.fnUntraced(function* ({ profile }: RunRow, triggers: ReadonlyArray<TriggerRow>) {
@@ -133,7 +133,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
             },
           }
         : {}),
-      closed: yield* closedOf(sql, aside.closed),
+      closed: yield* closedOf(sql, aside.closed, calledIn(profileNamed(work.row.profile).inbox)),
       late: aside.late.map((row) => ({ call: row.id, tool: row.tool, text: resultText(row) })),
       inbox: yield* inboxOf(work.row.agent),
     })
