@@ -1,5 +1,6 @@
 /** Tools that people act on: they wait in a space, are answered once by somebody there, and hold nothing meanwhile. */
 import { assert, layer } from "@effect/vitest"
+import type { CallId } from "@stoa/contract"
 import { Clock, Effect } from "effect"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { Calls } from "../../src/calls/Calls.ts"
@@ -243,7 +244,7 @@ for (const store of stores)
         const second = yield* Effect.repeat(callNow(bot, first.id), { until: (now) => now.on?.kind === "client" })
         assert.notStrictEqual(second.on!.id, first.on!.id)
         // A reader may hear of the approval again: the call waits for something else by now, and is not begun again.
-        yield* (yield* Calls).resume(first.id, first.on!.id)
+        yield* (yield* Calls).resume(first.id as CallId, first.on!.id)
         assert.deepStrictEqual((yield* callNow(bot, first.id)).on, second.on)
         assert.strictEqual((yield* submit(pam, first.id, { output: { seats: 5 } })).status, 200)
         assert.deepStrictEqual((yield* callNow(bot, first.id)).output, { seats: 5 })

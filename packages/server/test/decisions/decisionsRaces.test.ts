@@ -1,5 +1,6 @@
 /** Answers that come at once, late, by a link, or after things have changed: one counts, and what runs is what was approved. */
 import { assert, layer } from "@effect/vitest"
+import type { CallId } from "@stoa/contract"
 import { Effect } from "effect"
 import { times } from "../../../../test/long.ts"
 import { SqlClient } from "effect/sql"
@@ -203,7 +204,7 @@ for (const store of stores)
         const sql = yield* SqlClient.SqlClient
         const paid = yield* sql<{ micros: number }>`SELECT cost_micros AS micros FROM spend WHERE agent = ${bot.id}`
         assert.deepStrictEqual(
-          paid.map(({ micros }) => Number(micros)),
+          paid.map(({ micros }) => micros),
           [500_000],
         )
       }),
@@ -218,14 +219,14 @@ for (const store of stores)
         // Answered behind the reader's back, so that all of these find it waiting.
         yield* sql`UPDATE decisions SET state = 'answered', verdict = 'approve', answered_by = ${pam.id}
           WHERE id = ${decision}`
-        yield* Effect.forEach(Array.from({ length: 8 }), () => calls.resume(call, decision), {
+        yield* Effect.forEach(Array.from({ length: 8 }), () => calls.resume(call as CallId, decision), {
           concurrency: "unbounded",
         })
         assert.strictEqual((yield* settled(bot, call)).state, "done")
         assert.lengthOf(stub.seen, 1)
         const paid = yield* sql<{ micros: number }>`SELECT cost_micros AS micros FROM spend WHERE agent = ${bot.id}`
         assert.deepStrictEqual(
-          paid.map(({ micros }) => Number(micros)),
+          paid.map(({ micros }) => micros),
           [500_000],
         )
       }),

@@ -208,9 +208,8 @@ export const makeExecute = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const row = rowOf(attempt, JSON.stringify(attempt.input))
         // wall clock: a moment that is stored.
-        const isBatched =
-          paying === undefined &&
-          (yield* batched.begin(row, isoMoment(clock.currentTimeMillisUnsafe()), attempt.provenance))
+        const at = isoMoment(clock.currentTimeMillisUnsafe())
+        const isBatched = paying === undefined && (yield* batched.begin(row, at, attempt.provenance))
         if (!isBatched) yield* journal.transact(Effect.andThen(record.openRunning(row, me), paying ?? Effect.void))
         if (yield* endPaused(attempt)) return yield* listeners.now(row.id)
         const { heard, leave } = listeners.listen(row.id)
