@@ -36,13 +36,17 @@ const decided = async () => {
 }
 
 it("watch follows a run live until it ends; ls, show and their JSON are the HTTP objects", async () => {
-  rules([{ when: { step: 1 }, say: "One moment.", call: [{ tool: "held" }] }])
+  rules([
+    { when: { step: 1 }, say: "One moment.", call: [{ tool: "held" }] },
+    { when: { step: 2 }, say: "It is held now,\u001b[2J and all is well." },
+  ])
   const run = await start()
   const watching = home.spawn(["runs", "watch", run])
   // It says so while the run waits: nothing has ended yet.
   await watching.said(/is waiting_tool after 1 steps/)
   await decided()
-  await watching.said(/is completed \(end_turn\) after 2 steps/)
+  // As its model says it, and nothing of it moves the cursor.
+  await watching.said(/\nIt is held now,[^\u001b]+ and all is well\.\n[^]*is completed \(end_turn\) after 2 steps/)
   expect((await watching.ended).code).toBe(0)
   expect(json(await home.stoa("runs", "show", run, "--json"))).toMatchObject({ id: run, state: "completed", step: 2 })
   expect((await home.stoa("runs", "show", run)).stdout).toMatch(/1\. One moment\.[^]*1\. held \{\} → done/)

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
-import { ask, client, list, out, outJson, root, show } from "../../root.ts"
+import { ask, client, list, out, outJson, outPiece, root, show } from "../../root.ts"
 
 const run = Argument.String("run").pipe(Argument.withDescription("The run's id"))
 const over: ReadonlyArray<string> = ["completed", "failed", "canceled"]
@@ -68,10 +68,27 @@ const watch = Command.make(
   Effect.fn(function* ({ run: id }) {
     const stoa = yield* client
     const { json } = yield* root
+    /** What its model is saying stands on a line that has not ended. */
+    let saying = false
+    const endLine = Effect.suspend(() => {
+      const ended = saying ? out("") : Effect.void
+      saying = false
+      return ended
+    })
     const say = Effect.fnUntraced(function* () {
       const one = yield* ask((asked) => asked.runs.get(id))
+      yield* endLine
       yield* json ? outJson(one) : out(line(one))
       return over.includes(one.state)
+    })
+    const hear = Effect.fnUntraced(function* (name: string, { body }: Readonly<Record<string, unknown>>) {
+      const { run: whose, text } = (body ?? {}) as { readonly run?: unknown; readonly text?: unknown }
+      if (json || whose !== id) return
+      // What it had said so far was taken back.
+      if (name === "run.restarted") yield* endLine
+      if (name !== "run.text" || typeof text !== "string") return
+      saying = true
+      yield* outPiece(text)
     })
     const stop = new AbortController()
     const stands = Promise.withResolvers<void>()
@@ -83,6 +100,7 @@ const watch = Command.make(
       yield* Effect.promise(() => Promise.race([stands.promise, first]))
       if (yield* say()) return
       for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
+        if (item.value.type === "delta") yield* hear(item.value.name, item.value.delta)
         if (item.value.type !== "event") continue
         const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
         if (!kind.startsWith("run.") || body.run !== id) continue
@@ -95,7 +113,7 @@ const watch = Command.make(
       Effect.sync(() => stop.abort()),
     )
   }),
-).pipe(Command.withDescription("Follow a run until it ends"))
+).pipe(Command.withDescription("Follow a run until it ends, with what its model says"))
 
 const cancel = Command.make(
   "cancel",
