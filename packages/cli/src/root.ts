@@ -54,8 +54,7 @@ export const shown = (text: string): string => visibleLines(text).join("\n")
 export const out = (text: string): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${shown(text)}\n`))
 /** What comes piece by piece, on one line as long as it has no other. */
-export const outPiece = (text: string): Effect.Effect<void> =>
-  Effect.sync(() => void process.stdout.write(shown(text)))
+export const outPiece = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(shown(text)))
 /** A value as JSON: the same value, with nothing in its text that a terminal would act on. */
 export const outJson = (value: unknown, indent?: number): Effect.Effect<void> => out(visibleJson(value, indent))
 export const talk = (line: string): Effect.Effect<void> =>

@@ -46,8 +46,10 @@ it("watch follows a run live until it ends; ls, show and their JSON are the HTTP
   await watching.said(/is waiting_tool after 1 steps/)
   await decided()
   // As its model says it, and nothing of it moves the cursor.
-  await watching.said(/\nIt is held now,[^\u001b]+ and all is well\.\n[^]*is completed \(end_turn\) after 2 steps/)
-  expect((await watching.ended).code).toBe(0)
+  await watching.said(/\nIt is held now,.+ and all is well\.\n[^]*is completed \(end_turn\) after 2 steps/)
+  const watched = await watching.ended
+  expect(watched.code).toBe(0)
+  expect(watched.stdout).not.toContain("\u001b")
   expect(json(await home.stoa("runs", "show", run, "--json"))).toMatchObject({ id: run, state: "completed", step: 2 })
   expect((await home.stoa("runs", "show", run)).stdout).toMatch(/1\. One moment\.[^]*1\. held \{\} → done/)
   const listed = JSON.parse((await home.stoa("runs", "ls", "--agent", "Jim", "--json")).stdout) as Array<{ id: string }>
