@@ -185,20 +185,22 @@ for (const [name, place] of places)
       }),
     )
 
-    it.effect("two processes fire each timer once", () =>
-      Effect.gen(function* () {
-        const open = yield* processes
-        const [one, two] = [yield* open, yield* open]
-        const all = Array.from({ length: 150 }, (_, n) => `${n}`)
-        yield* Effect.forEach(all, (purpose, n) => (n % 2 === 0 ? one : two)(set(purpose, 5 + (n % 3))), {
-          concurrency: "unbounded",
-        })
-        yield* one(firing(all.length))
-        yield* TestClock.adjust("1 minute")
-        assert.deepStrictEqual((yield* one(purposes)).toSorted(), all.toSorted())
-        assert.strictEqual(yield* two(Effect.flatMap(Timers, (timers) => timers.pending)), 0)
-      }),
-    )
+    // A folder has one process: two writers of one SQLite file in one event loop would wait for each other.
+    if (name !== "sqlite")
+      it.effect("two processes fire each timer once", () =>
+        Effect.gen(function* () {
+          const open = yield* processes
+          const [one, two] = [yield* open, yield* open]
+          const all = Array.from({ length: 150 }, (_, n) => `${n}`)
+          yield* Effect.forEach(all, (purpose, n) => (n % 2 === 0 ? one : two)(set(purpose, 5 + (n % 3))), {
+            concurrency: "unbounded",
+          })
+          yield* one(firing(all.length))
+          yield* TestClock.adjust("1 minute")
+          assert.deepStrictEqual((yield* one(purposes)).toSorted(), all.toSorted())
+          assert.strictEqual(yield* two(Effect.flatMap(Timers, (timers) => timers.pending)), 0)
+        }),
+      )
 
     it.effect("one that came due while no process was there fires when the next one starts", () =>
       Effect.gen(function* () {
