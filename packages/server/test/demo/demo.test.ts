@@ -101,7 +101,9 @@ for (const store of ["sqlite", "postgres"] as const)
         const { admin } = yield* Guest
         yield* ask(() => admin.spaces.post("with-clerk", { text: "Hello there" }))
         yield* ask(() => admin.spaces.post("with-planner", { text: "How is the weather?" }))
-        yield* ask(() => heard(admin, (all) => says("clerk", /^Hello, and welcome/)(all) && says("planner", /18 °C and clear/)(all)))
+        yield* ask(() =>
+          heard(admin, (all) => says("clerk", /^Hello, and welcome/)(all) && says("planner", /18 °C and clear/)(all)),
+        )
         const { items } = yield* ask(() => admin.decisions.list({ state: "open" }))
         const order = items.find(({ call }) => call?.tool === "order")!
         yield* ask(() => admin.decisions.answer(order.id, { verdict: "approve" }))
