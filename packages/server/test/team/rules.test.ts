@@ -256,6 +256,7 @@ for (const store of stores)
           // What it writes and calls is recent activity, too, oldest first.
           yield* use(one, "send_message", { recipient: kid.name, text: "go on", sync: false })
           yield* use(one, "send_message", { recipient: root.name, text: "on it", sync: false })
+          yield* (yield* Readers).receipt("runs")
           const busy = yield* use(root, "inspect_agent", { name: one.name })
           assert.deepStrictEqual(
             (busy["recent_messages"] as ReadonlyArray<Json>).map(({ from, text, to }) => [from, to, text]),
