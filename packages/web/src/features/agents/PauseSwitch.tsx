@@ -1,6 +1,7 @@
 /** The kill switch: off is a pause, with a reason; on lifts it. */
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
+import { ReasonForm } from "../../parts/form/ReasonForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { pausesChanged, usePauses } from "./useAgents.ts"
 import { words } from "./words/en.ts"
@@ -49,44 +50,15 @@ export const PauseSwitch = ({ ask, asks, may, name }: PauseSwitchProps) => {
   )
 }
 
-export const PauseBox = ({ ask, name }: Pick<PauseSwitchProps, "ask" | "name">) => {
-  const [reason, say] = useState("")
-  const [fault, fail] = useState<unknown>()
-  const set = async () => {
-    await house.pauses.set({ subject: `agents/${name}`, ...(reason === "" ? {} : { reason }) })
-    await pausesChanged()
-    ask(false)
-  }
-  return (
-    <form
-      className="note stack"
-      data-tone="bad"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void set().catch(fail)
-      }}
-    >
-      <p>{words.pauseSure(name)}</p>
-      <input
-        className="input"
-        aria-label={words.pauseWhy}
-        placeholder={words.pauseWhy}
-        maxLength={1000}
-        value={reason}
-        ref={(field) => {
-          if (reason === "") field?.focus()
-        }}
-        onChange={(event) => say(event.target.value)}
-      />
-      <p className="line">
-        <button type="submit" className="button tiny no">
-          {words.pause}
-        </button>
-        <button type="button" className="button tiny plain" onClick={() => ask(false)}>
-          {words.cancel}
-        </button>
-      </p>
-      {fault === undefined ? null : <FaultPane error={fault} />}
-    </form>
-  )
-}
+export const PauseBox = ({ ask, name }: Pick<PauseSwitchProps, "ask" | "name">) => (
+  <ReasonForm
+    sure={words.pauseSure(name)}
+    why={words.pauseWhy}
+    submit={words.pause}
+    cancel={words.cancel}
+    close={() => ask(false)}
+    onSubmit={(reason) =>
+      house.pauses.set({ subject: `agents/${name}`, ...(reason === "" ? {} : { reason }) }).then(pausesChanged)
+    }
+  />
+)

@@ -2,6 +2,7 @@
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
+import { ReasonForm } from "../../parts/form/ReasonForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { pausesChanged } from "./useFigures.ts"
 import { words } from "./words/en.ts"
@@ -13,48 +14,17 @@ export const PauseButton = ({ ask }: { readonly ask: () => void }) => (
   </button>
 )
 
-export const PauseForm = ({ close }: { readonly close: () => void }) => {
-  const [reason, say] = useState("")
-  const [fault, fail] = useState<unknown>()
-  const set = async () => {
-    await house.pauses.set({ subject: "everything", reason: reason.trim() })
-    await pausesChanged()
-    close()
-  }
-  return (
-    <form
-      className="note stack"
-      data-tone="bad"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void set().catch(fail)
-      }}
-    >
-      <p>{words.pauseSure}</p>
-      <input
-        className="input"
-        aria-label={words.why}
-        placeholder={words.why}
-        required
-        maxLength={1000}
-        value={reason}
-        ref={(field) => {
-          if (reason === "") field?.focus()
-        }}
-        onChange={(event) => say(event.target.value)}
-      />
-      <p className="line">
-        <button type="submit" className="button tiny no" disabled={reason.trim() === ""}>
-          {words.pause}
-        </button>
-        <button type="button" className="button tiny plain" onClick={close}>
-          {words.cancel}
-        </button>
-      </p>
-      {fault === undefined ? null : <FaultPane error={fault} />}
-    </form>
-  )
-}
+export const PauseForm = ({ close }: { readonly close: () => void }) => (
+  <ReasonForm
+    sure={words.pauseSure}
+    why={words.why}
+    submit={words.pause}
+    cancel={words.cancel}
+    required
+    close={close}
+    onSubmit={(reason) => house.pauses.set({ subject: "everything", reason }).then(pausesChanged)}
+  />
+)
 
 export const PausedNote = ({ reason }: { readonly reason: string }) => {
   const [fault, fail] = useState<unknown>()

@@ -1,10 +1,10 @@
 /** The off switch of a server: off is a pause, with a reason that everybody reads. */
 import { useMutation, useQuery } from "@tanstack/react-query"
-import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useNames } from "../../feed/start.ts"
 import { ClockTime } from "../../parts/figures/Time.tsx"
+import { ReasonForm } from "../../parts/form/ReasonForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { words } from "./words/en.ts"
@@ -28,45 +28,18 @@ export const PauseButton = ({ ask, asks }: { readonly asks: boolean; readonly as
   </button>
 )
 
-export const PauseForm = ({ close, server }: { readonly server: string; readonly close: () => void }) => {
-  const [reason, say] = useState("")
-  const set = useMutation({
-    mutationFn: () => house.pauses.set({ subject: subjectOf(server), ...(reason === "" ? {} : { reason }) }),
-    onSuccess: () => changed().then(close),
-  })
-  return (
-    <form
-      className="note stack"
-      data-tone="bad"
-      onSubmit={(event) => {
-        event.preventDefault()
-        set.mutate()
-      }}
-    >
-      <p>{words.pauseSure(server)}</p>
-      <input
-        className="input"
-        aria-label={words.pauseWhy}
-        placeholder={words.pauseWhy}
-        maxLength={1000}
-        value={reason}
-        ref={(field) => {
-          if (reason === "") field?.focus()
-        }}
-        onChange={(event) => say(event.target.value)}
-      />
-      <p className="line">
-        <button type="submit" className="button tiny no" disabled={set.isPending}>
-          {words.pauseIt}
-        </button>
-        <button type="button" className="button tiny plain" onClick={close}>
-          {words.cancel}
-        </button>
-      </p>
-      {set.error === null ? null : <FaultPane error={set.error} />}
-    </form>
-  )
-}
+export const PauseForm = ({ close, server }: { readonly server: string; readonly close: () => void }) => (
+  <ReasonForm
+    sure={words.pauseSure(server)}
+    why={words.pauseWhy}
+    submit={words.pauseIt}
+    cancel={words.cancel}
+    close={close}
+    onSubmit={(reason) =>
+      house.pauses.set({ subject: subjectOf(server), ...(reason === "" ? {} : { reason }) }).then(changed)
+    }
+  />
+)
 
 type Pause = NonNullable<ReturnType<typeof usePauseOf>>
 
