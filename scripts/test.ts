@@ -1,5 +1,6 @@
 // `npm test [-- --long] [vitest arguments]`: the checks, then every suite. The last line is `N passed, N failed`, for both.
-import type { TestModule } from "vitest/node"
+import { relative } from "node:path"
+import type { CliOptions, TestModule } from "vitest/node"
 import { judgeAll, line } from "./checks/all.ts"
 import { home } from "./checks/kit.ts"
 import "./leash.ts"
@@ -27,19 +28,50 @@ const countModule = (module: TestModule): Count => {
   return count
 }
 
-const tested = async (args: ReadonlyArray<string>): Promise<Count> => {
+interface Ran {
+  readonly modules: ReadonlyMap<string, Count>
+  /** Errors of no test, and folders or processes that tests have left behind. */
+  readonly beside: number
+}
+
+const ran = async (filter: ReadonlyArray<string>, options: CliOptions): Promise<Ran> => {
   // Imported only here: vitest decides about colours when it is loaded.
-  const { parseCLI, startVitest } = await import("vitest/node")
-  const { filter, options } = parseCLI(["vitest", "run", ...args])
-  const vitest = await startVitest(filter, { ...options, root: home, watch: false })
-  const modules = vitest.state.getTestModules()
+  const { startVitest } = await import("vitest/node")
+  const vitest = await startVitest([...filter], { ...options, root: home, watch: false })
+  const modules = new Map(vitest.state.getTestModules().map((module) => [module.moduleId, countModule(module)]))
   const unhandled = vitest.state.getUnhandledErrors().length
   await vitest.close()
-  const counts = modules.map(countModule)
-  const passed = counts.reduce((sum, it) => sum + it.passed, 0)
-  // Told by test/global-setup.ts at its end: folders and processes that tests have left behind.
+  // Told by test/global-setup.ts at its end.
   const clean = process.env["LEFT_BEHIND"] === "0"
-  const failed = counts.reduce((sum, it) => sum + it.failed, 0) + (unhandled > 0 ? 1 : 0) + (clean ? 0 : 1)
+  return { modules, beside: (unhandled > 0 ? 1 : 0) + (clean ? 0 : 1) }
+}
+
+/** More files than these fail for another reason than a busy machine. */
+const mostAgain = 8
+
+/**
+ * A file that fails beside others is run again with the machine to itself, and named: what fails then has failed. What passes
+ * then is a test that does not bear a busy machine, to be mended all the same.
+ */
+const tested = async (args: ReadonlyArray<string>): Promise<Count> => {
+  const { parseCLI } = await import("vitest/node")
+  const { filter, options } = parseCLI(["vitest", "run", ...args])
+  const first = await ran(filter, options)
+  const failing = [...first.modules].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
+  const modules = new Map(first.modules)
+  let beside = first.beside
+  if (failing.length > 0 && failing.length <= mostAgain) {
+    console.log(`\nAgain, alone:${failing.map((file) => `\n  ${relative(home, file)}`).join("")}`)
+    const again = await ran(failing, { ...options, maxWorkers: 1 })
+    beside += again.beside
+    for (const [file, count] of again.modules) {
+      modules.set(file, count)
+      console.log(`${count.failed > 0 ? "Failed" : "Passed only when run again, alone"}: ${relative(home, file)}`)
+    }
+  }
+  const counts = [...modules.values()]
+  const passed = counts.reduce((sum, it) => sum + it.passed, 0)
+  const failed = counts.reduce((sum, it) => sum + it.failed, 0) + beside
   // No test at all is a failure too: a pattern that matches nothing must not look like success.
   return { passed, failed: passed + failed === 0 ? 1 : failed }
 }

@@ -202,7 +202,7 @@ for (const store of stores)
           const ids = yield* Effect.forEach(
             Array.from({ length: 450 }),
             () => Effect.map(done(bot, small.name), ({ id }) => id),
-            { concurrency: "unbounded" },
+            { concurrency: 64 },
           )
           for (const letter of "abcdefghij") ids.push((yield* done(bot, (yield* says(large(letter))).name)).id)
           const young = yield* done(bot, small.name)

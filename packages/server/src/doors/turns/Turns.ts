@@ -11,7 +11,7 @@
 import { performance } from "node:perf_hooks"
 
 /** One principal's that wait; more are refused. */
-export const mostWaiting = 256
+export const mostWaiting = 1024
 /** A principal that has been alone for so long need not take turns. */
 const aloneMs = 250
 const quickMs = 1
