@@ -49,12 +49,12 @@ const inTurn = async (ways: ReadonlyArray<Way>, cell: (typeof cells)[number]) =>
   return found
 }
 
-const house = async (folder: string, rules: string, database?: string) => {
+const house = async (folder: string, rules: string, thinks: boolean, database?: string) => {
   mkdirSync(folder)
   const profile = process.env["BENCH_PROFILE"]
   const child = startChild("runner", profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`])
   const ask = <A>(question: RunnerQuestion) => child.ask<A>(question)
-  await ask({ do: "open", folder, rules, ...(database === undefined ? {} : { database }) })
+  await ask({ do: "open", folder, rules, thinks, ...(database === undefined ? {} : { database }) })
   const way = (name: string, way: "house" | "floor"): Way => ({
     name,
     drive: (cell) => ask({ do: "drive", way, ...cell, millis }),
@@ -63,7 +63,8 @@ const house = async (folder: string, rules: string, database?: string) => {
     await ask({ do: "close" })
     await child.stop()
   }
-  return { ours: way("a run in a whole house", "house"), floor: way("its rows in a bare loop", "floor"), stop }
+  const ours = way(thinks ? "a run in a whole house" : "the engine alone", "house")
+  return { ours, floor: way("its rows in a bare loop", "floor"), stop }
 }
 
 const rowsOf = async (store: string, ways: ReadonlyArray<Way>) => {
@@ -116,19 +117,25 @@ export const runs = async (): Promise<string> => {
     name: "the AI SDK's own loop",
     drive: ({ callers, steps }) => aiSdk.ask({ callers, steps, millis }),
   }
-  const sqlite = await house(join(folder, "sqlite"), rules)
+  const sqlite = await house(join(folder, "sqlite"), rules, true)
   const onSqlite = await rowsOf("SQLite", [sqlite.ours, sqlite.floor])
   const steps = await stepRows("SQLite", sqlite.ours, loop)
   await sqlite.stop()
+  const sqliteEngine = await house(join(folder, "sqliteEngine"), rules, false)
+  const engineOnSqlite = await rowsOf("SQLite", [sqliteEngine.ours, sqliteEngine.floor])
+  await sqliteEngine.stop()
   const databases = await startDatabases()
-  const ours = await house(join(folder, "postgres"), rules, await databases.add("ours"))
   const dbos = await startPeer("dbos.mjs", await databases.add("dbos"))
-  const theirs: Way = {
+  const theirs = (stepsOf: (count: number) => number): Way => ({
     name: "DBOS",
-    // What is durable here is a step there: each thought, and each call.
-    drive: ({ callers, steps: count }) => dbos.ask({ callers, steps: 2 * count - 1, millis }),
-  }
-  const onPostgres = await rowsOf("Postgres", [ours.ours, ours.floor, theirs])
+    drive: ({ callers, steps: count }) => dbos.ask({ callers, steps: stepsOf(count), millis }),
+  })
+  const engine = await house(join(folder, "engine"), rules, false, await databases.add("engine"))
+  const engineOnPostgres = await rowsOf("Postgres", [engine.ours, engine.floor, theirs((count) => count)])
+  await engine.stop()
+  const ours = await house(join(folder, "postgres"), rules, true, await databases.add("ours"))
+  // What is durable here is a step there: each thought, and each call.
+  const onPostgres = await rowsOf("Postgres", [ours.ours, ours.floor, theirs((count) => 2 * count - 1)])
   steps.push(...(await stepRows("Postgres", ours.ours, loop)))
   await aiSdk.stop()
   await ours.stop()
@@ -140,7 +147,14 @@ export const runs = async (): Promise<string> => {
   await databases.stop()
   const held = await waiting(folder)
   return [
-    `Fifty agents of a whole house think by a script; a run of ${long} steps makes ${long - 1} governed calls, one of one step makes none. DBOS has a step for each thought and each call, which do nothing; the bare loop writes their rows alone. ${rounds} rounds of ${millis / 1000} s each in turn. Aims: 5 x DBOS at 50 at once, 1.5 x one at a time, 0.5 x the bare loop.`,
+    `The engine alone, as in the peers: runs of fifty agents are asked for, claimed, taken step by step under a fence and ended, with their rows and events, in a house that follows all of it; nobody thinks or calls anything. DBOS's steps do nothing; the bare loop writes a row a step. ${rounds} rounds of ${millis / 1000} s each in turn. Aims: 5 x DBOS at 50 at once, 1.5 x one at a time, 0.5 x the bare loop.`,
+    "",
+    table(
+      ["way", "at once", "steps", "runs/s", "", "to the loop", "to DBOS"],
+      [...engineOnPostgres, ...engineOnSqlite],
+    ),
+    "",
+    `The same in a whole house, where agents think by a script: rights, prompt, tools, model and the audit trail are in it, and a run of ${long} steps makes ${long - 1} governed calls. DBOS has a step for each thought and each call, which do nothing; the bare loop writes their rows alone.`,
     "",
     table(["way", "at once", "steps", "runs/s", "", "to the loop", "to DBOS"], [...onPostgres, ...onSqlite]),
     "",

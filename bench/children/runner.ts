@@ -1,6 +1,7 @@
 /**
- * A whole house in this process with fifty agents that think by a script, and the floor beside them: the rows of such a run
- * written by a bare loop on the same driver, without events, rights, calls, prompts or anybody who could go on with it.
+ * A whole house in this process with fifty agents that think by a script, or not at all; and the floor beside them: the rows
+ * of such a run written by a bare loop on the same driver, without events, rights, calls, prompts or anybody who could go on
+ * with it.
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,10 +18,18 @@ import { Folder } from "../../packages/server/src/store/Folder.ts"
 import { Journal } from "../../packages/server/src/store/journal/Journal.ts"
 import { hello } from "../mcpMessages.ts"
 import { roomy } from "../processes.ts"
+import { layerThoughtless, textOf } from "./engine.ts"
 import { serveQuestions } from "./names.ts"
 
 export type RunnerQuestion =
-  | { readonly do: "open"; readonly folder: string; readonly rules: string; readonly database?: string }
+  | {
+      readonly do: "open"
+      readonly folder: string
+      readonly rules: string
+      readonly database?: string
+      /** False: the engine alone. */
+      readonly thinks: boolean
+    }
   | {
       readonly do: "drive"
       readonly way: "house" | "floor"
@@ -35,7 +44,7 @@ export interface RunnerAnswer {
 
 const agentsCount = 50
 
-const layerAt = ({ database, folder, rules }: Extract<RunnerQuestion, { readonly do: "open" }>) => {
+const layerAt = ({ database, folder, rules, thinks }: Extract<RunnerQuestion, { readonly do: "open" }>) => {
   const [data, config] = [join(folder, "data"), join(folder, "config.json")]
   writeFileSync(
     config,
@@ -49,7 +58,8 @@ const layerAt = ({ database, folder, rules }: Extract<RunnerQuestion, { readonly
     ...(database === undefined ? {} : { DATABASE_URL: database }),
   })
   const ground = Layer.merge(Folder.layer(data), layerLog("none", false)).pipe(Layer.provideMerge(settings))
-  return Layer.unwrap(Effect.map(keysOf, layerHouse)).pipe(Layer.provideMerge(ground))
+  const house = Layer.unwrap(Effect.map(keysOf, layerHouse)).pipe(Layer.provideMerge(ground))
+  return thinks ? house : house.pipe(Layer.provide(layerThoughtless))
 }
 
 const floorTables = Effect.gen(function* () {
@@ -59,15 +69,15 @@ const floorTables = Effect.gen(function* () {
   yield* sql`CREATE TABLE floor_calls (run TEXT NOT NULL, step INTEGER NOT NULL, output TEXT NOT NULL, PRIMARY KEY (run, step))`
 })
 
-/** A row at its start, one fenced row a step, one a call (the last step makes none), and its end. */
-const floorRun = (sql: SqlClient.SqlClient, steps: number) =>
+/** A row at its start, one fenced row a step, where there are calls one for each (the last step makes none), and its end. */
+const floorRun = (sql: SqlClient.SqlClient, steps: number, calls: boolean) =>
   Effect.gen(function* () {
     const id = crypto.randomUUID()
     yield* sql`INSERT INTO floor_runs (id, state, step, fence) VALUES (${id}, 'running', 0, 1)`
     for (let number = 1; number <= steps; number++) {
       yield* sql`INSERT INTO floor_steps (run, number, content)
         SELECT id, ${number}, ${'[{"type":"text","text":""}]'} FROM floor_runs WHERE id = ${id} AND fence = 1`
-      if (number < steps)
+      if (calls && number < steps)
         yield* sql`INSERT INTO floor_calls (run, step, output) VALUES (${id}, ${number}, ${'{"ok":true}'})`
     }
     yield* sql`UPDATE floor_runs SET state = 'completed', step = ${steps} WHERE id = ${id} AND fence = 1`
@@ -115,8 +125,7 @@ const open = async (question: Extract<RunnerQuestion, { readonly do: "open" }>) 
   await house.runPromise(floorTables)
   const run = async (caller: number, steps: number) => {
     const agent = agents[caller]!
-    const text = steps === 1 ? "one" : "ten"
-    const trigger = { text, space: null, key: undefined, by: agent, run: undefined }
+    const trigger = { text: textOf(steps), space: null, key: undefined, by: agent, run: undefined }
     const id = await house.runPromise(services.triggers.start(agent, trigger))
     if (!over.delete(id)) await new Promise<void>((resolve) => waiting.set(id, resolve))
     if (faults > 0) throw new Error("a run of the bench did not complete")
@@ -124,7 +133,7 @@ const open = async (question: Extract<RunnerQuestion, { readonly do: "open" }>) 
   return {
     ways: {
       house: run,
-      floor: (_: number, steps: number) => house.runPromise(floorRun(services.sql, steps)),
+      floor: (_: number, steps: number) => house.runPromise(floorRun(services.sql, steps, question.thinks)),
     },
     close: () => house.dispose(),
   }

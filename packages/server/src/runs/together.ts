@@ -37,10 +37,15 @@ const update = (values: string, int: (at: number) => string): string => `UPDATE 
   ended_at = value->>10, owner = CASE WHEN value->>7 IS NULL THEN owner END
   FROM ${values} WHERE runs.id = value->>0 AND fence = ${int(1)} AND state IN (${states})`
 const onSqlite = `${update("json_each(?)", (at) => `value->>${at}`)} RETURNING id`
-const onPostgres = update("json_array_elements($1::json) AS taken(value)", (at) => `(value->>${at})::bigint`)
-/** Of several none is waited for while others are held: whoever rings several has them in another order. */
-const unlocked = `${onPostgres} AND runs.id IN (SELECT id FROM runs
-  WHERE id IN (SELECT value->>0 FROM json_array_elements($1::json) AS asked(value)) FOR UPDATE SKIP LOCKED) RETURNING id`
+const bigint = (at: number) => `(value->>${at})::bigint`
+const alone = update("(SELECT $1::json->0) AS taken(value)", bigint)
+/**
+ * Of several none is waited for while others are held: whoever rings several has them in another order. The ids are one array,
+ * which is looked up in the index; joined with a list of unknown length, the whole table would be read for each of them.
+ */
+const several = `${update("json_array_elements($1::json) AS taken(value)", bigint)} AND runs.id = ANY(ARRAY(
+  SELECT id FROM runs WHERE id = ANY(ARRAY(SELECT value->>0 FROM json_array_elements($1::json) AS asked(value)))
+  FOR UPDATE SKIP LOCKED))`
 
 const stepColumns = [
   "run",
@@ -102,9 +107,9 @@ const valueOf = ({ end, row, spent, step }: Taken, at: string): ReadonlyArray<un
 export const makeTogether = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  const [one, several] = sql.onDialectOrElse({
-    pg: () => [`${onPostgres} RETURNING id`, unlocked] as const,
-    orElse: () => [onSqlite, onSqlite] as const,
+  const move = sql.onDialectOrElse({
+    pg: () => (count: number) => `${count === 1 ? alone : several} RETURNING id`,
+    orElse: () => () => onSqlite,
   })
   const steps = makeInsert<StepRow>(sql, "steps", stepColumns, "", stepNumbers)
   const told = makeInsert<ToldRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING", ["seq", "step"])
@@ -126,14 +131,14 @@ export const makeTogether = Effect.gen(function* () {
     const all = rowsOf(items, at)
     const events = items.flatMap((item) => eventsOf(item, at))
     // All are ours nearly always: one statement then.
-    const update = { sql: items.length === 1 ? one : several, rows: values, expects: items.length }
+    const update = { sql: move(items.length), rows: values, expects: items.length }
     if (yield* journal.moveTogether(update, all, events)) {
       if (isSpent(all)) yield* hasSpent(sql)
       return new Set<string>(items.map(({ row }) => row.id))
     }
     return yield* journal.transact(
       Effect.gen(function* () {
-        const rows = yield* sql.unsafe<{ readonly id: string }>(items.length === 1 ? one : several, [values])
+        const rows = yield* sql.unsafe<{ readonly id: string }>(move(items.length), [values])
         const ids = new Set(rows.map(({ id }) => id))
         const ours = items.filter(({ row }) => ids.has(row.id))
         if (ours.length === 0) return ids

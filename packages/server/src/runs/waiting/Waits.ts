@@ -24,7 +24,7 @@ import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
-import { waiting as waitingStates } from "../lifecycle.ts"
+import { isOpen, waiting as waitingStates } from "../lifecycle.ts"
 import { profileNamed } from "../profile.ts"
 import { hanging, makeHanging } from "./hanging.ts"
 import { makeRecord } from "../record.ts"
@@ -195,7 +195,7 @@ export class Waits extends Context.Service<
             })
           const others = yield* Effect.orDie(
             sql<{ n: number }>`SELECT count(*) AS n FROM runs WHERE agent = ${run.agent}
-              AND ${sql.in("state", waitingStates)} AND id <> ${run.id}`,
+              AND ${sql.literal(isOpen)} AND ${sql.in("state", waitingStates)} AND id <> ${run.id}`,
           )
           if (others[0]!.n >= profile.mostWaiting)
             return yield* new WrongState({

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { open } from "../lifecycle.ts"
+import { isOpen } from "../lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
@@ -83,7 +83,7 @@ export class Inbox extends Context.Service<
 
       const openRuns = (agent: string) =>
         Effect.orDie(
-          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${sql.in("state", open)} ORDER BY id`,
+          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${sql.literal(isOpen)} ORDER BY id`,
         )
 
       /** A run with everything that lies there. */

@@ -32,6 +32,9 @@ const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Eff
       : { root: true }),
   })
 
+/** How a claimed run is worked on. The bench works on them without a thought. */
+export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
+
 export class Dispatch extends Context.Service<
   Dispatch,
   {
@@ -52,7 +55,7 @@ export class Dispatch extends Context.Service<
       const record = yield* makeRecord
       const { ahead, claim, handBack, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
-      const drive = yield* makeDrive(record, () => leaving)
+      const drive = yield* (yield* Working)(record, () => leaving)
       const working = new Map<RunId, Fiber.Fiber<unknown>>()
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
       /** Rings for what can be claimed: nobody looks first whether there is anything. */

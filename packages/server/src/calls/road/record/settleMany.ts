@@ -15,11 +15,18 @@ const states = from("finish")
   .filter((state) => from("fail").includes(state))
   .map((state) => `'${state}'`)
 
-const update = (rows: string): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
+const update = (
+  rows: string,
+  and = "",
+): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
   error = value->>4, settled_at = value->>5, owner = NULL FROM ${rows}
-  WHERE calls.id = value->>0 AND calls.state IN (${states.join(", ")}) AND owner = value->>6 RETURNING id`
+  WHERE calls.id = value->>0 AND calls.state IN (${states.join(", ")}) AND owner = value->>6${and} RETURNING id`
 const onSqlite = update("json_each(?)")
-const onPostgres = update("json_array_elements($1::json) AS ends(value)")
+// The ids are one array, too, which is looked up in the index: joined with a list of unknown length, the table would be read.
+const onPostgres = update(
+  "json_array_elements($1::json) AS ends(value)",
+  " AND calls.id = ANY(ARRAY(SELECT value->>0 FROM json_array_elements($1::json) AS asked(value)))",
+)
 
 const textOf = (rows: ReadonlyArray<CallRow>, owner: string): string =>
   JSON.stringify(rows.map((row) => [...columns.map((column) => row[column]), owner]))
