@@ -3,6 +3,7 @@
  * reads nothing, until it is told to stop. A connection that is closed is opened again.
  */
 import { connect, type Socket } from "node:net"
+import { constants, setPriority } from "node:os"
 import { serveQuestions } from "./names.ts"
 
 export interface Attack {
@@ -25,6 +26,9 @@ export interface AttackerAnswer {
   /** How often each status was answered; 0 is a connection that was closed instead. */
   readonly statuses: Readonly<Record<string, number>>
 }
+
+// Its machine is not the house's: what it takes to attack is not taken from the house and from whoever else works there.
+setPriority(constants.priority.PRIORITY_LOW)
 
 const unique = `${process.pid}-${Date.now().toString(36)}`
 const open = new Set<Socket>()

@@ -5,6 +5,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
+import { inState } from "../store/database/statements.ts"
 
 /** No more are looked at, the newest first: a house where people answer more than this has other worries. */
 const mostRead = 20_000
@@ -26,7 +27,7 @@ export const makeDecisionFigures = Effect.gen(function* () {
     const closed = yield* sql<Walked>`SELECT created_at, answered_at FROM decisions
       WHERE answered_at >= ${since} AND ${may} ORDER BY answered_at DESC LIMIT ${mostRead}`
     const open = yield* sql<{ n: number }>`SELECT count(*) AS n FROM decisions
-      WHERE ${sql.in("state", from("answer"))} AND ${may}`
+      WHERE ${inState(sql, from("answer"))} AND ${may}`
     const [asked, answered] = [zeros(span), zeros(span)]
     for (const { createdAt } of made) {
       const point = pointAt(span, createdAt)

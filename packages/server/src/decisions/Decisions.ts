@@ -35,6 +35,7 @@ import { Notifications } from "./notices/Notifications.ts"
 import { type DecisionQuery, makeReading } from "./reading.ts"
 import { type DecisionRow, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
+import { inState } from "../store/database/statements.ts"
 
 /** The purposes of the timers that end a question, or put it to others. */
 export const expiryPurpose = "decision"
@@ -104,7 +105,7 @@ export class Decisions extends Context.Service<
       const change = Effect.fnUntraced(function* (id: string, act: Act, columns: Partial<DecisionRow> = {}) {
         const changed = yield* Effect.orDie(
           sql<DecisionRow>`UPDATE decisions SET ${sql.update({ ...columns, state: leadsTo(act) } as never)}
-            WHERE id = ${id} AND ${sql.in("state", from(act))} RETURNING *`,
+            WHERE id = ${id} AND ${inState(sql, from(act))} RETURNING *`,
         )
         const one = changed[0]
         if (one === undefined || isOpen(one.state)) return one
@@ -121,7 +122,7 @@ export class Decisions extends Context.Service<
         const most = yield* limits.most({ principal, epoch }, openQuestions)
         const [count] = yield* Effect.orDie(
           sql<{ n: number }>`SELECT count(*) AS n FROM decisions
-            WHERE asked_by = ${principal.id} AND ${sql.in("state", from("answer"))}`,
+            WHERE asked_by = ${principal.id} AND ${inState(sql, from("answer"))}`,
         )
         if (count!.n >= most)
           return yield* new TooManyRequests({

@@ -12,8 +12,9 @@ import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type ShownMessage, type ShownTrigger, userPrompt } from "./prompt/user.ts"
-import { isOpen } from "./lifecycle.ts"
+import { open } from "./lifecycle.ts"
 import type { TriggerRow } from "./rows.ts"
+import { inState } from "../store/database/statements.ts"
 
 export interface Prompted {
   readonly system: string
@@ -80,7 +81,7 @@ export class Prompts extends Context.Service<
       const othersOf = (agent: string, run: RunId | null) =>
         Effect.orDie(
           sql<{ id: string; state: string; summary: string }>`SELECT id, state, trigger_summary AS summary FROM runs
-            WHERE agent = ${agent} AND ${sql.literal(isOpen)} AND id <> ${run ?? ""} ORDER BY id LIMIT 20`,
+            WHERE agent = ${agent} AND ${inState(sql, open)} AND id <> ${run ?? ""} ORDER BY id LIMIT 20`,
         )
 
       /** The messages that woke a run, as far as its agent still sees them. */

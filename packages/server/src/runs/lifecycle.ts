@@ -67,8 +67,6 @@ export const to = (change: RunChange): RunState => next[from(change)[0]!][change
 
 const isOver = (state: RunState): boolean => next[state] === none
 export const open: ReadonlyArray<RunState> = states.filter((state) => !isOver(state))
-/** Those in SQL: written out, as the index of open runs has them, or a prepared statement would not use it. */
-export const isOpen = `state IN (${open.map((state) => `'${state}'`).join(", ")})`
 
 /** Those that wait, and are woken by a ring. */
 export const waiting: ReadonlyArray<RunState> = from("ring")

@@ -12,6 +12,7 @@ import { endOf, from, open, to } from "./lifecycle.ts"
 import type { Ended, RunConfig, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import { makeTogether } from "./together.ts"
+import { inState } from "../store/database/statements.ts"
 
 const lanes = 64
 
@@ -157,7 +158,7 @@ export const makeRecord = Effect.gen(function* () {
     const said = failure === null ? null : failure.slice(0, 2000)
     const ended = yield* Effect.orDie(sql`UPDATE runs SET state = ${to(change)}, stop = ${stop}, failure = ${said},
       ended_at = ${yield* iso}, owner = NULL, busy_ms = busy_ms + ${busyMs}
-      WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("goOn"))} RETURNING id`)
+      WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("goOn"))} RETURNING id`)
     if (ended.length === 0) return false
     yield* journal.append({
       kind: "run.ended",
@@ -187,7 +188,7 @@ export const makeRecord = Effect.gen(function* () {
               const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${taken.number}, attempts = 0,
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
             cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
-            WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("goOn"))} RETURNING id`)
+            WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("goOn"))} RETURNING id`)
               if (moved.length === 0) return false
               yield* tell(told)
               yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)
@@ -219,7 +220,7 @@ export const makeRecord = Effect.gen(function* () {
         Effect.gen(function* () {
           const parked = yield* Effect.orDie(sql`UPDATE runs SET state = ${to(on)}, owner = NULL, attempts = 0,
             busy_ms = busy_ms + ${busyMs} WHERE id = ${row.id} AND fence = ${row.fence} AND rung = ${seen}
-            AND ${sql.in("state", from(on))} RETURNING id`)
+            AND ${inState(sql, from(on))} RETURNING id`)
           if (parked.length === 0) return false
           yield* journal.append({ kind: "run.waiting", body: { ...about(row), state: to(on) } })
           return true
@@ -232,7 +233,7 @@ export const makeRecord = Effect.gen(function* () {
     if (ids.length === 0) return
     // First the bell: whoever parks at this moment finds another number, or has parked before this goes on.
     const rung = yield* Effect.orDie(
-      sql<RunRow>`UPDATE runs SET rung = rung + 1 WHERE ${sql.in("id", ids)} AND ${sql.in("state", open)} RETURNING *`,
+      sql<RunRow>`UPDATE runs SET rung = rung + 1 WHERE ${sql.in("id", ids)} AND ${inState(sql, open)} RETURNING *`,
     )
     const waiting = rung.filter(({ state }) => from("ring").includes(state)).map(({ id }) => id)
     if (waiting.length === 0) return
@@ -240,7 +241,7 @@ export const makeRecord = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const queued = yield* Effect.orDie(
       sql<RunRow>`UPDATE runs SET state = ${to("ring")}, resumed = 1, ready_at = ${now}
-        WHERE ${sql.in("id", waiting)} AND ${sql.in("state", from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
+        WHERE ${sql.in("id", waiting)} AND ${inState(sql, from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
           WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running'))
           AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
           RETURNING *`,
@@ -253,7 +254,7 @@ export const makeRecord = Effect.gen(function* () {
     const change = endOf[why]
     const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to(change)}, stop = ${why},
       failure = ${failure}, ended_at = ${yield* iso}, owner = NULL, fence = fence + 1
-      WHERE id = ${id} AND ${sql.in("state", from(change))} RETURNING *`)
+      WHERE id = ${id} AND ${inState(sql, from(change))} RETURNING *`)
     const row = rows[0]
     if (row === undefined) return undefined
     yield* journal.append({

@@ -23,6 +23,7 @@ import type { Record } from "../road/record/record.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
 import type { makeListeners } from "./listeners.ts"
+import { inState } from "../../store/database/statements.ts"
 
 /** Said of a call whose server went away with a question open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"
@@ -284,9 +285,7 @@ export const makeEndings = Effect.fnUntraced(function* (
           : noun === "tools"
             ? sql`lower(tool) = ${name}`
             : sql`lower(tool) LIKE ${`${name.replaceAll("_", "\\_").replaceAll("%", "\\%")}/%`} ESCAPE ${"\\"}`
-    const rows = yield* Effect.orDie(
-      sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("state", open)} AND ${which}`,
-    )
+    const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM calls WHERE ${inState(sql, open)} AND ${which}`)
     for (const { id } of rows) yield* Effect.ignore(cancel(id, `Stopped: ${subject} was paused`))
   })
 
@@ -307,7 +306,7 @@ export const makeEndings = Effect.fnUntraced(function* (
    */
   const recover = Effect.gen(function* () {
     const cut = yield* Effect.orDie(
-      sql<CallRow>`SELECT * FROM calls WHERE ${sql.in("state", ["received", "running"])}
+      sql<CallRow>`SELECT * FROM calls WHERE ${inState(sql, ["received", "running"])}
         AND (owner IS NULL OR ${isGone(sql, "owner")})`,
     )
     const rows: Array<CallRow> = []
@@ -328,7 +327,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     const mine = execute.running()
     if (mine.length === 0) return
     const over = yield* Effect.orDie(
-      sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("id", mine)} AND NOT ${sql.in("state", open)}`,
+      sql<{ id: string }>`SELECT id FROM calls WHERE ${sql.in("id", mine)} AND NOT ${inState(sql, open)}`,
     )
     for (const { id } of over) yield* execute.interrupt(id)
   })

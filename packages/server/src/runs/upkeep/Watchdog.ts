@@ -12,6 +12,7 @@ import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
 import { ringed } from "../waiting/waiting.ts"
 import { Dispatch } from "../working/Dispatch.ts"
+import { inState } from "../../store/database/statements.ts"
 
 const every = Duration.minutes(1)
 /** What is younger may be on its way. */
@@ -53,7 +54,7 @@ export class Watchdog extends Context.Service<
       const checks: Readonly<Record<string, (before: string) => Effect.Effect<number>>> = {
         "a run that waits for nothing": () =>
           Effect.flatMap(
-            ids(sql`SELECT r.id FROM runs r WHERE ${sql.in("state", waiting)}
+            ids(sql`SELECT r.id FROM runs r WHERE ${inState(sql, waiting)}
               AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = r.id AND ${openCall})
               AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = r.id AND w.state = 'open') LIMIT ${most}`),
             (found) => each(found, (id) => record.ring([id])),

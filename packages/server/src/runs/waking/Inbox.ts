@@ -8,11 +8,12 @@ import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { isOpen } from "../lifecycle.ts"
+import { open } from "../lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
 import { mayWake } from "./route.ts"
+import { inState } from "../../store/database/statements.ts"
 
 /** So many messages are taken into one run at most (S3-67). */
 const mostAtOnce = 100
@@ -83,7 +84,7 @@ export class Inbox extends Context.Service<
 
       const openRuns = (agent: string) =>
         Effect.orDie(
-          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${sql.literal(isOpen)} ORDER BY id`,
+          sql<RunRow>`SELECT * FROM runs WHERE agent = ${agent} AND parent_call IS NULL AND ${inState(sql, open)} ORDER BY id`,
         )
 
       /** A run with everything that lies there. */

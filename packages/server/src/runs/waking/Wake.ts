@@ -20,6 +20,7 @@ import { makeRecord } from "../record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
+import { inState } from "../../store/database/statements.ts"
 
 const kinds = [
   "message.created",
@@ -266,7 +267,7 @@ export const layerWake = Layer.effect(
             ? sql`agent IN ${below(sql, agent)}`
             : sql`agent = ${agent}`
       const rows = yield* Effect.orDie(
-        sql<{ id: string }>`SELECT id FROM runs WHERE ${whose} AND ${sql.in("state", states)}`,
+        sql<{ id: string }>`SELECT id FROM runs WHERE ${whose} AND ${inState(sql, states)}`,
       )
       for (const { id } of rows) yield* record.stop(id, { stop, failure })
     })

@@ -12,6 +12,7 @@ import { Notices } from "../../store/journal/Notices.ts"
 import { from, to } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
 import type { RunRow } from "../rows.ts"
+import { inState } from "../../store/database/statements.ts"
 
 /** Held by whoever counts what is free and takes of it, where several houses do: those who count at once would take twice. */
 const slotsLock = "runs"
@@ -67,7 +68,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
           RunRow & { readonly gate: string | null }
         >`UPDATE runs SET state = ${to("claim")}, owner = ${me},
           fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE id IN (
-            SELECT id FROM runs WHERE ${sql.in("state", from("claim"))} AND id IN (
+            SELECT id FROM runs WHERE ${inState(sql, from("claim"))} AND id IN (
               SELECT id FROM (${candidates(now)}) AS next WHERE place = 1 AND busy < width
               ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) ${unlocked})
           RETURNING *, (SELECT gate FROM agents g WHERE g.principal = runs.agent) AS gate`)
@@ -92,13 +93,13 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
   /** What houses that are gone worked on: taken over under a new fence. One by one: others may ring several at this moment. */
   const recover = Effect.gen(function* () {
     const left = yield* sql<{ id: string; fence: number }>`SELECT id, fence FROM runs
-      WHERE ${sql.in("state", from("recover"))} AND ${isGone(sql, "owner")} ORDER BY id`
+      WHERE ${inState(sql, from("recover"))} AND ${isGone(sql, "owner")} ORDER BY id`
     const rows: Array<RunRow> = []
     for (const { fence, id } of left)
       rows.push(
         // Of several houses that see it, one has it.
         ...(yield* sql<RunRow>`UPDATE runs SET owner = ${me}, fence = fence + 1, attempts = attempts + 1
-          WHERE id = ${id} AND fence = ${fence} AND ${sql.in("state", from("recover"))} RETURNING *`),
+          WHERE id = ${id} AND fence = ${fence} AND ${inState(sql, from("recover"))} RETURNING *`),
       )
     return rows
   }).pipe(Effect.orDie)
@@ -120,7 +121,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     Effect.orDie(
       Effect.andThen(
         sql`UPDATE runs SET state = ${to("handBack")}, owner = NULL, resumed = 1
-          WHERE id = ${row.id} AND fence = ${row.fence} AND ${sql.in("state", from("handBack"))}`,
+          WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("handBack"))}`,
         notices.send("journal"),
       ),
     )

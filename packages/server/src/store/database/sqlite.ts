@@ -36,6 +36,9 @@ const toError = (cause: unknown, operation: string): SqlError.SqlError => {
   return new SqlError.SqlError({ reason })
 }
 
+/** A bare parameter as a limit makes SQLite plan the statement anew each time it is run: it looks at the value. */
+const unseen = (sql: string): string => sql.replace(/\bLIMIT \?/g, "LIMIT ? + 0")
+
 class Database {
   readonly db: DatabaseSync
   readonly #statements = new Recent<string, StatementSync>(500)
@@ -45,7 +48,7 @@ class Database {
   }
 
   all(sql: string, params: ReadonlyArray<unknown>, bigInts: boolean): Array<Row> {
-    const statement = this.#statements.get(sql, () => this.db.prepare(sql))
+    const statement = this.#statements.get(sql, () => this.db.prepare(unseen(sql)))
     statement.setReadBigInts(bigInts)
     return statement.all(...params.map(bind))
   }

@@ -15,6 +15,7 @@ import type { Traces } from "../Handler.ts"
 import { first, from, to } from "./lifecycle.ts"
 import { brief, type Columns, type Ending, outcomeOf } from "../outcome.ts"
 import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
+import { inState } from "../../../store/database/statements.ts"
 
 /** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
 export class Taken {
@@ -87,7 +88,7 @@ export const makeRecord = Effect.gen(function* () {
   ) {
     const rows = yield* Effect.orDie(
       sql<CallRow>`UPDATE calls SET ${sql.update({ state: to(step), ...columns } as never)}
-        WHERE id = ${id} AND ${sql.in("state", from(step))} AND ${also} RETURNING *`,
+        WHERE id = ${id} AND ${inState(sql, from(step))} AND ${also} RETURNING *`,
     )
     return rows[0]
   })
@@ -169,7 +170,7 @@ export const makeRecord = Effect.gen(function* () {
       sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} AND place = ${place}`,
     ))[0]
   })
-  const inStates = (states: ReadonlyArray<CallState>) => sql.in("state", states)
+  const inStates = (states: ReadonlyArray<CallState>) => inState(sql, states)
 
   return { openRunning, openWaiting, whole, settle, start, takeOver, park, byId, byKey, byPlace, inStates }
 })
