@@ -5,7 +5,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { momentOf, pointAt, quantile, type Span, zeros } from "../store/Span.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
 import { from } from "./lifecycle.ts"
-import { inState } from "../store/database/statements.ts"
+import { inState } from "../store/database/States.ts"
 
 /** No more are looked at, the newest first: a house where people answer more than this has other worries. */
 const mostRead = 20_000

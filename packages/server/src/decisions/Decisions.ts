@@ -35,7 +35,7 @@ import { Notifications } from "./notices/Notifications.ts"
 import { type DecisionQuery, makeReading } from "./reading.ts"
 import { type DecisionRow, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
-import { inState } from "../store/database/statements.ts"
+import { inState } from "../store/database/States.ts"
 
 /** The purposes of the timers that end a question, or put it to others. */
 export const expiryPurpose = "decision"

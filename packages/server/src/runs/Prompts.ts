@@ -14,7 +14,7 @@ import { systemPrompt, systemSections } from "./prompt/system.ts"
 import { type ShownMessage, type ShownTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./lifecycle.ts"
 import type { TriggerRow } from "./rows.ts"
-import { inState } from "../store/database/statements.ts"
+import { inState } from "../store/database/States.ts"
 
 export interface Prompted {
   readonly system: string

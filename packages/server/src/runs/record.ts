@@ -12,7 +12,7 @@ import { endOf, from, open, to } from "./lifecycle.ts"
 import type { Ended, RunConfig, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import { makeTogether } from "./together.ts"
-import { inState } from "../store/database/statements.ts"
+import { inState } from "../store/database/States.ts"
 
 const lanes = 64
 

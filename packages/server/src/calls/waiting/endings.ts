@@ -23,7 +23,7 @@ import type { Record } from "../road/record/record.ts"
 import type { CallRow } from "../road/record/rows.ts"
 import { makeAnswers } from "./answers.ts"
 import type { makeListeners } from "./listeners.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 /** Said of a call whose server went away with a question open. */
 const cutOff = "Its server went away while it waited for an answer. Whether it had an effect is not known"

@@ -7,7 +7,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { from } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
 import type { RunRow, Spent, StepRow, ToldRow } from "../rows.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 export interface Beginning {
   readonly row: RunRow

@@ -12,7 +12,7 @@ import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
 import { ringed } from "../waiting/waiting.ts"
 import { Dispatch } from "../working/Dispatch.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 const every = Duration.minutes(1)
 /** What is younger may be on its way. */

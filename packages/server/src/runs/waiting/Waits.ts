@@ -24,13 +24,13 @@ import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { Timers } from "../../store/journal/Timers.ts"
-import { open, waiting as waitingStates } from "../lifecycle.ts"
+import { open as openStates, waiting as waitingStates } from "../lifecycle.ts"
 import { profileNamed } from "../profile.ts"
 import { hanging, makeHanging } from "./hanging.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
 import { answered, closes, type Heard, type OpenWait, type Party, ringed, toldOf, type WaitState } from "./waiting.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 export const waitPurpose = "wait"
 
@@ -196,7 +196,7 @@ export class Waits extends Context.Service<
             })
           const others = yield* Effect.orDie(
             sql<{ n: number }>`SELECT count(*) AS n FROM runs WHERE agent = ${run.agent}
-              AND ${inState(sql, open)} AND ${inState(sql, waitingStates)} AND id <> ${run.id}`,
+              AND ${inState(sql, openStates)} AND ${inState(sql, waitingStates)} AND id <> ${run.id}`,
           )
           if (others[0]!.n >= profile.mostWaiting)
             return yield* new WrongState({

@@ -13,7 +13,7 @@ import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
 import { envelopeOf, type RunRow, type TriggerRow } from "../rows.ts"
 import { mayWake } from "./route.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 /** So many messages are taken into one run at most (S3-67). */
 const mostAtOnce = 100

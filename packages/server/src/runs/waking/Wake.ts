@@ -20,7 +20,7 @@ import { makeRecord } from "../record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 const kinds = [
   "message.created",

@@ -12,7 +12,7 @@ import { Notices } from "../../store/journal/Notices.ts"
 import { from, to } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
 import type { RunRow } from "../rows.ts"
-import { inState } from "../../store/database/statements.ts"
+import { inState } from "../../store/database/States.ts"
 
 /** Held by whoever counts what is free and takes of it, where several houses do: those who count at once would take twice. */
 const slotsLock = "runs"

@@ -1,5 +1,4 @@
 /** What both drivers share: snake_case names in the database, camelCase in the program. */
-import type { SqlClient, Statement } from "effect/sql"
 
 // Columns are few and asked for in every statement: each name is worked out once.
 const once = (change: (name: string) => string) => {
@@ -25,10 +24,6 @@ export const camelRows = <A extends object>(rows: ReadonlyArray<A>): ReadonlyArr
     return out as A
   })
 }
-
-/** States written out: where they are parameters, Postgres does not use an index that is of some states only. */
-export const inState = (sql: SqlClient.SqlClient, states: ReadonlyArray<string>): Statement.Fragment =>
-  sql.literal(`state IN (${states.map((state) => `'${state}'`).join(", ")})`)
 
 /** A bounded cache: prepared statements, and names of them. The oldest goes first. */
 export class Recent<K, V> {

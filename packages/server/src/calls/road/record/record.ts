@@ -15,7 +15,7 @@ import type { Traces } from "../Handler.ts"
 import { first, from, to } from "./lifecycle.ts"
 import { brief, type Columns, type Ending, outcomeOf } from "../outcome.ts"
 import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
-import { inState } from "../../../store/database/statements.ts"
+import { inState } from "../../../store/database/States.ts"
 
 /** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
 export class Taken {
