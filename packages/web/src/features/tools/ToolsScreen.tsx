@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
+import { type Tool, toolsQuery } from "../../feed/tools.ts"
 import type { Json } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
@@ -13,19 +14,6 @@ import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { TryIt } from "./TryIt.tsx"
 import { words } from "./words/en.ts"
-
-/** All pages of it: a catalogue is looked through as a whole. */
-const everyTool = async (as: string | undefined) => {
-  const first = await house.tools.list({ limit: 100, ...(as === undefined ? {} : { as }) })
-  const items = [...first.items]
-  for (let { next } = first; next !== null && items.length < 2000;) {
-    const page = await house.tools.list({ limit: 100, cursor: next, ...(as === undefined ? {} : { as }) })
-    items.push(...page.items)
-    next = page.next
-  }
-  return { items, leftOut: first.leftOut ?? [] }
-}
-type Tool = Awaited<ReturnType<typeof everyTool>>["items"][number]
 
 const fits = (q: string) => (one: { readonly name: string; readonly description: string }) =>
   `${one.name} ${one.description}`.toLowerCase().includes(q.toLowerCase())
@@ -72,7 +60,7 @@ export const ToolsScreen = () => {
   const { me } = useStart()
   const isAdmin = me.roles.includes("admin")
   const as = isAdmin ? search.as : undefined
-  const tools = useQuery({ queryKey: ["tools", as ?? ""], queryFn: () => everyTool(as) })
+  const tools = useQuery(toolsQuery(as))
   const people = useQuery({
     queryKey: [...keys.people, "all"],
     queryFn: () => house.principals.list({ limit: 100 }),
