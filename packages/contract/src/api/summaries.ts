@@ -130,7 +130,7 @@ const summaries: Record<string, string> = {
   "tools.change": "Add or replace a configured tool",
   "tools.remove": "Remove a configured tool",
   "tools.call": "Call a tool; an Idempotency-Key makes a retry find the first call",
-  "calls.list": "Your calls; an admin sees everybody's",
+  "calls.list": "Your calls, oldest first unless told; an admin sees everybody's",
   "calls.get": "One call; with wait, returns when it has settled",
   "calls.cancel": "Cancel a call that waits or runs",
   "results.submit": "Submit the result of a waiting call: from a member's client, a host, or a signed callback",
