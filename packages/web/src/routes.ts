@@ -181,13 +181,13 @@ const texts = (search: Record<string, unknown>, ...names: ReadonlyArray<string>)
 const tools = createRoute({
   getParentRoute: () => house,
   path: "/tools",
-  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in"),
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in", "new"),
   component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
 })
 const tool = createRoute({
   getParentRoute: () => house,
   path: "/tools/$tool",
-  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in"),
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in", "call"),
   component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
 })
 const servers = createRoute({
