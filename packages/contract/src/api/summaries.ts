@@ -120,6 +120,7 @@ const summaries: Record<string, string> = {
   "mcpServers.tools": "Its tools as they were pinned, and those held for review",
   "mcpServers.look": "Try an MCP server before you add it: its tools, or what failed; nothing is stored",
   "mcpServers.log": "The last log lines of a server, and the state of its connection",
+  "mcpServers.figures": "Calls of a server's tools in the last day, and how long they took",
   "mcpServers.accept": "Accept the new definition of a changed tool",
   "tools.list": "The tools you may call",
   "tools.get": "One tool, by name or wire name",

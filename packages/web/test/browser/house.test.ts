@@ -199,6 +199,26 @@ it("a server is paused with a reason, and goes on", async () => {
   expect(said).toEqual([])
 })
 
+it("a server says how many calls its tools had in the last day, how many failed, and how fast it answers", async () => {
+  const fixture = join(import.meta.dirname, "../../../server/test/upstreams/upstreamsFixture.ts")
+  const file = join(data, "..", "pier.json")
+  writeFileSync(file, JSON.stringify({ tide: "says the tide" }))
+  await admin().mcpServers.add({ name: "pier", command: process.execPath, args: [fixture, file] })
+  const { page } = await visitor()
+  await signIn(page, token(), "/servers/pier")
+  const fact = (name: string) => page.locator("dl.facts > div", { hasText: name })
+  await fact("Calls, last day").getByText("none").waitFor()
+  await fact("Answers in").getByText("–").waitFor()
+  for (let times = 0; times < 3; times++) await admin().tools.call("pier/tide", { input: {}, wait: 10 })
+  await fact("Calls, last day").getByText("3, none failed").waitFor()
+  await fact("Answers in")
+    .getByText(/\d\s(?:ms|s) p95/)
+    .waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  expect(await admin().mcpServers.figures("pier")).toMatchObject({ calls: 3, failed: 0, refused: 0, open: 0 })
+  expect(said).toEqual([])
+})
+
 it("an agent's tokens are beside it: one is made, shown once, and revoked; what has ended says so", async () => {
   const agent = await admin().principals.add({ kind: "agent", name: "bosun" })
   await admin().tokens.add({ principal: agent.id, label: "laptop" })
