@@ -85,6 +85,17 @@ it("tools add, set, show, ls and rm: a file with comments, one tool or many, and
   expect(await stoa("tools", "show", "first")).toMatchObject({ code: 2, stdout: "" })
 })
 
+it("tools calls lists the last calls of one tool, newest first, as HTTP does", async () => {
+  await stoa("tools", "add", file("birds.json", [tool("parrot"), tool("magpie")]))
+  const one = json(await asJim("call", "parrot", "--input", '{"word":"one"}', "--json"))
+  await asJim("call", "magpie", "--input", '{"word":"two"}', "--json")
+  const three = json(await stoa("call", "parrot", "--input", '{"word":"three"}', "--json"))
+  const listed = json(await stoa("tools", "calls", "parrot", "--json")) as unknown as Array<{ id: string }>
+  expect(listed.map(({ id }) => id)).toEqual([three["id"], one["id"]])
+  expect(listed).toEqual(await itemsOf("calls?tool=parrot&order=newest"))
+  expect((await stoa("tools", "calls", "parrot", "--limit", "1")).stdout).toMatch(/^\S+ +done +/m)
+})
+
 it("faults of a file are named by path, exit 2, and nothing of it is added", async () => {
   const wrong = file("wrong.json", [
     tool("fine"),

@@ -4,7 +4,17 @@ export { AgentState, MailKind, NewTeamAgent, TeamActivity, TeamAgent } from "./r
 export { Agent, AgentChange, AgentLimits, type AgentModel, AgentRole, AgentThinker, ProgramName } from "./runs/Agent.ts"
 export { AccessContext, AllowList, AllowListChange } from "./access/AllowList.ts"
 export { AuditChain, AuditEntry, AuditResult } from "./access/Audit.ts"
-export { Call, CallError, CallPreview, CallResult, CallRun, CallState, NewCall, WaitsOn } from "./tools/Call.ts"
+export {
+  Call,
+  CallError,
+  CallOrder,
+  CallPreview,
+  CallResult,
+  CallRun,
+  CallState,
+  NewCall,
+  WaitsOn,
+} from "./tools/Call.ts"
 export { Caller } from "./access/Caller.ts"
 export { Configuration, configurationSchema, EgressSection, type Policy } from "./Configuration.ts"
 export { Demo, DemoChange, type DemoPartKind, DemoState, FirstStep } from "./Demo.ts"
@@ -87,6 +97,7 @@ export { isObject, isTooDeep, type JsonObject, own } from "./json.ts"
 export { Limit } from "./access/Limit.ts"
 export type { Page, PageQuery } from "./Page.ts"
 export { type MCPServerSpec, type NewMCPServer, specOf, type ToolReview } from "./tools/MCPServerSpec.ts"
+export { MCPServerFigures } from "./tools/MCPServerFigures.ts"
 export { MCPServerLine, MCPServerLook } from "./tools/MCPServerLook.ts"
 export { MCPServerState } from "./tools/MCPServerState.ts"
 export { MCPServerTool } from "./tools/MCPServerTool.ts"

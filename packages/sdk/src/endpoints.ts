@@ -91,6 +91,7 @@ export const endpoints: Endpoints = {
     remove: "DELETE /api/v1/mcp-servers/:server",
     tools: "GET /api/v1/mcp-servers/:server/tools",
     log: "GET /api/v1/mcp-servers/:server/log",
+    figures: "GET /api/v1/mcp-servers/:server/figures",
     accept: "POST /api/v1/mcp-servers/:server/tools/:tool/accept query",
   },
   tools: {

@@ -40,7 +40,8 @@ import teams from "./team/migrations/0096_teams.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import payers from "./runs/migrations/0086_payers.ts"
-import openRuns from "./runs/migrations/0126_open_runs.ts"
+import callTools from "./calls/migrations/0126_call_tools.ts"
+import openRuns from "./runs/migrations/0128_open_runs.ts"
 import sessionRuns from "./runs/migrations/0125_session_runs.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
@@ -117,5 +118,6 @@ export const migrations: Migrations = {
   "0115_run_times": runTimes,
   "0116_decision_times": decisionTimes,
   "0125_session_runs": sessionRuns,
-  "0126_open_runs": openRuns,
+  "0126_call_tools": callTools,
+  "0128_open_runs": openRuns,
 }

@@ -169,11 +169,9 @@ const record = createRoute({
   component: Memory,
 })
 
-const me = createRoute({
-  getParentRoute: () => house,
-  path: "/me",
-  component: lazyRouteComponent(() => import("./features/me/MeScreen.tsx"), "MeScreen"),
-})
+const MeScreen = lazyRouteComponent(() => import("./features/me/MeScreen.tsx"), "MeScreen")
+const Me = Object.assign(() => createElement(MeScreen, { Tokens }), { preload: () => MeScreen.preload?.() })
+const me = createRoute({ getParentRoute: () => house, path: "/me", component: Me })
 
 const texts = (search: Record<string, unknown>, ...names: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (text(search[name]) === undefined ? [] : [[name, text(search[name])!]])))
@@ -181,13 +179,13 @@ const texts = (search: Record<string, unknown>, ...names: ReadonlyArray<string>)
 const tools = createRoute({
   getParentRoute: () => house,
   path: "/tools",
-  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in"),
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in", "new"),
   component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
 })
 const tool = createRoute({
   getParentRoute: () => house,
   path: "/tools/$tool",
-  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in"),
+  validateSearch: (search: Record<string, unknown>) => texts(search, "as", "q", "in", "call"),
   component: lazyRouteComponent(() => import("./features/tools/ToolsScreen.tsx"), "ToolsScreen"),
 })
 const servers = createRoute({

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
 import { DelegationId, GrantId, Moment, PrincipalId } from "../Ids.ts"
 import { PrincipalRef, Source } from "./Principal.ts"
+import { ListedSet } from "../tools/Toolset.ts"
 
 export const Action = Schema.Literals(["read", "write", "execute", "delete", "admin"])
 export type Action = typeof Action.Type
@@ -91,7 +92,13 @@ export const GateName = Schema.Literals([
   "rule",
 ])
 export type GateName = typeof GateName.Type
-const Gate = Schema.Struct({ gate: GateName, passes: Schema.Boolean, words: Schema.String })
+const Gate = Schema.Struct({
+  gate: GateName,
+  passes: Schema.Boolean,
+  words: Schema.String,
+  /** Of the gate `allow-list`: which one, and whether it names this tool itself, so that it can be taken off. */
+  allowList: Schema.optionalKey(Schema.Struct({ toolset: ListedSet, context: AccessContext, named: Schema.Boolean })),
+})
 export type Gate = typeof Gate.Type
 
 export class Judgement extends Schema.Class<Judgement>("Judgement")({

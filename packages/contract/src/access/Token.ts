@@ -17,6 +17,11 @@ export class Token extends Schema.Class<Token>("Token")({
   ...fields,
   lastUsedAt: Schema.NullOr(Moment),
   revokedAt: Schema.NullOr(Moment),
+  /**
+   * Absent for most: it can be rotated. A browser's session and a token for a turn of a program end with what they were
+   * made for; the house's own admin token comes from a setting or the data folder.
+   */
+  madeFor: Schema.optionalKey(Schema.Literals(["browser", "turn", "house"])),
 }) {}
 
 export class IssuedToken extends Schema.Class<IssuedToken>("IssuedToken")({ ...fields, token: Schema.String }) {}

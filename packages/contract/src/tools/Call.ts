@@ -14,6 +14,10 @@ export const CallState = Schema.Literals([
 ])
 export type CallState = typeof CallState.Type
 
+/** By when they were made. */
+export const CallOrder = Schema.Literals(["oldest", "newest"])
+export type CallOrder = typeof CallOrder.Type
+
 /**
  * JSON that was parsed from text a moment ago, or is about to become it: there is nothing to check in it, and walking
  * hundreds of thousands of keys to find that out would hold everybody else up.

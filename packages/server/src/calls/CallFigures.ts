@@ -13,11 +13,14 @@ const atOnce = 2000
 
 type Walked = Pick<
   CallRow,
-  "id" | "principal" | "space" | "visibility" | "state" | "onKind" | "createdAt" | "settledAt"
+  "id" | "principal" | "tool" | "space" | "visibility" | "state" | "onKind" | "createdAt" | "settledAt"
 >
 
-/** Whose calls count: everybody's, or those of some principals and those shown in some spaces. */
-export type Counted = "all" | { readonly principals: ReadonlySet<string>; readonly spaces: ReadonlySet<string> }
+/** Whose calls count: everybody's, those of a server's tools, or those of some principals and those shown in some spaces. */
+export type Counted =
+  | "all"
+  | { readonly server: string }
+  | { readonly principals: ReadonlySet<string>; readonly spaces: ReadonlySet<string> }
 
 const outcome = {
   done: "done",
@@ -30,14 +33,15 @@ const outcome = {
   running: "open",
 } as const satisfies Record<CallState, string>
 
-const counts = (counted: Counted, { principal, space, visibility }: Walked): boolean =>
-  counted === "all" ||
-  counted.principals.has(principal) ||
-  (space !== null && visibility !== "hidden" && counted.spaces.has(space))
+const counts = (counted: Counted, { principal, space, tool, visibility }: Walked): boolean => {
+  if (counted === "all") return true
+  if ("server" in counted) return tool.startsWith(`${counted.server}/`)
+  return counted.principals.has(principal) || (space !== null && visibility !== "hidden" && counted.spaces.has(space))
+}
 
 export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
   const page = (before: string | undefined) =>
-    Effect.orDie(sql<Walked>`SELECT id, principal, space, visibility, state, on_kind, created_at, settled_at FROM calls
+    Effect.orDie(sql<Walked>`SELECT id, principal, tool, space, visibility, state, on_kind, created_at, settled_at FROM calls
       ${before === undefined ? sql`` : sql`WHERE id < ${before}`} ORDER BY id DESC LIMIT ${atOnce}`)
 
   return Effect.fn("CallFigures")(function* (counted: Counted, span: Span, most = mostRead) {

@@ -8,6 +8,7 @@ import {
   type CallId,
   CallPreview,
   type CallResult,
+  type CallOrder,
   type CallState,
   Caller,
   type Forbidden,
@@ -75,7 +76,7 @@ export class Calls extends Context.Service<
     readonly get: (id: string, reader: Reader) => Effect.Effect<CallRow, Missing>
     readonly list: (
       reader: Reader,
-      query: PageQuery & { readonly state?: CallState; readonly tool?: string },
+      query: PageQuery & { readonly state?: CallState; readonly tool?: string; readonly order?: CallOrder },
     ) => Effect.Effect<Page<CallRow>>
     /** Returns when it has settled, or as it stands when the time is up. */
     readonly settled: (id: string, milliseconds: number) => Effect.Effect<CallRow, never, Caller>
@@ -282,12 +283,14 @@ export class Calls extends Context.Service<
 
       const list: Calls["Service"]["list"] = Effect.fn("Calls.list")(function* ({ all, principal }, query) {
         const { after, limit } = pageFrom(query)
-        const where = [sql`id > ${after}`]
+        const newest = query.order === "newest"
+        const where = [newest ? (after === "" ? sql`1 = 1` : sql`id < ${after}`) : sql`id > ${after}`]
         if (!all) where.push(sql`principal = ${principal.id}`)
         if (query.state !== undefined) where.push(sql`state = ${query.state}`)
         if (query.tool !== undefined) where.push(sql`tool = ${query.tool}`)
         const rows = yield* Effect.orDie(
-          sql<CallRow>`SELECT * FROM calls WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
+          sql<CallRow>`SELECT * FROM calls WHERE ${sql.and(where)}
+            ORDER BY id ${newest ? sql`DESC` : sql``} LIMIT ${limit + 1}`,
         )
         return pageOf(
           rows,

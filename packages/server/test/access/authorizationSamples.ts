@@ -279,6 +279,7 @@ export const samples: Readonly<Record<string, (world: World) => Promise<Sample>>
   "mcpServers.remove": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.look": async ({ fresh }) => ({ body: { name: fresh("server"), command: "/nonexistent" } }),
   "mcpServers.log": async () => ({ params: { server: "nowhere" } }),
+  "mcpServers.figures": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.tools": async () => ({ params: { server: "nowhere" } }),
   "mcpServers.accept": async () => ({ params: { server: "nowhere", tool: "x" }, query: `digest=${"0".repeat(64)}` }),
   "hosts.list": nothing,

@@ -77,6 +77,18 @@ for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store, config: roomy }), { excludeTestServices: true, timeout: 120_000 })(
     `no way up on ${store}`,
     (it) => {
+      it.effect("the house's own admin token is not rotated: the next start would bring the old one back", () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const { items } = yield* ask(() => admin.tokens.list({ principal: "admin" }))
+          const own = items.find(({ madeFor }) => madeFor === "house")!
+          const refusal = yield* refused(() => admin.tokens.rotate(own.id))
+          assert.deepStrictEqual([refusal.status, refusal.tag], [409, "WrongState"])
+          assert.match(refusal.message, /STOA_ADMIN_TOKEN/)
+          assert.strictEqual((yield* ask(() => admin.principals.me())).name, "admin")
+        }),
+      )
+
       it.effect("a token that stands outside and ends soon does not get its principal's inner, endless one", () =>
         Effect.gen(function* () {
           const { admin, as } = yield* Guest
@@ -98,6 +110,11 @@ for (const store of ["sqlite", "postgres"] as const)
           // What is not said is as the token is.
           const plain = yield* ask(() => tokens.add({ principal: boss.id }))
           assert.deepInclude(plain, { context: "crossroads", expiresAt: outside.expiresAt })
+          // One that stands where it stands and has no end: the new one ends with the one that asked.
+          const endless = yield* ask(() => admin.tokens.add({ principal: boss.id, context: "crossroads" }))
+          const ended = yield* ask(() => tokens.rotate(endless.id))
+          assert.deepInclude(ended, { context: "crossroads", expiresAt: outside.expiresAt })
+          assert.strictEqual((yield* refused(() => as(endless.token).principals.me())).status, 401)
           const own = yield* ask(() => tokens.rotate(outside.id))
           assert.deepInclude(own, { context: "crossroads", expiresAt: outside.expiresAt })
           assert.strictEqual((yield* ask(() => as(inner.token).principals.me())).id, boss.id)

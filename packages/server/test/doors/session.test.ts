@@ -191,8 +191,40 @@ for (const store of ["sqlite", "postgres"] as const)
           const rotated = yield* asPage(`/tokens/${browser.id}/rotate`, "POST", {})
           assert.strictEqual(rotated.status, 409)
           assert.include(yield* ask(() => rotated.text()), "Sign out and sign in again")
+          assert.strictEqual(browser.madeFor, "browser")
+          // Another token, without an end: the new one ends with the browser that asked for it.
+          const endless = yield* ask(() => admin.tokens.add({ principal: name, label: "laptop" }))
+          assert.isNull(endless.expiresAt)
+          const renewed = yield* asPage(`/tokens/${endless.id}/rotate`, "POST", {})
+          assert.strictEqual(renewed.status, 201)
+          const now = (yield* ask(() => renewed.json())) as {
+            readonly expiresAt: string | null
+            readonly label: string
+          }
+          assert.deepStrictEqual([now.expiresAt, now.label], [browser.expiresAt, "laptop"])
           assert.strictEqual((yield* asPage("/me")).status, 200)
         }),
+    )
+
+    it.effect("a browser that rotates the token it was opened with goes over to the new one; others of it end", () =>
+      Effect.gen(function* () {
+        const { admin, as } = yield* Guest
+        const { asPage, name, open, token: made } = yield* person()
+        const elsewhere = ((yield* open(made.token)).headers.get("set-cookie") ?? "").split(";")[0]!
+        const stay = yield* asPage("/me", "GET", undefined, { cookie: elsewhere })
+        assert.strictEqual(stay.status, 200)
+        const rotated = yield* asPage(`/tokens/${made.id}/rotate`, "POST", {})
+        assert.strictEqual(rotated.status, 201)
+        const renewed = (yield* ask(() => rotated.json())) as { readonly id: string; readonly token: string }
+        assert.strictEqual((yield* asPage("/me")).status, 200)
+        assert.strictEqual((yield* asPage("/me", "GET", undefined, { cookie: elsewhere })).status, 401)
+        assert.strictEqual((yield* ask(() => as(renewed.token).principals.me())).name, name)
+        const old = yield* Effect.flip(ask(() => as(made.token).principals.me()))
+        assert.strictEqual((old as { readonly status?: number }).status, 401)
+        // It ends with the new one, as it would have with the old one.
+        yield* ask(() => admin.tokens.revoke(renewed.id))
+        assert.strictEqual((yield* asPage("/me")).status, 401)
+      }),
     )
 
     it.effect("pages of other sites and of other ports are not the house, whatever the browser sends along", () =>

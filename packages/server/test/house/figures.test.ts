@@ -162,6 +162,31 @@ for (const store of stores)
         }),
       )
 
+      it.effect("counts the calls of one server's tools within the last day, and nobody else's", () =>
+        Effect.gen(function* () {
+          yield* clear
+          const { admin } = yield* Guest
+          const bot = yield* someone("agent")
+          const name = fresh("quay")
+          // Nobody answers there: what was called before it went away is still counted.
+          yield* ask(() => admin.mcpServers.add({ name, url: "http://127.0.0.1:9/mcp" }))
+          const now = Date.now()
+          const of = (tool: string) => ({ tool: `${name}/${tool}` })
+          for (const ms of [10, 20, 900]) yield* call(bot.id, now - hour, "done", ms, of("tide"))
+          yield* call(bot.id, now - 23 * hour, "failed", 30, of("berth"))
+          yield* call(bot.id, now - hour, "refused", 5, of("berth"))
+          yield* call(bot.id, now - hour, "waiting", null, { ...of("berth"), onKind: "decision", onId: "x" })
+          // The day before, another server whose name begins alike, and a tool of the house.
+          yield* call(bot.id, now - 25 * hour, "done", 1, of("tide"))
+          yield* call(bot.id, now - hour, "done", 1, { tool: `${name}2/tide` })
+          yield* call(bot.id, now - hour, "done", 1)
+          const it = yield* ask(() => admin.mcpServers.figures(name))
+          assert.deepInclude(it, { calls: 6, failed: 1, refused: 1, open: 1, p50: 20, p95: 900, since: null })
+          const refused = yield* Effect.flip(ask(() => bot.client.mcpServers.figures(name)))
+          assert.strictEqual((refused as { status?: number }).status, 403)
+        }),
+      )
+
       it.effect(
         "a decision is counted when it is asked and when it is answered; the median says how long that took",
         () =>

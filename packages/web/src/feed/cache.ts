@@ -10,6 +10,8 @@ export const keys = {
   answered: ["decisions", "answered"],
   approvals: ["approvals"],
   people: ["people"],
+  /** The catalogue of whoever is here, or as somebody else gets it. */
+  tools: (as = "") => ["tools", as],
   /** Lists of runs, each by what it asks for; one run; what of it is read by whoever looks at it. */
   runLists: ["runs", "list"],
   liveRuns: ["runs", "list", "live"],

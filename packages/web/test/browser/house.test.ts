@@ -5,7 +5,7 @@ import { expect, it } from "vitest"
 import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
 
-const { admin, as, data, person, said, signIn, token, url, visitor } = stage()
+const { admin, as, data, listen, person, said, signIn, token, url, visitor } = stage()
 
 const everything = join(
   import.meta.dirname,
@@ -199,6 +199,26 @@ it("a server is paused with a reason, and goes on", async () => {
   expect(said).toEqual([])
 })
 
+it("a server says how many calls its tools had in the last day, how many failed, and how fast it answers", async () => {
+  const fixture = join(import.meta.dirname, "../../../server/test/upstreams/upstreamsFixture.ts")
+  const file = join(data, "..", "pier.json")
+  writeFileSync(file, JSON.stringify({ tide: "says the tide" }))
+  await admin().mcpServers.add({ name: "pier", command: process.execPath, args: [fixture, file] })
+  const { page } = await visitor()
+  await signIn(page, token(), "/servers/pier")
+  const fact = (name: string) => page.locator("dl.facts > div", { hasText: name })
+  await fact("Calls, last day").getByText("none").waitFor()
+  await fact("Answers in").getByText("–").waitFor()
+  for (let times = 0; times < 3; times++) await admin().tools.call("pier/tide", { input: {}, wait: 10 })
+  await fact("Calls, last day").getByText("3, none failed").waitFor()
+  await fact("Answers in")
+    .getByText(/\d\s(?:ms|s) p95/)
+    .waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  expect(await admin().mcpServers.figures("pier")).toMatchObject({ calls: 3, failed: 0, refused: 0, open: 0 })
+  expect(said).toEqual([])
+})
+
 it("an agent's tokens are beside it: one is made, shown once, and revoked; what has ended says so", async () => {
   const agent = await admin().principals.add({ kind: "agent", name: "bosun" })
   await admin().tokens.add({ principal: agent.id, label: "laptop" })
@@ -209,11 +229,50 @@ it("an agent's tokens are beside it: one is made, shown once, and revoked; what 
   await tokens.getByText("It is shown this once:").waitFor()
   await tokens.getByRole("button", { name: "Revoke page" }).waitFor()
   expect(await axeFindings(page)).toEqual([])
-  await tokens.getByRole("button", { name: "Revoke laptop" }).click()
+  const laptop = (await admin().tokens.list({ principal: agent.id })).items.find(({ label }) => label === "laptop")!
+  expect(laptop.expiresAt).toBeNull()
+  await tokens.getByRole("button", { name: "Rotate laptop" }).click()
+  await tokens.getByText("The old one stops working at once.").waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  const before = await tokens.getByRole("status").locator("code").textContent()
+  await tokens.getByRole("button", { name: "Yes, rotate" }).click()
   await tokens.getByText("revoked", { exact: true }).waitFor()
+  await expect.poll(() => tokens.getByRole("status").locator("code").textContent()).not.toBe(before)
+  const fresh = await tokens.getByRole("status").locator("code").textContent()
+  expect((await as(fresh!).principals.me()).name).toBe("bosun")
+  // It lasts no longer than the browser it was made in, and says so.
+  await tokens.getByRole("status").getByText("It ends").waitFor()
+  await tokens.getByRole("button", { name: "Revoke laptop" }).click()
+  await expect.poll(() => tokens.getByText("revoked", { exact: true }).count()).toBe(2)
   expect(await tokens.getByRole("button", { name: "Revoke laptop" }).count()).toBe(0)
   const { items } = await admin().tokens.list({ principal: agent.id })
-  expect(items.filter(({ revokedAt }) => revokedAt !== null).map(({ label }) => label)).toEqual(["laptop"])
+  expect(items.filter(({ revokedAt }) => revokedAt !== null).map(({ label }) => label)).toEqual(["laptop", "laptop"])
+  expect(said).toEqual([])
+})
+
+it("one's own token is rotated where one is signed in by it: the new one is shown once, and one stays", async () => {
+  const nora = await person("Nora")
+  const { context, page } = await visitor()
+  await signIn(page, nora.token, "/me")
+  const other = listen(await context.newPage())
+  await other.goto(`${url()}/tools`)
+  await other.getByRole("link", { name: /^whoami/ }).waitFor()
+  const tokens = page.getByRole("region", { name: "Tokens" })
+  await tokens.getByText("a browser", { exact: true }).waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await tokens.getByRole("button", { name: /^Rotate tok_/ }).click()
+  await tokens.getByRole("button", { name: "Yes, rotate" }).click()
+  const shown = tokens.getByRole("status").locator("code")
+  await shown.waitFor()
+  const made = (await shown.textContent())!
+  expect((await as(made).principals.me()).name).toBe("Nora")
+  await expect(as(nora.token).principals.me()).rejects.toMatchObject({ status: 401 })
+  // Still here, with a session of the new one, and it is live.
+  await page.getByText("Live", { exact: true }).first().waitFor()
+  await admin().spaces.add({ name: "after", kind: "public", members: [nora.id] })
+  for (const tab of [page, other]) await tab.getByRole("link", { name: "after" }).first().waitFor()
+  expect(await shown.textContent()).toBe(made)
+  expect(page.url()).toMatch(/\/me$/)
   expect(said).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 /** Two people in two browsers talk in a space of a real house. */
 import { expect, it } from "vitest"
+import { axeFindings } from "./axe.ts"
 import { phone, stage } from "./stage.ts"
 
 const { admin, person, said, signIn, token, visitor } = stage()
@@ -42,5 +43,57 @@ it("keys alone open the thread of a message that was answered", async () => {
   await page.keyboard.press("Enter")
   await page.waitForURL(/\/s\/pier\/t\//)
   await page.getByText("I have it.").waitFor()
+  expect(said).toEqual([])
+})
+
+it("/ lists the tools one may call; keys alone choose one, fill in its form and call it here; Esc keeps what was written", async () => {
+  const house = admin()
+  const nils = await person("Nils")
+  await house.spaces.add({ name: "quay", kind: "public", members: [nils.id] })
+  const ships = { type: "object", properties: { port: { type: "string" } }, required: ["port"] }
+  await house.tool("list_ships", ships, ({ port }) => ({ ships: [`Meltemi in ${String(port)}`] }))
+  const { page } = await visitor()
+  await signIn(page, token(), "/s/quay")
+  const field = page.getByRole("textbox", { name: "Write to quay" })
+  await field.press("/")
+  const list = page.getByRole("listbox", { name: "Tools to call" })
+  await list
+    .getByRole("option", { name: /whoami|add_|list_/ })
+    .first()
+    .waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await field.pressSequentially("list_sh")
+  await list.getByRole("option", { name: "list_ships" }).waitFor()
+  expect(await list.getByRole("option").count()).toBe(1)
+  await field.press("Enter")
+  const form = page.getByRole("form", { name: "Call list_ships" })
+  const port = form.getByLabel("port")
+  await port.waitFor()
+  expect(await port.evaluate((it) => it === document.activeElement)).toBe(true)
+  expect(await axeFindings(page)).toEqual([])
+  // Back to what was written; one more letter, and the list is there again.
+  await port.press("Escape")
+  expect(await field.inputValue()).toBe("/list_sh")
+  expect(await field.evaluate((it) => it === document.activeElement)).toBe(true)
+  expect(await list.count()).toBe(0)
+  await field.press("i")
+  await field.press("Enter")
+  await port.press("Enter")
+  await form.getByRole("alert").getByText("One field does not fit.").waitFor()
+  await port.fill("Piraeus")
+  await port.press("Enter")
+  await form.waitFor({ state: "detached" })
+  expect(await field.inputValue()).toBe("")
+  // Everybody here sees it.
+  const other = await visitor(phone)
+  await signIn(other.page, nils.token, "/s/quay")
+  for (const one of [page, other.page])
+    await one.locator("summary", { hasText: /list_ships.*Piraeus.*1 ship/ }).waitFor()
+  const { items } = await house.spaces.messages("quay", {})
+  expect(items.map(({ call }) => call?.state)).toEqual(["done"])
+  // What is no tool is said.
+  await field.fill("/nowhere")
+  await field.press("Enter")
+  await other.page.getByRole("article").getByText("/nowhere").waitFor()
   expect(said).toEqual([])
 })

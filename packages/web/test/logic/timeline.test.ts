@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Decision, Message } from "../../src/feed/types.ts"
 import { fitting, mentionAt, mentioned } from "../../src/features/spaces/mention.logic.ts"
+import { fittingTools, slashOf, windowAt } from "../../src/features/spaces/slash.logic.ts"
 import { heightOf, type Row, rootsOf, rowsOf, sameRow } from "../../src/features/spaces/timeline.logic.ts"
 
 const base = Date.parse("2026-11-14T12:00:00.000Z")
@@ -155,4 +156,40 @@ it("rows that were made anew of the same messages are drawn once; what has chang
       expect(before.filter((row, at) => row.kind !== "day" && sameRow(row, changed[at]!))).toEqual([])
     }),
   )
+})
+
+describe("a tool called from where one writes", () => {
+  it("/ at the beginning and one word is a tool; anything else is said", () => {
+    expect(["/", "/li", "/srv/list", "", "a/", "/li st", "/li\n", " /li"].map(slashOf)).toEqual([
+      "",
+      "li",
+      "srv/list",
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it("the name counts before the description, and its beginning most", () => {
+    const tools = [
+      { name: "mail_list", description: "" },
+      { name: "find", description: "lists nothing" },
+      { name: "list_ships", description: "" },
+      { name: "pay", description: "pays" },
+    ]
+    expect(fittingTools(tools, "List").map(({ name }) => name)).toEqual(["list_ships", "mail_list", "find"])
+  })
+
+  it("the one pointed at is always among those shown, and there are as many as fit", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50 }), fc.nat(49), fc.integer({ min: 1, max: 12 }), (count, some, most) => {
+        const at = some % count
+        const [from, to] = windowAt(count, at, most)
+        expect(from <= at && at < to).toBe(true)
+        expect(to - from).toBe(Math.min(count, most))
+      }),
+    )
+  })
 })

@@ -41,6 +41,21 @@ const one = Command.make(
   }),
 ).pipe(Command.withDescription("Show one tool as its callers see it"))
 
+const calls = Command.make(
+  "calls",
+  {
+    name,
+    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, 100 at most"), Flag.withDefault(20)),
+  },
+  Effect.fn(function* ({ limit, name }) {
+    const { items } = yield* ask((stoa) => stoa.calls.list({ tool: name, order: "newest", limit }))
+    yield* list(items, ["id", "state", "principal", "createdAt", "settledAt"])
+  }),
+).pipe(
+  Command.withDescription("The last calls of a tool, newest first; an admin sees everybody's"),
+  Command.withExamples([{ command: "stoa tools calls weather --json", description: "Your last 20 calls of it" }]),
+)
+
 /** Every fault a line, by its path. */
 const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: string) {
   for (const { message, path } of issues) yield* talk(path === "" ? message : `${path}: ${message}`)
@@ -188,5 +203,5 @@ const key = Command.make(
 
 export const tools = Command.make("tools").pipe(
   Command.withDescription("List, add and change tools"),
-  Command.withSubcommands([ls, one, add, set, rm, migrate, load, key]),
+  Command.withSubcommands([ls, one, calls, add, set, rm, migrate, load, key]),
 )

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Call, CallResult, CallState } from "../../tools/Call.ts"
+import { Call, CallOrder, CallResult, CallState } from "../../tools/Call.ts"
 import { BadInput, Forbidden, Missing, TooManyRequests, Unauthenticated, WrongState } from "../../Errors.ts"
 import { pageOfMany, pageQuery } from "../../Page.ts"
 import { problem } from "../../Problem.ts"
@@ -13,7 +13,13 @@ const Seconds = Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, max
 export class CallsApi extends HttpApiGroup.make("calls")
   .add(
     HttpApiEndpoint.get("list", "/calls", {
-      query: { ...pageQuery, state: Schema.optionalKey(CallState), tool: Schema.optionalKey(Schema.String) },
+      query: {
+        ...pageQuery,
+        state: Schema.optionalKey(CallState),
+        tool: Schema.optionalKey(Schema.String),
+        /** Oldest first, unless told. A cursor goes on in the order it was given in. */
+        order: Schema.optionalKey(CallOrder),
+      },
       success: pageOfMany(Call),
     }),
     HttpApiEndpoint.get("get", "/calls/:call", {

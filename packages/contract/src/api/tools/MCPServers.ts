@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BadInput, Missing, NameTaken, OwnedByFile, TooManyRequests, WrongState } from "../../Errors.ts"
 import { MCPServerRef, NewMCPServer } from "../../tools/MCPServerSpec.ts"
+import { MCPServerFigures } from "../../tools/MCPServerFigures.ts"
 import { MCPServerLine, MCPServerLook } from "../../tools/MCPServerLook.ts"
 import { MCPServerState } from "../../tools/MCPServerState.ts"
 import { MCPServerTool } from "../../tools/MCPServerTool.ts"
@@ -49,6 +50,11 @@ export class MCPServersApi extends HttpApiGroup.make("mcpServers")
     HttpApiEndpoint.get("log", "/mcp-servers/:server/log", {
       params: server,
       success: pageOfMany(MCPServerLine),
+      error: problem(Missing),
+    }),
+    HttpApiEndpoint.get("figures", "/mcp-servers/:server/figures", {
+      params: server,
+      success: MCPServerFigures,
       error: problem(Missing),
     }),
     HttpApiEndpoint.post("accept", "/mcp-servers/:server/tools/:tool/accept", {

@@ -41,6 +41,8 @@ export class ToolView extends Schema.Class<ToolView>("ToolView")({
   asks: Schema.optionalKey(Schema.Boolean),
   annotations: ToolAnnotations,
   customUI: Schema.optionalKey(Schema.String),
+  /** Where the configuration file declares it, for those who may change tools: this one is changed there. */
+  declaredIn: Schema.optionalKey(Schema.Struct({ file: Schema.String, key: Schema.String })),
 }) {}
 
 /** Whatever was sent: it is read by the room, which names every fault by its path. */

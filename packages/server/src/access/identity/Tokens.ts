@@ -14,7 +14,7 @@ import {
   type Page,
   type PageQuery,
   type PrincipalId,
-  Token,
+  type Token,
   type TokenId,
   Unauthenticated,
   WrongState,
@@ -35,14 +35,17 @@ import {
   hashOf,
   hashOfSession,
   makeOpenSession,
+  houseLabel,
+  makeGoingOver,
   makeTurns,
+  notRotated,
   type Origin,
+  tokenFrom,
   type TokenRow,
   type Turn,
 } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
-const decode = Schema.decodeUnknownSync(Token)
 const decodeFlag = Schema.decodeUnknownSync(Flag)
 const encodeIssued = Schema.encodeSync(IssuedToken)
 
@@ -168,7 +171,7 @@ export class Tokens extends Context.Service<
 
       const get: Tokens["Service"]["get"] = Effect.fn("Tokens.get")(function* (id) {
         const rows = yield* Effect.orDie(sql`SELECT * FROM tokens WHERE id = ${id}`)
-        return rows[0] === undefined ? yield* new Missing({ noun: "token", ref: id }) : decode(rows[0])
+        return rows[0] === undefined ? yield* new Missing({ noun: "token", ref: id }) : tokenFrom(rows[0])
       })
 
       const madeSince: Tokens["Service"]["madeSince"] = Effect.fnUntraced(function* (id, moment) {
@@ -193,6 +196,7 @@ export class Tokens extends Context.Service<
         yield* Effect.forEach(made, (one) => revoke(one.id), { discard: true })
       })
 
+      const leave = makeGoingOver(sql)
       const openSession = makeOpenSession(sql, { insert, handOf, revoke })
 
       const { closeTurn, openTurn } = makeTurns(sql, { insert, revoke, get: principals.get })
@@ -200,31 +204,26 @@ export class Tokens extends Context.Service<
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
         if (old.revokedAt !== null) return yield* new Missing({ noun: "token", ref: id })
-        const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate, parent, run FROM tokens WHERE id = ${id}`)
-        const { certificate, parent, run } = rows[0]!
-        if (run !== null)
-          return yield* new WrongState({
-            detail: "This token belongs to a turn of a program: it ends with the turn, and cannot be renewed.",
-          })
-        if (parent !== null)
-          return yield* new WrongState({
-            detail: "This is a browser's session. Sign out and sign in again instead, or revoke it.",
-          })
+        if (old.madeFor !== undefined) return yield* new WrongState({ detail: notRotated[old.madeFor] })
+        const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate FROM tokens WHERE id = ${id}`)
+        const goOver = yield* leave(id)
         yield* revoke(id)
-        const renewable = decodeFlag(certificate)
+        const renewable = decodeFlag(rows[0]!.certificate)
         const hand = yield* handOf(id)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
-        return yield* insert({
+        const made = yield* insert({
           principal: yield* principals.get(old.principal),
           label: old.label,
           context: old.context,
-          expiresAt: latest === null || renewed === null ? renewed : DateTime.min(renewed, latest),
+          expiresAt: latest === null || renewed === null ? (renewed ?? latest) : DateTime.min(renewed, latest),
           createdAt: now,
           certificate: life !== null,
           ...(hand === undefined ? {} : { hand }),
         })
+        yield* goOver(made.id)
+        return made
       })
 
       const list: Tokens["Service"]["list"] = Effect.fn("Tokens.list")(function* (query) {
@@ -234,7 +233,7 @@ export class Tokens extends Context.Service<
         const rows = yield* Effect.orDie(
           sql`SELECT * FROM tokens WHERE ${whose} AND id > ${after} ORDER BY id LIMIT ${limit + 1}`,
         )
-        return pageOf(rows, limit, decode, (token) => token.id)
+        return pageOf(rows, limit, tokenFrom, (token) => token.id)
       })
 
       const noteUse = Effect.fnUntraced(function* (id: string, now: number) {
@@ -354,7 +353,7 @@ export class Tokens extends Context.Service<
                 ),
                 Effect.orDie,
               )
-              const label = "admin token of the house"
+              const label = houseLabel
               const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
               WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
               if (rows.length === 1 && rows[0]!.hash === hashed) return

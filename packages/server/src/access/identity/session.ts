@@ -5,15 +5,16 @@
 import { hash } from "node:crypto"
 import {
   type AccessContext,
-  type Caller,
+  Caller,
   type IssuedToken,
   type Missing,
   type Principal,
   type PrincipalId,
+  Token,
   type TokenId,
   Unauthenticated,
 } from "@stoa/contract"
-import { DateTime, Effect, Redacted } from "effect"
+import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../store/journal/Journal.ts"
 
@@ -43,12 +44,34 @@ export interface Turn {
   readonly root: string
 }
 
-/** What a stored token is: renewed as a certificate, or made from another. */
+/** What a stored token is besides: renewed as a certificate. */
 export interface Origin {
   readonly certificate: unknown
-  readonly parent: TokenId | null
-  /** Of a token for one turn. */
-  readonly run: string | null
+}
+
+/** What the token is called that the house itself keeps for its admin. */
+export const houseLabel = "admin token of the house"
+
+const decode = Schema.decodeUnknownSync(Token)
+
+/** A stored token as it is shown: with what it was made for, where that is why it is not rotated. */
+export const tokenFrom = (row: Readonly<Record<string, unknown>>): Token =>
+  decode(
+    row["run"] !== null
+      ? { ...row, madeFor: "turn" }
+      : row["parent"] !== null
+        ? { ...row, madeFor: "browser" }
+        : row["label"] === houseLabel && row["issuedBy"] === null
+          ? { ...row, madeFor: "house" }
+          : row,
+  )
+
+/** Why a token is not rotated, in words for whoever tried. */
+export const notRotated: Readonly<Record<NonNullable<Token["madeFor"]>, string>> = {
+  turn: "This token belongs to a turn of a program: it ends with the turn, and cannot be renewed.",
+  browser: "This is a browser's session. Sign out and sign in again instead, or revoke it.",
+  house:
+    "This is the house's own admin token. It comes from STOA_ADMIN_TOKEN or the data folder, and is changed there: a new one from here would end with the next start.",
 }
 
 /** What is kept of a token's secret, and of a session's. */
@@ -105,6 +128,19 @@ export const makeOpenSession = (
     return { token: Redacted.make(made.token), expiresAt: made.expiresAt! }
   })
 }
+
+/** The browser that asks for its token to be replaced goes over to the new one; every other that was made from it ends. */
+export const makeGoingOver = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(function* (from: TokenId) {
+    const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
+    const mine = caller?.token ?? null
+    const moved =
+      mine === null
+        ? []
+        : yield* Effect.orDie(sql`UPDATE tokens SET parent = NULL WHERE id = ${mine} AND parent = ${from} RETURNING id`)
+    return (to: TokenId) =>
+      moved.length === 0 ? Effect.void : Effect.orDie(sql`UPDATE tokens SET parent = ${to} WHERE id = ${mine}`)
+  })
 
 /** Tokens of programs, each for one turn of a run. */
 export const makeTurns = (

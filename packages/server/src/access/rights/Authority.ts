@@ -187,7 +187,8 @@ export class Authority extends Context.Service<
         const resource = `tokens/${whose.name}`
         yield* hasToken(caller, resource)
         yield* actAs(caller, whose)
-        yield* within(caller, resource, it)
+        // One that ends later than the caller's is not renewed for so long: the new one ends with the caller's.
+        yield* within(caller, resource, { context: it.context, expiresAt: caller.expiresAt })
         return caller.expiresAt
       })
 

@@ -106,7 +106,8 @@ export class Explanations extends Context.Service<
         const { tools } = yield* allowLists.get(listOf(set), context)
         const passes = listsTool(listOf(set), new Set(tools), tool)
         const words = `The allow list ${listOf(set)}/${context} ${passes ? "has" : "does not have"} it.`
-        return gate("allow-list", passes, words)
+        const allowList = { toolset: listOf(set), context, named: tools.includes(tool) }
+        return { ...gate("allow-list", passes, words), allowList }
       })
 
       const limitWords = Effect.fnUntraced(function* (tool: string, who: Caller["Service"]) {

@@ -58,7 +58,8 @@ export class Tools extends Context.Service<
     readonly change: (name: string, form: unknown) => Effect.Effect<ToolForm, BadInput | Missing | OwnedByFile>
     readonly remove: (name: string) => Effect.Effect<void, Missing | OwnedByFile>
     readonly get: (name: string) => Effect.Effect<ToolForm, Missing>
-    readonly sourceOf: (name: string) => Source | undefined
+    /** The file that declares it and the key it stands under, if one does. */
+    readonly declaredIn: (name: string) => { readonly file: string; readonly key: string } | undefined
     /** What the file declares, in its transaction; `refresh` afterwards puts it in force. */
     readonly declare: (
       forms: ReadonlyArray<ToolForm>,
@@ -289,7 +290,7 @@ export class Tools extends Context.Service<
           get: Effect.fn("Tools.get")(function* (name) {
             return JSON.parse((yield* rowOf(name)).form) as ToolForm
           }),
-          sourceOf: (name) => offered.get(name)?.source,
+          declaredIn: (name) => (offered.get(name)?.source === "file" ? { file: configFile, key: "tools" } : undefined),
           declare,
           refresh,
         })

@@ -1,10 +1,13 @@
 /** Who one is here, how the page looks, and the way out. */
+import { type ComponentType, Suspense } from "react"
 import { tellSignedOut } from "../../feed/Feed.ts"
 import { house } from "../../feed/house.ts"
 import { forget, useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
+import type { Principal } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { Face } from "../../parts/signs/Face.tsx"
+import { LoadingPane } from "../../parts/panes/Pane.tsx"
 import { choose, settings, type Theme } from "../../parts/settings.ts"
 import { words } from "./words/en.ts"
 
@@ -20,7 +23,12 @@ const leave = async () => {
   await forget()
 }
 
-export const MeScreen = () => {
+export interface MeScreenProps {
+  /** Features are strangers: tokens are those of People. */
+  readonly Tokens: ComponentType<{ readonly who: Principal }>
+}
+
+export const MeScreen = ({ Tokens }: MeScreenProps) => {
   const { me } = useStart()
   const chosen = useStore(settings)
   return (
@@ -66,6 +74,12 @@ export const MeScreen = () => {
               {words.enterSends}
             </label>
           </fieldset>
+          <section className="stack">
+            <h2 className="label">{words.signingIn}</h2>
+            <Suspense fallback={<LoadingPane />}>
+              <Tokens who={me} />
+            </Suspense>
+          </section>
           <dl className="kv">
             <dt>{words.kind}</dt>
             <dd>{me.kind}</dd>

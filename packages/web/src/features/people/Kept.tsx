@@ -11,6 +11,8 @@ interface Held {
   readonly line: ReactNode
   /** Why it cannot be taken back here, if so. */
   readonly fixed?: string | undefined
+  /** What else can be done with it. */
+  readonly acts?: ReactNode
 }
 
 export interface KeptProps {
@@ -38,13 +40,15 @@ export const Kept = ({ children, found, held, none, revoke, title }: KeptProps) 
         {found.error === null ? null : <FaultPane error={found.error} again={() => void found.refetch()} />}
         {held?.length === 0 ? <p className="faint">{none}</p> : null}
         <ul className="stack">
-          {held?.map(({ fixed, id, line, name }) => (
+          {held?.map(({ acts, fixed, id, line, name }) => (
             <li key={id} className="line wrap">
               {line}
+              <span className="push" />
+              {acts}
               {fixed === undefined ? (
                 <button
                   type="button"
-                  className="button tiny push"
+                  className="button tiny"
                   aria-label={words.revokeOne(name)}
                   disabled={revoked.isPending}
                   onClick={() => revoked.mutate(id)}
@@ -52,7 +56,7 @@ export const Kept = ({ children, found, held, none, revoke, title }: KeptProps) 
                   {words.revoke}
                 </button>
               ) : (
-                <span className="push faint small">{fixed}</span>
+                <span className="faint small">{fixed}</span>
               )}
             </li>
           ))}

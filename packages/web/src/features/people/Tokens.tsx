@@ -1,5 +1,6 @@
 /** A principal's tokens: when each was used last, a new one shown once, and an end to any of them. */
 import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
@@ -25,15 +26,59 @@ const overOf = ({ expiresAt, revokedAt }: Token, now: number): string | undefine
 
 const changed = () => cache.invalidateQueries({ queryKey: ["tokens"] })
 
+interface RotateProps {
+  readonly name: string
+  readonly busy: boolean
+  readonly rotate: () => void
+}
+
+/** The old one stops working at once: it asks first. */
+const Rotate = ({ busy, name, rotate }: RotateProps) => {
+  const [sure, ask] = useState(false)
+  if (!sure)
+    return (
+      <button
+        type="button"
+        className="button tiny"
+        disabled={busy}
+        aria-label={words.rotateOne(name)}
+        onClick={() => ask(true)}
+      >
+        {words.rotate}
+      </button>
+    )
+  return (
+    <span className="line wrap" role="group" aria-label={words.rotateOne(name)}>
+      <span className="small">{words.rotateAsk}</span>
+      <button
+        type="button"
+        className="button tiny"
+        disabled={busy}
+        onClick={() => {
+          ask(false)
+          rotate()
+        }}
+      >
+        {words.yesRotate}
+      </button>
+      <button type="button" className="button plain tiny" onClick={() => ask(false)}>
+        {words.keepIt}
+      </button>
+    </span>
+  )
+}
+
 export const Tokens = ({ who }: { readonly who: Principal }) => {
   const found = useQuery({
     queryKey: ["tokens", who.id],
     queryFn: async () => (await house.tokens.list({ principal: who.id, limit: 100 })).items,
   })
   const now = useNow()
+  // Here and not in the line of the old one, which becomes history while the new one is shown.
   const made = useMutation({
-    mutationFn: () => house.tokens.add({ principal: who.id, label: "page" }),
-    onSuccess: changed,
+    mutationFn: (old: string | undefined) =>
+      old === undefined ? house.tokens.add({ principal: who.id, label: "page" }) : house.tokens.rotate(old),
+    onSuccess: () => void changed(),
   })
   // Those that work come first; the others are history.
   const tokens = found.data?.toSorted(
@@ -49,6 +94,12 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
         id: one.id,
         name: one.label ?? one.id,
         fixed: overOf(one, now),
+        acts:
+          overOf(one, now) !== undefined ? null : one.madeFor === undefined ? (
+            <Rotate name={one.label ?? one.id} busy={made.isPending} rotate={() => made.mutate(one.id)} />
+          ) : (
+            <span className="faint small">{words.madeFor[one.madeFor]}</span>
+          ),
         line: (
           <>
             {one.label === null ? <code title={one.id}>{middle(one.id)}</code> : <span>{one.label}</span>}
@@ -74,14 +125,20 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
       {made.data === undefined ? null : (
         <p className="note" role="status">
           <span>
-            {words.once} <code>{made.data.token}</code>
+            {words.once} <code className="whole">{made.data.token}</code>
+            {made.data.expiresAt === null ? null : (
+              <>
+                {" "}
+                {words.itEnds} <SoonTime at={made.data.expiresAt} />.
+              </>
+            )}
           </span>
           <Copy text={made.data.token} />
         </p>
       )}
       {made.error === null ? null : <FaultPane error={made.error} />}
       <p>
-        <button type="button" className="button" disabled={made.isPending} onClick={() => made.mutate()}>
+        <button type="button" className="button" disabled={made.isPending} onClick={() => made.mutate(undefined)}>
           {words.make}
         </button>
       </p>

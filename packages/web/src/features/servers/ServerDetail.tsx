@@ -8,6 +8,7 @@ import { house } from "../../feed/house.ts"
 import { serverLines } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
+import { span } from "../../parts/figures/time.logic.ts"
 import { AskOnce } from "../../parts/panes/AskOnce.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
@@ -93,6 +94,40 @@ const Tools = ({ definitions, server }: ToolsProps) => {
   )
 }
 
+const often = 10_000
+
+/** How its calls went within the last day: read again every so often, because most of it is no event of its own. */
+const Figures = ({ server }: { readonly server: string }) => {
+  const { data } = useQuery({
+    queryKey: ["servers", server, "figures"],
+    queryFn: () => house.mcpServers.figures(server),
+    staleTime: often,
+    refetchInterval: often,
+    retry: false,
+  })
+  if (data === undefined) return null
+  return (
+    <>
+      <div>
+        <dt>{words.answersIn}</dt>
+        <dd>
+          {data.p95 === null ? (
+            "–"
+          ) : (
+            <>
+              {span(data.p95)} <span className="faint">{words.p95}</span>
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>{words.callsOfDay}</dt>
+        <dd>{words.went(data.calls, data.failed, data.since === null)}</dd>
+      </div>
+    </>
+  )
+}
+
 export const ServerDetail = ({ server }: { readonly server: Server }) => {
   const pinned = useQuery({
     queryKey: ["servers", server.name, "tools"],
@@ -130,6 +165,7 @@ export const ServerDetail = ({ server }: { readonly server: Server }) => {
           <dt>{words.protocol}</dt>
           <dd>{server.protocol ?? "–"}</dd>
         </div>
+        <Figures server={server.name} />
         <div>
           <dt>{words.version}</dt>
           <dd>{server.version ?? "–"}</dd>

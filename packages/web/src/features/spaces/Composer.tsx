@@ -1,14 +1,19 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
+import { useQuery } from "@tanstack/react-query"
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useRef, useState } from "react"
 import { now } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
+import { type Tool, toolsQuery } from "../../feed/tools.ts"
 import type { Space } from "../../feed/types.ts"
 import { EmojiList } from "../../parts/signs/EmojiList.tsx"
 import { Face } from "../../parts/signs/Face.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
+import { LoadingPane } from "../../parts/panes/Pane.tsx"
 import { settings } from "../../parts/settings.ts"
 import { fitting, mentionAt, mentioned, type Mentionable } from "./mention.logic.ts"
+import { type Offer, Offered } from "./Offered.tsx"
+import { fittingTools, slashOf } from "./slash.logic.ts"
 import { words } from "./words/en.ts"
 
 export interface ComposerProps {
@@ -22,7 +27,12 @@ export interface ComposerProps {
   readonly onCancel?: () => void
   readonly onUp?: () => void
   readonly extra?: ReactNode
+  /** Whether / at the beginning calls a tool. */
+  readonly callsTools?: boolean
 }
+
+/** Loaded when the first tool is called. */
+const ToolForm = lazy(() => import("./ToolForm.tsx").then(({ ToolForm }) => ({ default: ToolForm })))
 
 const typingEvery = 3000
 
@@ -37,8 +47,31 @@ const useMentionable = (space: Space): ReadonlyArray<Mentionable> => {
   ]
 }
 
+/** The tools that what is written may mean; asked for when the first / is written. */
+const useToolsFor = (part: string | undefined): ReadonlyArray<Tool> => {
+  const { data } = useQuery({ ...toolsQuery(), enabled: part !== undefined, retry: false })
+  return part === undefined ? [] : fittingTools(data?.items ?? [], part)
+}
+
+const toolLine = ({ asks, description, name }: Tool) => (
+  <>
+    <Icon name="wrench" small />
+    <b className="mono">{name}</b>
+    <span className="faint small cut">{description}</span>
+    {asks === true ? <span className="faint small push">{words.asksFirst}</span> : null}
+  </>
+)
+
+const personLine = ({ isHere, kind, name }: Mentionable) => (
+  <>
+    <Face name={name} kind={kind} size="s" />
+    <span className="cut">{name}</span>
+    {isHere ? null : <span className="faint small push">{words.notHere}</span>}
+  </>
+)
+
 export const Composer = (props: ComposerProps) => {
-  const { draft, extra, initial, onCancel, onSubmit, onUp, placeholder, space, submitLabel } = props
+  const { callsTools = false, draft, extra, initial, onCancel, onSubmit, onUp, placeholder, space, submitLabel } = props
   const kept = draft === undefined ? undefined : `stoa.draft.${draft}`
   const [text, write] = useState(() => initial ?? (kept === undefined ? "" : (sessionStorage.getItem(kept) ?? "")))
   const [caret, setCaret] = useState(0)
@@ -53,7 +86,10 @@ export const Composer = (props: ComposerProps) => {
   const asked = shut ? undefined : mentionAt(text, caret)
   const found = asked === undefined ? [] : fitting(all, asked.part)
   // A name that is written out needs no list: Enter sends.
-  const offered = found.some(({ name }) => name.toLowerCase() === asked?.part.toLowerCase()) ? [] : found
+  const people = found.some(({ name }) => name.toLowerCase() === asked?.part.toLowerCase()) ? [] : found
+  const slash = callsTools && !shut ? slashOf(text) : undefined
+  const tools = useToolsFor(slash)
+  const [calling, call] = useState<Tool>()
 
   const keep = (value: string) => {
     write(value)
@@ -77,6 +113,18 @@ export const Composer = (props: ComposerProps) => {
     put(next.text, next.caret)
     point(0)
   }
+  const offers: ReadonlyArray<Offer> =
+    slash === undefined
+      ? people.map((one) => ({ name: one.name, line: personLine(one), choose: () => mention(one.name) }))
+      : tools.map((one) => ({ name: one.name, line: toolLine(one), choose: () => call(one) }))
+  const pointed = Math.min(at, offers.length - 1)
+  /** Back in the field: with what was written there, or with nothing once the tool was called. */
+  const goOn = (value: string) => {
+    call(undefined)
+    shutList(true)
+    point(0)
+    put(value, value.length)
+  }
   const submit = () => {
     if (text.trim() === "") return
     const said = text
@@ -88,17 +136,18 @@ export const Composer = (props: ComposerProps) => {
     keep(value)
     setCaret(place)
     shutList(false)
+    point(0)
     if (onCancel !== undefined || value === "" || now() - typedAt.current < typingEvery) return
     typedAt.current = now()
     void house.spaces.typing(space.id).catch(() => undefined)
   }
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return
-    if (offered.length > 0 && ["ArrowDown", "ArrowUp", "Enter", "Tab", "Escape"].includes(event.key)) {
+    if (offers.length > 0 && ["ArrowDown", "ArrowUp", "Enter", "Tab", "Escape"].includes(event.key)) {
       event.preventDefault()
       if (event.key === "Escape") shutList(true)
-      else if (event.key === "Enter" || event.key === "Tab") mention(offered[Math.min(at, offered.length - 1)]!.name)
-      else point((old) => (old + (event.key === "ArrowDown" ? 1 : -1) + offered.length) % offered.length)
+      else if (event.key === "Enter" || event.key === "Tab") offers[pointed]!.choose()
+      else point((pointed + (event.key === "ArrowDown" ? 1 : -1) + offers.length) % offers.length)
       return
     }
     if (event.key === "Enter" && (enterSends ? !event.shiftKey : event.ctrlKey || event.metaKey)) {
@@ -112,27 +161,23 @@ export const Composer = (props: ComposerProps) => {
       onUp()
     }
   }
+  if (calling !== undefined)
+    return (
+      <div className="composer">
+        <Suspense fallback={<LoadingPane lines={3} />}>
+          <ToolForm tool={calling} space={space.id} back={() => goOn(text)} onCalled={() => goOn("")} />
+        </Suspense>
+      </div>
+    )
   return (
     <div className="composer">
-      {offered.length === 0 ? null : (
-        <ul className="menu above" id={list} role="listbox" aria-label={words.mentionList}>
-          {offered.map(({ isHere, kind, name }, place) => (
-            <li
-              key={name}
-              id={`${list}-${place}`}
-              role="option"
-              aria-selected={place === at}
-              onPointerDown={(event) => {
-                event.preventDefault()
-                mention(name)
-              }}
-            >
-              <Face name={name} kind={kind} size="s" />
-              <span className="cut">{name}</span>
-              {isHere ? null : <span className="faint small push">{words.notHere}</span>}
-            </li>
-          ))}
-        </ul>
+      {offers.length === 0 ? null : (
+        <Offered
+          id={list}
+          label={slash === undefined ? words.mentionList : words.toolList}
+          offers={offers}
+          at={pointed}
+        />
       )}
       <textarea
         ref={field}
@@ -146,8 +191,8 @@ export const Composer = (props: ComposerProps) => {
         // oxlint-disable-next-line jsx-a11y/no-autofocus
         autoFocus={onCancel !== undefined}
         aria-autocomplete="list"
-        aria-controls={offered.length === 0 ? undefined : list}
-        aria-activedescendant={offered.length === 0 ? undefined : `${list}-${at}`}
+        aria-controls={offers.length === 0 ? undefined : list}
+        aria-activedescendant={offers.length === 0 ? undefined : `${list}-${pointed}`}
         onChange={(event) => type(event.target.value, event.target.selectionStart)}
         onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
         onKeyDown={onKey}

@@ -229,6 +229,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
                 submitLabel={words.send}
                 onSubmit={(text) => post(space.id, text, null)}
                 onUp={editLast}
+                callsTools
                 extra={
                   <Link
                     className="button plain icon"

@@ -18,7 +18,8 @@ export const outbox = makeStore<ReadonlyMap<string, ReadonlyArray<Pending>>>(new
 const change = (space: string, of: (list: ReadonlyArray<Pending>) => ReadonlyArray<Pending>) =>
   outbox.set((old) => new Map(old).set(space, of(old.get(space) ?? [])))
 
-const newKey = (): string =>
+/** What makes one thing happen once, however often it is sent. */
+export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 const trySend = async (space: string, pending: Pending): Promise<void> => {

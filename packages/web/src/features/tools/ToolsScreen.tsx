@@ -5,34 +5,31 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
+import { type Tool, toolsQuery } from "../../feed/tools.ts"
 import type { Json } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
+import { LastCalls } from "./LastCalls.tsx"
+import { Keeping, NewTool } from "./making.tsx"
 import { TryIt } from "./TryIt.tsx"
 import { words } from "./words/en.ts"
-
-/** All pages of it: a catalogue is looked through as a whole. */
-const everyTool = async (as: string | undefined) => {
-  const first = await house.tools.list({ limit: 100, ...(as === undefined ? {} : { as }) })
-  const items = [...first.items]
-  for (let { next } = first; next !== null && items.length < 2000;) {
-    const page = await house.tools.list({ limit: 100, cursor: next, ...(as === undefined ? {} : { as }) })
-    items.push(...page.items)
-    next = page.next
-  }
-  return { items, leftOut: first.leftOut ?? [] }
-}
-type Tool = Awaited<ReturnType<typeof everyTool>>["items"][number]
 
 const fits = (q: string) => (one: { readonly name: string; readonly description: string }) =>
   `${one.name} ${one.description}`.toLowerCase().includes(q.toLowerCase())
 
 const isRisky = ({ riskLevel }: Tool): boolean => riskLevel === "high" || riskLevel === "critical"
 
-const Detail = ({ space, tool }: { readonly tool: Tool; readonly space: string }) => (
+interface DetailProps {
+  readonly tool: Tool
+  readonly space: string
+  readonly call: string | undefined
+  readonly mayChange: boolean
+}
+
+const Detail = ({ call, mayChange, space, tool }: DetailProps) => (
   <div className="page narrow stack wide-gap">
     <div className="stack">
       <div className="line wrap">
@@ -49,7 +46,9 @@ const Detail = ({ space, tool }: { readonly tool: Tool; readonly space: string }
       </div>
       <p className="soft">{tool.description}</p>
     </div>
+    {mayChange && tool.source === "configured" ? <Keeping key={`kept ${tool.name}`} tool={tool} /> : null}
     <TryIt key={tool.name} tool={tool.name} schema={tool.inputSchema} space={space} />
+    <LastCalls key={`calls ${tool.name}`} tool={tool.name} opened={call} />
     <section className="stack">
       <h3 className="label">{words.definition}</h3>
       <dl className="kv">
@@ -65,20 +64,30 @@ const Detail = ({ space, tool }: { readonly tool: Tool; readonly space: string }
   </div>
 )
 
+interface Search {
+  readonly as?: string
+  readonly q?: string
+  readonly in?: string
+  readonly call?: string
+  readonly new?: string
+}
+
 export const ToolsScreen = () => {
   const { tool: name } = useParams({ strict: false })
-  const search: { readonly as?: string; readonly q?: string; readonly in?: string } = useSearch({ strict: false })
+  const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   const { me } = useStart()
   const isAdmin = me.roles.includes("admin")
   const as = isAdmin ? search.as : undefined
-  const tools = useQuery({ queryKey: ["tools", as ?? ""], queryFn: () => everyTool(as) })
+  const tools = useQuery(toolsQuery(as))
   const people = useQuery({
     queryKey: [...keys.people, "all"],
     queryFn: () => house.principals.list({ limit: 100 }),
     enabled: isAdmin,
   })
   const { q = "" } = search
+  const making = isAdmin ? search.new : undefined
+  const isList = name === undefined && making === undefined
   const shown = tools.data?.items.filter(fits(q)) ?? []
   const missing = tools.data?.leftOut.filter(fits(q)) ?? []
   // Where there is room for both, the first is shown at once.
@@ -93,7 +102,7 @@ export const ToolsScreen = () => {
     })
   return (
     <>
-      <Bar title={words.title} up={name === undefined ? "/house" : "/tools"}>
+      <Bar title={words.title} up={isList ? "/house" : "/tools"}>
         {isAdmin ? (
           <label className="line small tools-as">
             {words.as}
@@ -112,8 +121,8 @@ export const ToolsScreen = () => {
         <EmptyPane>{words.none}</EmptyPane>
       ) : (
         <div className="split list-first grow">
-          <nav className={name === undefined ? "scroll" : "scroll not-phone"} aria-label={words.list}>
-            <div className="page-pad">
+          <nav className={isList ? "scroll" : "scroll not-phone"} aria-label={words.list}>
+            <div className="page-pad stack">
               <input
                 type="search"
                 className="input"
@@ -122,6 +131,12 @@ export const ToolsScreen = () => {
                 value={q}
                 onChange={(event) => put({ q: event.target.value })}
               />
+              {isAdmin ? (
+                <Link className="button" to="/tools" search={{ new: "http" } as never}>
+                  <Icon name="plus" small />
+                  {words.addTool}
+                </Link>
+              ) : null}
             </div>
             {shown.length + missing.length === 0 ? <EmptyPane>{words.noFit}</EmptyPane> : null}
             {sets.map((set) => (
@@ -139,8 +154,8 @@ export const ToolsScreen = () => {
                           className="pick flat"
                           to="/tools/$tool"
                           params={{ tool: one.name }}
-                          search={search as never}
-                          aria-current={one === chosen ? "true" : undefined}
+                          search={{ ...search, call: undefined, new: undefined } as never}
+                          aria-current={one === chosen && making === undefined ? "true" : undefined}
                         >
                           <b className="mono cut">{one.name}</b>
                           {one.asks === true ? (
@@ -173,11 +188,13 @@ export const ToolsScreen = () => {
               </>
             )}
           </nav>
-          <div className={name === undefined ? "scroll not-phone" : "scroll"}>
-            {chosen === undefined ? (
+          <div className={isList ? "scroll not-phone" : "scroll"}>
+            {making !== undefined ? (
+              <NewTool kind={making} />
+            ) : chosen === undefined ? (
               <EmptyPane>{words.pick}</EmptyPane>
             ) : (
-              <Detail tool={chosen} space={search.in ?? ""} />
+              <Detail tool={chosen} space={search.in ?? ""} call={search.call} mayChange={isAdmin} />
             )}
           </div>
         </div>

@@ -6,6 +6,8 @@ import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
+import { Changing } from "./Changing.tsx"
+import { TakeBack } from "./TakeBack.tsx"
 import { Verdict } from "./Verdict.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
@@ -43,7 +45,7 @@ const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
       </thead>
       <tbody>
         {rules.map((one, at) => (
-          <tr key={at} aria-selected={one.decides || undefined}>
+          <tr key={`${one.name} ${at}`} aria-selected={one.decides || undefined}>
             <td>
               <Verdict verdict={one.effect} />
             </td>
@@ -57,7 +59,8 @@ const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
                 <span className="strong small decided">{words.decides}</span>
               ) : (
                 <span className="small faint">{words.fits}</span>
-              )}
+              )}{" "}
+              <TakeBack rule={one} />
             </td>
           </tr>
         ))}
@@ -114,7 +117,7 @@ const Answer = ({ told }: { readonly told: Told }) => {
 export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
   const [draft, set] = useState<Question>({ action: "execute", resource: "tools/", ...question })
   const { action, principal, resource, space } = question
-  const { spaces } = useStart()
+  const { me, spaces } = useStart()
   const complete = action !== undefined && resource !== undefined
   const told = useQuery({
     queryKey: ["grants", "judge", principal ?? "", action ?? "", resource ?? "", space ?? ""],
@@ -195,6 +198,13 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
             {told.data.rules === undefined || told.data.rules.length === 0 ? null : <Rules rules={told.data.rules} />}
             {told.data.gates === undefined || told.data.gates.length === 0 ? null : <Gates gates={told.data.gates} />}
           </div>
+        )}
+        {told.data === undefined ? null : (
+          <Changing
+            asked={{ who: principal ?? me.name, action: action!, resource: resource! }}
+            isMe={principal === undefined || principal === me.name || principal === me.id}
+            gate={told.data.gates?.find(({ gate }) => gate === "allow-list")}
+          />
         )}
       </div>
     </section>

@@ -24,17 +24,20 @@ interface Place extends SchemaFormProps {
   readonly required: boolean
 }
 
+const titleOf = ({ name, schema }: Pick<Place, "name" | "schema">): string =>
+  typeof schema["title"] === "string" ? schema["title"] : name
+
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 const shown = (value: Json | undefined) =>
   value === undefined ? words.nothing : typeof value === "string" ? value : JSON.stringify(value)
 
 const Field = (place: Place & { readonly children: (id: string, props: Record<string, unknown>) => ReactNode }) => {
-  const { children, faults, name, path, required, schema, value, was } = place
+  const { children, faults, path, required, schema, value, was } = place
   const id = useId()
   const fault = faults.find((one) => one.path === path)
   const isChanged = "was" in place && !same(was, value)
   const description = typeof schema["description"] === "string" ? schema["description"] : undefined
-  const title = typeof schema["title"] === "string" ? schema["title"] : name
+  const title = titleOf(place)
   const notes = [fault === undefined ? "" : `${id}-wrong`, description === undefined ? "" : `${id}-hint`]
     .join(" ")
     .trim()
@@ -103,7 +106,7 @@ const One = (place: Place): ReactNode => {
         <div className="stack">{inner}</div>
       ) : (
         <fieldset className="stack nested">
-          <legend className="name">{name}</legend>
+          <legend className="name">{titleOf(place)}</legend>
           {inner}
         </fieldset>
       )
@@ -274,7 +277,7 @@ const One = (place: Place): ReactNode => {
         <Field {...place}>
           {(id) => (
             <>
-              <JsonBox id={id} value={value} onChange={onChange} label={name} />
+              <JsonBox id={id} value={value} onChange={onChange} label={titleOf(place) || words.whole} />
               <details className="small faint">
                 <summary>{words.asJson}</summary>
                 <pre className="code">{JSON.stringify(schema, null, 2)}</pre>

@@ -11,6 +11,7 @@ export const words = {
   letters: "Keys that are a single letter",
   enterSends: "Enter sends, Shift Enter breaks the line",
   signOut: "Sign out",
+  signingIn: "Signing in",
   roles: "Roles",
   kind: "Kind",
   id: "Id",

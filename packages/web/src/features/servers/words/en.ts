@@ -100,6 +100,13 @@ export const words = {
   fromFile: "It is in the configuration file, and changed there.",
   version: "Version",
   protocol: "Speaks",
+  answersIn: "Answers in",
+  p95: "p95",
+  callsOfDay: "Calls, last day",
+  went: (calls: number, failed: number, isWhole: boolean) =>
+    calls === 0
+      ? "none"
+      : `${calls.toLocaleString("en")}${isWhole ? "" : " or more"}, ${failed === 0 ? "none" : failed.toLocaleString("en")} failed`,
   where: "Where",
   since: "Since",
 } as const

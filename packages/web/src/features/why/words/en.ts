@@ -32,6 +32,49 @@ export const words = {
   gates: "What a call has to pass besides",
   passes: "passes",
   stops: "stops it",
+  change: "Change it",
+  how: "From now on it is",
+  ways: {
+    allow: "allowed",
+    ask: "asked of a person",
+    deny: "denied",
+    lend: "lent by me",
+    list: "on the allow list",
+    unlist: "off the allow list",
+  },
+  reason: "Why",
+  howLong: "For how long",
+  spans: { hour: "an hour", day: "a day", week: "a week", month: "30 days", ever: "until it is taken back" },
+  until: {
+    hour: "for an hour",
+    day: "for a day",
+    week: "for a week",
+    month: "for 30 days",
+    ever: "until it is taken back",
+  },
+  effects: {
+    allow: (who: string, action: string, what: string, until: string) =>
+      `${who} may ${action} ${what} ${until}, unless another rule asks or refuses. It becomes a grant of this house.`,
+    ask: (who: string, action: string, what: string, until: string) =>
+      `A person is asked each time before ${who} may ${action} ${what}, ${until}, unless another rule refuses. It becomes a grant of this house.`,
+    deny: (who: string, action: string, what: string, until: string) =>
+      `${who} may not ${action} ${what} ${until}, whatever any other rule says. It becomes a grant of this house.`,
+    lend: (who: string, action: string, what: string, until: string) =>
+      `${who} may ${action} ${what} ${until}, as far as you may yourself. It ends at once when you lose it.`,
+    list: (tool: string, list: string, context: string) =>
+      `The allow list ${list} has ${tool}: everybody who comes as ${context} can get it, if rules let them.`,
+    unlist: (tool: string, list: string, context: string) =>
+      `The allow list ${list} no longer has ${tool}: nobody who comes as ${context} sees it or can call it.`,
+  },
+  next: "What would it mean?",
+  yesChange: "Yes, do it",
+  leave: "Leave it",
+  done: "It is done, and judged again.",
+  second: "A second person has to agree; nothing is changed yet. It waits under Decisions.",
+  takeBack: "Take back",
+  takeBackOne: (rule: string) => `Take back ${rule}`,
+  noLonger: (rule: string) => `Then this no longer holds: ${rule}`,
+  yesTakeBack: "Yes, take it back",
   trail: "Trail",
   newer: (count: number, more: boolean) => `${count}${more ? " or more" : ""} new`,
   did: {

@@ -26,6 +26,7 @@ export const words = {
   was: "was",
   nothing: "nothing",
   optional: "optional",
+  whole: "Value",
   asJson: "as JSON",
   faults: (count: number) => (count === 1 ? "One field is not right yet." : `${count} fields are not right yet.`),
 } as const

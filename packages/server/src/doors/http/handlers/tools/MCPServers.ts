@@ -1,12 +1,14 @@
-import { Api, Caller, MCPServerState } from "@stoa/contract"
-import { Effect, Option, Schema } from "effect"
+import { Api, Caller, MCPServerFigures, MCPServerState } from "@stoa/contract"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { makeCallFigures } from "../../../../calls/CallFigures.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
 import { keyedRequest } from "../../Idempotency.ts"
 
+const day = 24 * 3_600_000
 const encode = Schema.encodeSync(MCPServerState)
 
 export const mcpServersHandlers = HttpApiBuilder.group(
@@ -16,6 +18,7 @@ export const mcpServersHandlers = HttpApiBuilder.group(
     const { require } = yield* Grants
     const upstreams = yield* Upstreams
     const limits = yield* Limits
+    const callFigures = yield* makeCallFigures
     /** Rules speak of names; an id is another way to say one. */
     const named = Effect.fnUntraced(function* (ref: string, action: "read" | "delete" | "admin") {
       const found = yield* Effect.option(upstreams.get(ref))
@@ -39,6 +42,27 @@ export const mcpServersHandlers = HttpApiBuilder.group(
       remove: ({ params }) => Effect.andThen(named(params.server, "delete"), upstreams.remove(params.server)),
       tools: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.pinned(params.server)),
       log: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.log(params.server)),
+      figures: Effect.fnUntraced(function* ({ params }) {
+        yield* named(params.server, "read")
+        const { name } = yield* upstreams.get(params.server)
+        const to = DateTime.toEpochMillis(yield* DateTime.now)
+        const { ended, done, failed, open, p50, p95, refused, since } = yield* callFigures(
+          { server: name },
+          { from: to - day, to, step: day },
+        )
+        const one = (counts: ReadonlyArray<number>) => counts[0] ?? 0
+        return new MCPServerFigures({
+          from: DateTime.makeUnsafe(to - day),
+          to: DateTime.makeUnsafe(to),
+          calls: [done, failed, refused, ended, open].reduce((sum, counts) => sum + one(counts), 0),
+          failed: one(failed),
+          refused: one(refused),
+          open: one(open),
+          p50: p50[0] ?? null,
+          p95: p95[0] ?? null,
+          since: since === null ? null : DateTime.makeUnsafe(since),
+        })
+      }),
       accept: ({ params, query }) =>
         Effect.andThen(named(params.server, "admin"), upstreams.accept(params.server, params.tool, query.digest)),
     })

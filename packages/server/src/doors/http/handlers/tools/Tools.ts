@@ -16,7 +16,12 @@ import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
 import { turn } from "../../../../store/Turn.ts"
 
-const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean }): ToolView =>
+type Declared = ReturnType<Tools["Service"]["declaredIn"]>
+
+const viewOf = (
+  { asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean },
+  declaredIn?: Declared,
+): ToolView =>
   new ToolView({
     name: definition.name,
     wireName,
@@ -32,6 +37,7 @@ const viewOf = ({ asks, set, tool: { definition, wireName } }: Listed & { readon
     ...(asks === undefined ? {} : { asks }),
     annotations: definition.annotations ?? {},
     ...(definition.customUI === undefined ? {} : { customUI: definition.customUI }),
+    ...(declaredIn === undefined ? {} : { declaredIn }),
   })
 
 /** A document that was sent as its text: an API's is larger than any other body, and few may send one, seldom. */
@@ -69,12 +75,21 @@ export const toolsHandlers = HttpApiBuilder.group(
       const callable = (yield* catalogue.list(inside, configured)).find(({ tool }) => tool.definition.name === name)
       return viewOf(callable ?? (yield* catalogue.view(inside, configured)).find(name)!)
     })
+    /** As the caller sees them: where one is declared is told to whoever may change tools. */
+    const seen = Effect.gen(function* () {
+      const mayChange = (yield* judge(yield* Caller, "admin", "tools/*")).verdict === "allow"
+      return (listed: Parameters<typeof viewOf>[0]) =>
+        viewOf(
+          listed,
+          mayChange && listed.set === "configured" ? tools.declaredIn(listed.tool.definition.name) : undefined,
+        )
+    })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const face: Face = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
-        const all = (yield* catalogue.list(who, face)).map(viewOf)
+        const all = (yield* catalogue.list(who, face)).map(yield* seen)
         // What somebody does not have is shown to whoever may know of every tool.
         const mayLook = (yield* judge(yield* Caller, "read", "grants/*")).verdict === "allow"
         const first = query.as !== undefined && query.cursor === undefined && mayLook
@@ -93,7 +108,7 @@ export const toolsHandlers = HttpApiBuilder.group(
         const found = (yield* catalogue.list(yield* Caller, everything)).find(
           ({ tool }) => tool.definition.name === name || tool.wireName === name,
         )
-        return found === undefined ? yield* new Missing({ noun: "tool", ref: name }) : viewOf(found)
+        return found === undefined ? yield* new Missing({ noun: "tool", ref: name }) : (yield* seen)(found)
       }),
       form: ({ params: { name } }) => Effect.andThen(require("write", `tools/${name}`), tools.get(name)),
       signingKey: Effect.fnUntraced(function* ({ params: { name } }) {

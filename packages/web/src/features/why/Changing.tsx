@@ -1,0 +1,167 @@
+/** A judgement changed from where it is read: what it would mean is said before it is done, and then it is judged again. */
+import { useMutation } from "@tanstack/react-query"
+import { useId, useState } from "react"
+import { cache } from "../../feed/cache.ts"
+import { moment, now } from "../../feed/clock.ts"
+import { house } from "../../feed/house.ts"
+import { InputField, SelectField } from "../../parts/form/Field.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { type AllowListGate, type Asked, effectOf, type SpanName, spans, type Way, waysOf } from "./changing.logic.ts"
+import { words } from "./words/en.ts"
+
+/** Rights may ask for a second person: then nothing has changed yet. */
+export const isWaiting = (answer: unknown): boolean =>
+  typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
+
+/** What was shown is judged anew. */
+export const judgedAgain = () =>
+  Promise.all([
+    cache.invalidateQueries({ queryKey: ["grants"] }),
+    cache.invalidateQueries({ queryKey: ["allow-lists"] }),
+    cache.invalidateQueries({ queryKey: ["tools"] }),
+  ])
+
+interface Change {
+  readonly way: Way
+  readonly span: SpanName
+  readonly reason: string
+}
+
+const relist = async ({ context, toolset }: AllowListGate, tool: string, isOn: boolean) => {
+  const place = { toolset: toolset as never, context: context as never }
+  const { tools } = await house.allowLists.get(place.toolset, place.context)
+  const others = tools.filter((one) => one !== tool)
+  return house.allowLists.set(place.toolset, place.context, { tools: isOn ? [...others, tool] : others })
+}
+
+const make = async ({ action, resource, who }: Asked, { reason, span, way }: Change, list?: AllowListGate) => {
+  const expires = span === "ever" ? {} : { expiresAt: moment(now() + spans[span]).toISOString() }
+  const right = { actions: [action as "read"], resource }
+  if (way === "list" || way === "unlist") return relist(list!, resource.replace(/^tools\//, ""), way === "list")
+  if (way === "lend") return house.delegations.add({ to: who, ...right, reason, ...expires })
+  return house.grants.add({ principal: who, ...right, effect: way, ...expires })
+}
+
+export interface ChangingProps {
+  readonly asked: Asked
+  readonly isMe: boolean
+  /** Whether the allow list has the tool, and which it is; nothing, where none is asked. */
+  readonly gate: { readonly passes: boolean; readonly allowList?: AllowListGate | undefined } | undefined
+}
+
+export const Changing = ({ asked, gate, isMe }: ChangingProps) => {
+  const id = useId()
+  const list = gate?.allowList
+  const ways = waysOf(isMe, gate?.passes ?? true, list)
+  const [open, show] = useState(false)
+  const [sure, ask] = useState(false)
+  const [change, set] = useState<Change>({ way: "allow", span: "ever", reason: "" })
+  const done = useMutation({
+    mutationFn: async () => {
+      const answer = await make(asked, change, list)
+      await judgedAgain()
+      return answer
+    },
+    onSuccess: () => {
+      show(false)
+      ask(false)
+    },
+  })
+  if (!open)
+    return (
+      <div className="stack">
+        {done.data === undefined ? null : <p role="status">{isWaiting(done.data) ? words.second : words.done}</p>}
+        <p>
+          <button type="button" className="button" onClick={() => show(true)}>
+            {words.change}
+          </button>
+        </p>
+      </div>
+    )
+  const put = (more: Partial<Change>) => {
+    set({ ...change, ...more })
+    ask(false)
+  }
+  const lends = change.way === "lend"
+  const listed = change.way === "list" || change.way === "unlist"
+  return (
+    <form
+      className="card"
+      aria-label={words.change}
+      onSubmit={(event) => {
+        event.preventDefault()
+        ask(true)
+      }}
+    >
+      <div className="in stack">
+        <SelectField
+          id={`${id}-way`}
+          label={words.how}
+          value={change.way}
+          onChange={({ target }) => {
+            const way = target.value as Way
+            put({ way, span: way === "lend" ? "day" : "ever" })
+          }}
+        >
+          {ways.map((one) => (
+            <option key={one} value={one}>
+              {words.ways[one]}
+            </option>
+          ))}
+        </SelectField>
+        {lends ? (
+          <InputField
+            id={`${id}-reason`}
+            label={words.reason}
+            required
+            maxLength={1000}
+            value={change.reason}
+            onChange={({ target }) => put({ reason: target.value })}
+          />
+        ) : null}
+        {listed ? null : (
+          <SelectField
+            id={`${id}-span`}
+            label={words.howLong}
+            value={change.span}
+            onChange={({ target }) => put({ span: target.value as SpanName })}
+          >
+            {(["hour", "day", "week", "month"] as const).map((one) => (
+              <option key={one} value={one}>
+                {words.spans[one]}
+              </option>
+            ))}
+            {lends ? null : <option value="ever">{words.spans.ever}</option>}
+          </SelectField>
+        )}
+        {sure ? (
+          <p className="note" data-tone="warn" role="alert">
+            {effectOf(change.way, asked, change.span, list)}
+          </p>
+        ) : null}
+        {done.error === null ? null : <FaultPane error={done.error} />}
+      </div>
+      <footer>
+        {sure ? (
+          <button type="button" className="button main-act" disabled={done.isPending} onClick={() => done.mutate()}>
+            {words.yesChange}
+          </button>
+        ) : (
+          <button type="submit" className="button main-act">
+            {words.next}
+          </button>
+        )}
+        <button
+          type="button"
+          className="button plain"
+          onClick={() => {
+            show(false)
+            ask(false)
+          }}
+        >
+          {words.leave}
+        </button>
+      </footer>
+    </form>
+  )
+}

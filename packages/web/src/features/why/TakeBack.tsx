@@ -1,0 +1,46 @@
+/** A rule that somebody made in this house, taken back where it is read. It asks once. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { house } from "../../feed/house.ts"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
+import { isWaiting, judgedAgain } from "./Changing.tsx"
+import { madeBy } from "./changing.logic.ts"
+import { words } from "./words/en.ts"
+
+export interface TakeBackProps {
+  readonly rule: { readonly name: string; readonly words: string }
+}
+
+export const TakeBack = ({ rule }: TakeBackProps) => {
+  const [sure, ask] = useState(false)
+  const made = madeBy(rule.name)
+  const taken = useMutation({
+    mutationFn: async () => {
+      const answer = await (made!.kind === "grant" ? house.grants.revoke(made!.id) : house.delegations.revoke(made!.id))
+      await judgedAgain()
+      return answer ?? null
+    },
+  })
+  if (made === undefined) return null
+  if (isWaiting(taken.data)) return <p role="status">{words.second}</p>
+  if (!sure)
+    return (
+      <button type="button" className="button tiny" aria-label={words.takeBackOne(rule.name)} onClick={() => ask(true)}>
+        {words.takeBack}
+      </button>
+    )
+  return (
+    <div className="stack" role="group" aria-label={words.takeBackOne(rule.name)}>
+      <p className="small">{words.noLonger(rule.words)}</p>
+      <p className="line wrap">
+        <button type="button" className="button tiny" disabled={taken.isPending} onClick={() => taken.mutate()}>
+          {words.yesTakeBack}
+        </button>
+        <button type="button" className="button plain tiny" onClick={() => ask(false)}>
+          {words.leave}
+        </button>
+      </p>
+      {taken.error === null ? null : <FaultPane error={taken.error} />}
+    </div>
+  )
+}

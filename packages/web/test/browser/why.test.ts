@@ -1,0 +1,112 @@
+/** A judgement changed from where it is read: a grant, a loan, an allow list; and what it is then. */
+import { expect, it } from "vitest"
+import { axeFindings } from "./axe.ts"
+import { phone, stage } from "./stage.ts"
+
+const { admin, as, person, said, signIn, token, visitor } = stage()
+
+const asked = (who: string, tool = "mail") => `/why?principal=${who}&action=execute&resource=tools/${tool}`
+
+it("a right is given, asked for and refused from the judgement, which says what it means first and is the new one after", async () => {
+  const house = admin()
+  await house.tools.add({
+    name: "mail",
+    description: "Sends a mail",
+    inputSchema: { type: "object" },
+    executionType: "internal",
+    execution: { output: { sent: true } },
+  })
+  const eve = await person("Eve", ["guest"])
+  const { page } = await visitor()
+  await signIn(page, token(), asked("Eve"))
+  const answer = page.locator(".answer")
+  await answer.getByText("No.", { exact: true }).waitFor()
+  const change = async (way: string, effect: RegExp) => {
+    await page.getByRole("button", { name: "Change it" }).click()
+    const form = page.getByRole("form", { name: "Change it" })
+    await form.getByLabel("From now on it is").selectOption(way)
+    await form.getByRole("button", { name: "What would it mean?" }).click()
+    await form.getByRole("alert").getByText(effect).waitFor()
+    return form
+  }
+  const form = await change("allowed", /^Eve may execute tools\/mail until it is taken back/)
+  expect(await axeFindings(page)).toEqual([])
+  // Nothing is done until it is said twice.
+  expect((await house.grants.list({ principal: eve.id })).items).toEqual([])
+  await form.getByRole("button", { name: "Yes, do it" }).click()
+  await answer.getByText("Yes.", { exact: true }).waitFor()
+  await page.getByText("It is done, and judged again.").waitFor()
+  expect((await as(eve.token).tools.call("mail", { input: {}, wait: 10 })) as object).toMatchObject({ state: "done" })
+
+  await (
+    await change("asked of a person", /^A person is asked each time/)
+  )
+    .getByRole("button", { name: "Yes, do it" })
+    .click()
+  await answer.getByText("Only after a person has agreed.").waitFor()
+  await (await change("denied", /^Eve may not execute/)).getByRole("button", { name: "Yes, do it" }).click()
+  await answer.getByText("No.", { exact: true }).waitFor()
+  const { items } = await house.grants.list({ principal: eve.id })
+  expect(items.map(({ effect }) => effect).toSorted()).toEqual(["allow", "ask", "deny"])
+
+  // Taken back one by one, it is as it was.
+  const deny = items.find(({ effect }) => effect === "deny")!
+  await page.getByRole("button", { name: `Take back grant:${deny.id}` }).click()
+  const sure = page.getByRole("group", { name: `Take back grant:${deny.id}` })
+  await sure.getByText("Then this no longer holds: A grant by an admin refuses execute on tools/mail.").waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await sure.getByRole("button", { name: "Yes, take it back" }).click()
+  await answer.getByText("Only after a person has agreed.").waitFor()
+  expect((await house.grants.list({ principal: eve.id })).items).toHaveLength(2)
+  expect(said).toEqual([])
+})
+
+it("something is lent from the judgement on a phone, and taken back", async () => {
+  const mate = await person("Mate", ["guest"])
+  const { page } = await visitor(phone)
+  await signIn(page, token(), asked("Mate"))
+  await page.getByRole("button", { name: "Change it" }).click()
+  const form = page.getByRole("form", { name: "Change it" })
+  await form.getByLabel("From now on it is").selectOption("lent by me")
+  await form.getByLabel("Why").fill("while I am away")
+  await form.getByLabel("For how long").selectOption("an hour")
+  await form.getByRole("button", { name: "What would it mean?" }).click()
+  await form.getByText("Mate may execute tools/mail for an hour, as far as you may yourself.").waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  await form.getByRole("button", { name: "Yes, do it" }).click()
+  await page.locator(".answer").getByText("Yes.", { exact: true }).waitFor()
+  expect((await as(mate.token).delegations.list()).items).toMatchObject([{ reason: "while I am away" }])
+  await page.getByRole("button", { name: /^Take back delegation:/ }).click()
+  await page.getByRole("button", { name: "Yes, take it back" }).click()
+  await page.locator(".answer").getByText("No.", { exact: true }).waitFor()
+  expect(said).toEqual([])
+})
+
+it("a tool is taken off the allow list that stops or lets it, and put back", async () => {
+  const house = admin()
+  const agent = await house.principals.add({ kind: "agent", name: "bosun", roles: ["agent-standard"] })
+  await house.tokens.add({ principal: agent.id })
+  const before = await house.allowLists.get("stoa", "agent")
+  await house.allowLists.set("stoa", "agent", { tools: ["whoami", "list_spaces"] })
+  const { page } = await visitor()
+  await signIn(page, token(), asked("bosun", "whoami"))
+  const answer = page.locator(".answer")
+  await answer.getByText("Yes.", { exact: true }).waitFor()
+  const change = async (way: string) => {
+    await page.getByRole("button", { name: "Change it" }).click()
+    const form = page.getByRole("form", { name: "Change it" })
+    await form.getByLabel("From now on it is").selectOption(way)
+    await form.getByRole("button", { name: "What would it mean?" }).click()
+    await form.getByText(/The allow list stoa\/agent .* whoami: /).waitFor()
+    await form.getByRole("button", { name: "Yes, do it" }).click()
+  }
+  await change("off the allow list")
+  await answer.getByText("No.", { exact: true }).waitFor()
+  expect((await house.allowLists.get("stoa", "agent")).tools).toEqual(["list_spaces"])
+  expect(await axeFindings(page)).toEqual([])
+  await change("on the allow list")
+  await answer.getByText("Yes.", { exact: true }).waitFor()
+  expect((await house.allowLists.get("stoa", "agent")).tools).toEqual(["list_spaces", "whoami"])
+  await house.allowLists.set("stoa", "agent", { tools: before.tools })
+  expect(said).toEqual([])
+})
