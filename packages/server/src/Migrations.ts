@@ -40,6 +40,7 @@ import teams from "./team/migrations/0096_teams.ts"
 import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import payers from "./runs/migrations/0086_payers.ts"
+import copiedCalls from "./calls/migrations/0127_copied_calls.ts"
 import sessionRuns from "./runs/migrations/0125_session_runs.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
@@ -116,4 +117,5 @@ export const migrations: Migrations = {
   "0115_run_times": runTimes,
   "0116_decision_times": decisionTimes,
   "0125_session_runs": sessionRuns,
+  "0127_copied_calls": copiedCalls,
 }
