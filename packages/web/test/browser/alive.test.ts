@@ -229,6 +229,13 @@ it("an agent is made, answers on the same screen, is looked into, and stopped wi
   await page.getByRole("tab", { name: "Prompt" }).click()
   await page.getByText("What the model would see now").waitFor()
   await page.locator(".agents-parts summary").first().waitFor()
+  // By part in tokens, said to be an estimate, of what the model can be told; the tools are a part too.
+  await page.getByText(/^about [\d,]+ of 100,000 tokens$/).waitFor()
+  await page.getByText("estimated from its letters").waitFor()
+  const tools = page.locator(".agents-parts summary").filter({ hasText: /\d+ tools/ })
+  expect(Number((await tools.locator(".end").innerText()).replaceAll(",", ""))).toBeGreaterThan(100)
+  await tools.click()
+  await page.locator(".agents-parts pre").getByText("send_mail").waitFor()
   await shot(page, "agents-wide")
   await clean(page)
   await page.getByRole("tab", { name: "Tools" }).click()
