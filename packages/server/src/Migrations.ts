@@ -42,6 +42,7 @@ import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import payers from "./runs/migrations/0086_payers.ts"
 import callTools from "./calls/migrations/0126_call_tools.ts"
 import openRuns from "./runs/migrations/0128_open_runs.ts"
+import copiedCalls from "./calls/migrations/0127_copied_calls.ts"
 import sessionRuns from "./runs/migrations/0125_session_runs.ts"
 import houseKey from "./access/migrations/0085_house_key.ts"
 import runs from "./runs/migrations/0063_runs.ts"
@@ -119,5 +120,6 @@ export const migrations: Migrations = {
   "0116_decision_times": decisionTimes,
   "0125_session_runs": sessionRuns,
   "0126_call_tools": callTools,
+  "0127_copied_calls": copiedCalls,
   "0128_open_runs": openRuns,
 }

@@ -1,24 +1,36 @@
 /** What an agent is told at the beginning of a run, in sections that can be looked at one by one. */
 import { Schema } from "effect"
 
+const about = {
+  /** In characters. */
+  size: Schema.Int,
+  /** About how many tokens that is: an estimate, since every model counts in its own way and only when it is asked. */
+  tokens: Schema.Int,
+}
+
 export const PromptSection = Schema.Struct({
   /** Its heading: the label of a block, or what the house calls it. */
   name: Schema.String,
   text: Schema.String,
-  /** Of its text, in characters. */
-  size: Schema.Int,
+  ...about,
 })
 export type PromptSection = typeof PromptSection.Type
 
+/** The tools it is told of beside the text. */
+const PromptTools = Schema.Struct({ names: Schema.Array(Schema.String), ...about })
+
 export const Prompt = Schema.Struct({
   sections: Schema.Array(PromptSection),
+  tools: PromptTools,
   /** All sections under their headings. */
   text: Schema.String,
+  /** Of sections and tools together, an estimate too. */
+  tokens: Schema.Int,
+  /** How many tokens its model can be told; null without a model. */
+  window: Schema.NullOr(Schema.Int),
 }).annotate({ identifier: "Prompt" })
 export type Prompt = typeof Prompt.Type
 
 /** The sections as one text. */
-export const promptOf = (sections: ReadonlyArray<PromptSection>): Prompt => ({
-  sections,
-  text: sections.map(({ name, text }) => `# ${name}\n\n${text}`).join("\n\n"),
-})
+export const promptTextOf = (sections: ReadonlyArray<Pick<PromptSection, "name" | "text">>): string =>
+  sections.map(({ name, text }) => `# ${name}\n\n${text}`).join("\n\n")

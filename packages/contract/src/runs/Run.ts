@@ -47,6 +47,32 @@ const RunTrigger = Schema.Struct({
   space: Schema.optionalKey(SpaceId),
 })
 
+/** Somebody waits for answers to a message. */
+export class RunWait extends Schema.Class<RunWait>("RunWait")({
+  id: Schema.String,
+  run: Schema.NullOr(RunId),
+  /** The call that waits; absent where the wait hangs on the run itself, as in a team. */
+  call: Schema.optionalKey(CallId),
+  /** Who waits. */
+  agent: PrincipalId,
+  space: SpaceId,
+  message: MessageId,
+  state: Schema.Literals(["open", "resolved", "timeout", "partial_timeout", "silent", "released", "canceled"]),
+  /** How many answers are enough. */
+  needed: Schema.Int,
+  /** Whose answers; nobody's in particular, where it is empty. */
+  for: Schema.Array(
+    Schema.Struct({ id: PrincipalId, state: Schema.Literals(["awaited", "replied", "gone", "silent"]) }),
+  ),
+  /** Those who wait here wait for each other, in a ring. */
+  ring: Schema.Boolean,
+  since: Moment,
+  /** When it ends by itself; null: never. */
+  until: Schema.NullOr(Moment),
+  /** When it ended, however it did; null while it is open. */
+  endedAt: Schema.NullOr(Moment),
+}) {}
+
 export class Run extends Schema.Class<Run>("Run")({
   id: RunId,
   agent: PrincipalId,
@@ -70,6 +96,8 @@ export class Run extends Schema.Class<Run>("Run")({
   retryOf: Schema.optionalKey(RunId),
   /** What it waits for. */
   waitsFor: Schema.optionalKey(Schema.Array(Schema.Struct({ kind: Schema.String, id: Schema.String }))),
+  /** Whose answers it has waited for and waits for, the oldest first; only where one run is read. */
+  waits: Schema.optionalKey(Schema.Array(RunWait)),
   limits: AgentLimits,
   tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int }),
   /** In US dollars. */
@@ -106,33 +134,14 @@ export class RunStep extends Schema.Class<RunStep>("RunStep")({
   text: Schema.String,
   reasoning: Schema.optionalKey(Schema.String),
   calls: Schema.Array(StepCall),
+  /** Whose answers were waited for in it, and until when; a call that waited is named. */
+  waits: Schema.optionalKey(Schema.Array(RunWait)),
   finish: Schema.NullOr(Schema.String),
   model: Schema.NullOr(Schema.String),
   tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int, cached: Schema.Int }),
   cost: Schema.Finite,
   beganAt: Moment,
   saidAt: Schema.NullOr(Moment),
-}) {}
-
-/** Somebody waits for answers to a message. */
-export class RunWait extends Schema.Class<RunWait>("RunWait")({
-  id: Schema.String,
-  run: Schema.NullOr(RunId),
-  /** Who waits. */
-  agent: PrincipalId,
-  space: SpaceId,
-  message: MessageId,
-  state: Schema.Literals(["open", "resolved", "timeout", "partial_timeout", "silent", "released", "canceled"]),
-  /** How many answers are enough. */
-  needed: Schema.Int,
-  /** Whose answers; nobody's in particular, where it is empty. */
-  for: Schema.Array(
-    Schema.Struct({ id: PrincipalId, state: Schema.Literals(["awaited", "replied", "gone", "silent"]) }),
-  ),
-  /** Those who wait here wait for each other, in a ring. */
-  ring: Schema.Boolean,
-  since: Moment,
-  until: Schema.NullOr(Moment),
 }) {}
 
 /** What a run told its model and heard from it, in seed 000's five kinds: a projection of steps and calls. */

@@ -1,11 +1,23 @@
 /** Gathers the rows a prompt is made of. The texts themselves are made by the pure functions in `prompt/`. */
-import { type Agent, type Caller, type Message, type Prompt, promptOf, type RunId, type SpaceId } from "@stoa/contract"
+import {
+  type Agent,
+  type Caller,
+  type Message,
+  type Prompt,
+  promptTextOf,
+  type RunId,
+  type SpaceId,
+} from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
+import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Viewer } from "../access/rights/Viewer.ts"
+import { Catalogue, everything } from "../calls/catalogue/Catalogue.ts"
 import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
+import { estimatedTokens, usualWindow } from "../models/Estimate.ts"
+import { Languages } from "../models/Languages.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { makeNear } from "../store/journal/Near.ts"
 import { Spaces } from "../spaces/Spaces.ts"
@@ -15,6 +27,7 @@ import { type ShownMessage, type ShownTrigger, userPrompt } from "./prompt/user.
 import { open } from "./lifecycle.ts"
 import type { TriggerRow } from "./rows.ts"
 import { inState } from "../store/database/States.ts"
+import { wireToolsOf } from "./working/wireTools.ts"
 
 export interface Prompted {
   readonly system: string
@@ -36,6 +49,8 @@ export interface About {
   readonly triggers: ReadonlyArray<TriggerRow>
 }
 
+const sizeOf = (text: string) => ({ size: text.length, tokens: estimatedTokens(text) })
+
 const shownCall = ({ call }: Message): string | null =>
   call === null ? null : `used the tool ${call.tool} with ${JSON.stringify(call.input).slice(0, 500)}`
 
@@ -55,6 +70,9 @@ export class Prompts extends Context.Service<
       const messages = yield* Messages
       const principals = yield* Principals
       const grants = yield* Grants
+      const tokens = yield* Tokens
+      const catalogue = yield* Catalogue
+      const languages = yield* Languages
       const memoryOf = yield* makeMemoryPrompt
 
       const people = yield* makeNear(["principal.changed", "principal.retired"], (id) =>
@@ -158,6 +176,22 @@ export class Prompts extends Context.Service<
         }
       })
 
+      /** What its model is told of tools, which is no part of the text. */
+      const toolsOf = Effect.fnUntraced(function* (agent: Agent) {
+        const found = yield* Effect.option(tokens.again(agent.id, "agent"))
+        if (Option.isNone(found)) return { names: [], ...sizeOf("") }
+        const tools = wireToolsOf(yield* catalogue.list(found.value, everything), found.value.principal)
+        return { names: tools.map(({ name }) => name), ...sizeOf(tools.length === 0 ? "" : JSON.stringify(tools)) }
+      })
+
+      const windowOf = ({ models: [first], thinker }: Agent) =>
+        first === undefined || thinker.kind !== "model"
+          ? Effect.succeed(null)
+          : Effect.match(languages.access(first), {
+              onFailure: () => usualWindow,
+              onSuccess: ({ declared }) => declared.window ?? usualWindow,
+            })
+
       const preview: Prompts["Service"]["preview"] = Effect.fn("Prompts.preview")(function* (agent) {
         const sections = systemSections({
           name: agent.name,
@@ -166,7 +200,16 @@ export class Prompts extends Context.Service<
           guidance: profileNamed(profileNameOf(agent)).guidance,
           speaks: false,
         })
-        return promptOf(sections.map(({ name, text }) => ({ name, text, size: text.length })))
+        const parts = sections.map(({ name, text }) => ({ name, text, ...sizeOf(text) }))
+        const tools = yield* toolsOf(agent)
+        const sum = parts.reduce((all, { tokens: some }) => all + some, tools.tokens)
+        return {
+          sections: parts,
+          tools,
+          text: promptTextOf(parts),
+          tokens: sum,
+          window: yield* windowOf(agent),
+        }
       })
 
       return Prompts.of({ make, preview })

@@ -5,7 +5,7 @@ import {
   type Page,
   type PageQuery,
   type PrincipalId,
-  type Run,
+  Run,
   type RunId,
   RunMessage,
   type RunState,
@@ -21,6 +21,7 @@ import type { PostOptions } from "../spaces/PostOptions.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { makeRecord } from "./record.ts"
+import { makeHistory } from "./waiting/history.ts"
 import { partsOf, runFrom, type RunRow, type StepRow, type ToldRow } from "./rows.ts"
 
 export interface RunQuery extends PageQuery {
@@ -90,6 +91,7 @@ export class Runs extends Context.Service<
       const journal = yield* Journal
       const calls = yield* Calls
       const record = yield* makeRecord
+      const history = makeHistory(sql)
 
       const columns = sql.literal("r.*, (SELECT a.space FROM active_spaces a WHERE a.holder = r.id) AS active_space")
       /** One's own, and those of agents one owns; an admin sees everybody's. */
@@ -129,7 +131,9 @@ export class Runs extends Context.Service<
       })
 
       const get: Runs["Service"]["get"] = Effect.fn("Runs.get")(function* (id, reader) {
-        return (yield* shown([yield* find(id, reader)]))[0]!
+        const run = (yield* shown([yield* find(id, reader)]))[0]!
+        const waits = yield* history.ofRun(run.id)
+        return waits.length === 0 ? run : new Run({ ...run, waits })
       })
 
       const list: Runs["Service"]["list"] = Effect.fn("Runs.list")(function* (reader, query) {
@@ -165,9 +169,18 @@ export class Runs extends Context.Service<
         const run = yield* find(id, reader)
         const { calls: made, steps: taken } = yield* rowsOf(run.id)
         const asked = yield* Effect.orDie(
-          sql<Asked>`SELECT d.id, d.call, d.created_at, d.answered_at, d.state FROM decisions d
-            JOIN calls c ON c.id = d.call WHERE c.run = ${run.id} ORDER BY d.id`,
+          sql<Asked>`SELECT d.id, c.id AS call, d.created_at, d.answered_at, d.state FROM calls c
+            JOIN decisions d ON d.call = COALESCE(c.copy_of, c.id) WHERE c.run = ${run.id} ORDER BY d.id`,
         )
+        const waits = yield* history.ofRun(run.id)
+        const stepOf = new Map(made.map((call) => [call.id as string, call.step]))
+        /** A call's are of its step; those that hang on the run are of the step that worked when they began. */
+        const waitsOf = (row: StepRow) =>
+          waits.filter((wait) =>
+            wait.call !== undefined && stepOf.has(wait.call)
+              ? stepOf.get(wait.call) === row.number
+              : taken.findLast(({ beganAt }) => beganAt <= DateTime.formatIso(wait.since)) === row,
+          )
         const textOf = (row: StepRow, type: "text" | "reasoning") =>
           partsOf(row)
             .flatMap((part) => (part.type === type ? [part.text] : []))
@@ -202,12 +215,14 @@ export class Runs extends Context.Service<
         }
         const items = taken.map((row) => {
           const reasoning = textOf(row, "reasoning")
+          const waited = waitsOf(row)
           return new RunStep({
             number: row.number,
             state: row.state,
             text: textOf(row, "text"),
             ...(reasoning === "" ? {} : { reasoning }),
             calls: callsOf(row),
+            ...(waited.length === 0 ? {} : { waits: waited }),
             finish: row.finish,
             model: row.model,
             tokens: { in: row.tokensIn, out: row.tokensOut, cached: row.tokensCached },

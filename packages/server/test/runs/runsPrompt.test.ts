@@ -67,6 +67,17 @@ for (const store of stores)
           const preview = yield* ask(() => admin.agents.prompt(bot.name))
           assert.include(preview.text, "You are dry.")
           assert.isTrue(preview.sections.every(({ size, text }) => size === text.length))
+          // An estimate by part, and of what it is told of tools beside the text.
+          const you = preview.sections.find(({ name }) => name === "You")!
+          assert.strictEqual(you.tokens, Math.ceil(you.size / 4))
+          assert.include(preview.tools.names, "send_message")
+          assert.isAbove(preview.tools.tokens, preview.tools.names.length)
+          const parts = [...preview.sections, preview.tools]
+          assert.strictEqual(
+            preview.tokens,
+            parts.reduce((sum, { tokens }) => sum + tokens, 0),
+          )
+          assert.strictEqual(preview.window, 100_000)
         }),
     )
 

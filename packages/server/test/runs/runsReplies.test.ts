@@ -136,6 +136,47 @@ for (const store of stores)
     )
 
     it.effect(
+      "G-02 what a run waited for is kept with its steps: whose answer, from when to when, and how it ended",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const ada = yield* someone()
+          const bot = yield* thinker(gateway)
+          const space = yield* room("private", ada, bot)
+          yield* setRules([
+            {
+              when: { agent: bot.name, step: 1 },
+              call: [{ tool: "send_message", input: { text: `@${ada.name} agreed?`, wait: true } }],
+            },
+            { when: { agent: bot.name, step: 2 }, call: [{ tool: "whoami" }] },
+          ])
+          yield* ask(() => ada.client.spaces.post(space.id, { text: `@${bot.name} start` }))
+          const { id } = yield* inState(bot, "waiting_reply")
+          const opened = yield* ask(() => admin.runs.steps(id))
+          assert.deepInclude(opened.items[0]!.waits![0]!, { run: id, state: "open", endedAt: null, ring: false })
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "yes" }))
+          yield* ended(bot)
+
+          const { waits } = yield* ask(() => admin.runs.get(id))
+          const { items } = yield* ask(() => admin.runs.steps(id))
+          const [kept] = items[0]!.waits!
+          assert.deepStrictEqual(waits, [kept!])
+          assert.deepInclude(kept!, { run: id, call: items[0]!.calls[0]!.call!, agent: bot.id, state: "resolved" })
+          assert.deepStrictEqual(kept!.for, [{ id: ada.id, state: "replied" }])
+          assert.isTrue(kept!.since <= kept!.endedAt!)
+          assert.isUndefined(items[1]!.waits, "the second step waited for nobody")
+          assert.isUndefined((yield* ask(() => admin.runs.list({ agent: bot.name }))).items[0]!.waits)
+
+          // Whoever takes over the step takes over what it waited for.
+          const again = yield* ask(() => admin.runs.retry(id, { step: 2 }))
+          yield* ended(bot, 2)
+          const [first] = (yield* ask(() => admin.runs.steps(again.id))).items
+          assert.deepStrictEqual(first!.waits, [{ ...kept!, call: first!.calls[0]!.call! }])
+          assert.notStrictEqual(first!.calls[0]!.call, kept!.call)
+        }),
+    )
+
+    it.effect(
       "X-10 S1-42 S1-105 the awaited ends without answering: the wait ends; a mention meanwhile starts a run of its own",
       () =>
         Effect.gen(function* () {

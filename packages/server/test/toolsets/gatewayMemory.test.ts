@@ -98,6 +98,7 @@ for (const store of ["sqlite", "postgres"] as const)
           name: "MEMORIES",
           text: "- due_date: 28 May too",
           size: 22,
+          tokens: 6,
         })
       }),
     )

@@ -28,6 +28,10 @@ writeFileSync(
         call: [{ tool: "post_message", input: { space: "{{space}}", text: "Three customers know." } }],
         usage: { in: 6210, out: 328 },
       },
+      {
+        when: { text: "berth free", step: 1 },
+        call: [{ tool: "send_message", input: { text: "@Rhea which berth?", wait: true } }],
+      },
       { when: { text: "break", step: 1 }, fail: "it fell over" },
       {
         when: { text: "hello", step: 1 },
@@ -47,7 +51,7 @@ const tool = (name: string, output: object, more: object = {}) => ({
   ...more,
 })
 
-const { admin, as, person, said, signIn, visitor } = stage({
+const { admin, as, kill, person, restart, said, signIn, visitor } = stage({
   configuration: {
     models: { demo: { provider: "scripted", rules, price: { in: 3, out: 15 } } },
     tools: [
@@ -161,6 +165,41 @@ it("a run that failed says why, is tried again, and is read on a phone by night"
   expect(said).toEqual([])
 }, 90_000)
 
+it("a wait for a reply lives through a kill, and is drawn as a wait when it is over, also after a restart", async () => {
+  const rhea = await person("Rhea", ["admin"])
+  const made = await scoutIn("warden", "quay", [rhea.id])
+  await admin().principals.change(made.id, { toolsets: ["gateway"] })
+  const { page } = await visitor()
+  await signIn(page, rhea.token, "/runs")
+  await admin().spaces.post("quay", { text: "Is a berth free, @warden?" })
+  await page
+    .getByRole("region", { name: "Live" })
+    .getByRole("link", { name: /berth free/ })
+    .click()
+  const grid = page.getByRole("treegrid")
+  await grid.getByRole("row", { name: /Waits for Rhea/ }).waitFor()
+  await page.getByRole("button", { name: "Release the wait" }).waitFor()
+  await kill()
+  await restart()
+  await as(rhea.token).spaces.post("quay", { text: "Berth 9." })
+  const over = grid.getByRole("row", { name: /Waited for Rhea answered/ })
+  await over.waitFor()
+  await page.locator(".bar").getByText("done").waitFor()
+  await over.locator(".hatch").waitFor()
+  await over.click()
+  await page.getByRole("complementary").getByText("Rhea answered").waitFor()
+  await shot(page, "run-waited")
+  await clean(page)
+  await kill()
+  await restart()
+  await page.reload()
+  await over.locator(".hatch").waitFor()
+  await page.getByRole("link", { name: "true scale" }).click()
+  await page.getByRole("link", { name: "fold waiting" }).waitFor()
+  await over.locator(".hatch").waitFor()
+  expect(said).toEqual([])
+}, 120_000)
+
 it("a run that nobody may see is said to be nothing", async () => {
   const kim = await person("Kim")
   const { page } = await visitor()
@@ -190,6 +229,13 @@ it("an agent is made, answers on the same screen, is looked into, and stopped wi
   await page.getByRole("tab", { name: "Prompt" }).click()
   await page.getByText("What the model would see now").waitFor()
   await page.locator(".agents-parts summary").first().waitFor()
+  // By part in tokens, said to be an estimate, of what the model can be told; the tools are a part too.
+  await page.getByText(/^about [\d,]+ of 100,000 tokens$/).waitFor()
+  await page.getByText("estimated from its letters").waitFor()
+  const tools = page.locator(".agents-parts summary").filter({ hasText: /\d+ tools/ })
+  expect(Number((await tools.locator(".end").innerText()).replaceAll(",", ""))).toBeGreaterThan(100)
+  await tools.click()
+  await page.locator(".agents-parts pre").getByText("send_mail").waitFor()
   await shot(page, "agents-wide")
   await clean(page)
   await page.getByRole("tab", { name: "Tools" }).click()

@@ -56,7 +56,7 @@ describe("an agent in the list", () => {
     expect(pairName("Maya Q", "scout")).toBe("Maya-Q-scout")
     const one = (name: string, retiredAt: string | null = null) => ({ name, retiredAt }) as never
     expect(fitting([one("scout"), one("ledger"), one("scouty", "2026")], " SCO ")).toHaveLength(1)
-    expect(partsOf([{ size: 1 }, { size: 3 }]).map(({ share }) => share)).toEqual([0.25, 0.75])
+    expect(partsOf([{ tokens: 1 }, { tokens: 3 }]).map(({ share }) => share)).toEqual([0.25, 0.75])
   })
 })
 

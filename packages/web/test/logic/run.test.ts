@@ -96,6 +96,51 @@ describe("a run as rows", () => {
     expect(scaleOf(spans, 0, true).place(start + 2000)).toBeLessThan(0.001)
   })
 
+  it("draws a wait for a reply as a wait when it is over, folded or in true scale", () => {
+    const wait = {
+      id: "wai_1",
+      run: "run_1",
+      call: "call_1",
+      agent: "pri_scout",
+      space: "spc_1",
+      message: "msg_1",
+      state: "resolved" as const,
+      needed: 1,
+      for: [{ id: "pri_maya", state: "replied" as const }],
+      ring: false,
+      since: at(2),
+      until: null,
+      endedAt: at(day + 3),
+    }
+    const { decisions: _, ...call } = { ...asked, on: { kind: "reply", id: "wai_1" } as never }
+    const steps = [{ ...step(1, 0, 2, [call]), waits: [wait] }, step(2, day + 4, day + 8)]
+    const spans = spansOf({ ...taken, steps }, new Map())
+    expect(spans.filter(({ kind }) => kind === "wait")).toMatchObject([
+      { id: "s1c1r0", level: 3, from: start + 2000, to: start + (day + 3) * 1000, on: "reply", wait },
+    ])
+    expect(scaleOf(spans, 0, false)).toMatchObject({ worked: 7000, waited: (day + 1) * 1000 })
+    expect(scaleOf(spans, 0, false).folded).toHaveLength(1)
+    expect(scaleOf(spans, 0, true).folded).toEqual([])
+    // One that hangs on the run, as a team's request does, is a row of its step.
+    const { call: __, ...hangs } = wait
+    const team = spansOf({ ...taken, steps: [{ ...step(1, 0, 2), waits: [hangs] }] }, new Map())
+    expect(team.map(({ id, level, to }) => [id, level, to])).toEqual([
+      ["s1", 1, start + (day + 3) * 1000],
+      ["s1m", 2, start + 2000],
+      ["s1r0", 2, start + (day + 3) * 1000],
+    ])
+  })
+
+  it("draws what came from outside as a wait when it is over, and a function of a host as work", () => {
+    const { decisions: _, ...call } = asked
+    const waits = (on: object) =>
+      spansOf({ ...taken, steps: [step(1, 0, 2, [{ ...call, on: on as never }])] }, new Map())
+        .filter(({ kind }) => kind === "wait")
+        .map(({ from, to }) => [from, to])
+    expect(waits({ kind: "callback", id: "call_1" })).toEqual([[start + 2000, start + (day + 4) * 1000]])
+    expect(waits({ kind: "callback", id: "hst_1" })).toEqual([])
+  })
+
   it("goes on until now while it is open, and ends with its run when that was stopped", () => {
     const open = { ...step(1, 0, 2), saidAt: null, state: "thinking" as const }
     const live = spansOf({ ...taken, run: run({ state: "running", endedAt: null }), steps: [open] }, new Map())

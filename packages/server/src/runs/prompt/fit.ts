@@ -1,8 +1,7 @@
 /** What goes when a conversation is longer than its model can be told: the oldest results first, never half of a pair. Pure. */
+import { carefulLettersPerToken } from "../../models/Estimate.ts"
 import type { SaidStep } from "./conversation.ts"
 
-/** Some four letters are a token: a guess that is right for text and careful for JSON. */
-const lettersPerToken = 3
 const note = "This result was taken out because the conversation had become too long."
 
 const sizeOf = (step: SaidStep): number =>
@@ -10,7 +9,7 @@ const sizeOf = (step: SaidStep): number =>
 
 /** `window`: how many tokens the model takes; `told`: letters of what it is told in any case. */
 export const fitted = (steps: ReadonlyArray<SaidStep>, told: number, window: number): ReadonlyArray<SaidStep> => {
-  const most = window * lettersPerToken - told
+  const most = window * carefulLettersPerToken - told
   let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
   if (size <= most) return steps
   return steps.map((step, at) => {

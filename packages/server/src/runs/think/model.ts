@@ -4,6 +4,7 @@ import type { ModelPrice } from "@stoa/contract"
 import { Data, Effect } from "effect"
 import type { Access } from "../../models/Access.ts"
 import type { ModelFailure } from "../../models/ModelFailure.ts"
+import { usualWindow } from "../../models/Estimate.ts"
 import { Languages } from "../../models/Languages.ts"
 import type { Said, SaidDelta } from "../../models/Said.ts"
 import { conversation, type SaidStep } from "../prompt/conversation.ts"
@@ -39,7 +40,6 @@ export interface ThoughtInput {
 }
 
 const tries = 3
-const usualWindow = 100_000
 /** Whoever asks to be left alone for longer is left to the next model, or to a retry by hand. */
 const longestWaitMs = 60_000
 const firstWaitMs = 500

@@ -9,9 +9,8 @@ import {
   Missing,
   type Page,
   type PrincipalId,
-  RunWait,
+  type RunWait,
   type Space,
-  type SpaceId,
   WrongState,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -27,33 +26,13 @@ import { Timers } from "../../store/journal/Timers.ts"
 import { open as openStates, waiting as waitingStates } from "../lifecycle.ts"
 import { profileNamed } from "../profile.ts"
 import { hanging, makeHanging } from "./hanging.ts"
+import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
-import { answered, closes, type Heard, type OpenWait, type Party, ringed, toldOf, type WaitState } from "./waiting.ts"
 import { inState } from "../../store/database/States.ts"
+import { answered, closes, type Heard, type OpenWait, toldOf, type WaitState } from "./waiting.ts"
 
 export const waitPurpose = "wait"
-
-interface WaitRow {
-  readonly id: string
-  readonly run: string | null
-  readonly agent: PrincipalId
-  readonly call: string
-  readonly space: SpaceId
-  readonly message: string
-  readonly mode: string
-  readonly needed: number
-  readonly state: WaitState
-  readonly deadlineAt: string | null
-  readonly openedAt: string
-  readonly closedAt: string | null
-  readonly outcome: string | null
-}
-
-interface PartyRow extends Party {
-  readonly wait: string
-  readonly message: string | null
-}
 
 /** A message that has answered, for whoever waited for it. */
 interface Reply {
@@ -126,6 +105,7 @@ export class Waits extends Context.Service<
       const grants = yield* Grants
       const spaces = yield* Spaces
       const record = yield* makeRecord
+      const { partiesOf, shown } = makeHistory(sql)
 
       /** Whether whoever waits there may read there now: what is said behind its back is no answer to it. */
       const reads = ({ agent, space }: WaitRow): Effect.Effect<boolean> =>
@@ -133,11 +113,6 @@ export class Waits extends Context.Service<
           Effect.flatMap((viewer) => spaces.get(space, viewer)),
           Effect.match({ onFailure: () => false, onSuccess: () => true }),
         )
-
-      const partiesOf = (waits: ReadonlyArray<string>) =>
-        waits.length === 0
-          ? Effect.succeed([])
-          : Effect.orDie(sql<PartyRow>`SELECT * FROM wait_parties WHERE ${sql.in("wait", waits)} ORDER BY principal`)
 
       const repliesOf = Effect.fnUntraced(function* (wait: string) {
         return yield* Effect.orDie(
@@ -309,34 +284,6 @@ export class Waits extends Context.Service<
       const cancelOf: Waits["Service"]["cancelOf"] = Effect.fnUntraced(function* (run) {
         const rows = yield* Effect.orDie(sql<WaitRow>`SELECT * FROM waits WHERE run = ${run} AND state = 'open'`)
         for (const row of rows) yield* close(row, "canceled")
-      })
-
-      const shown = Effect.fnUntraced(function* (rows: ReadonlyArray<WaitRow>) {
-        const parties = yield* partiesOf(rows.map(({ id }) => id))
-        const of = (wait: string) => parties.filter((one) => one.wait === wait)
-        const rings = ringed(
-          rows.flatMap(({ agent, id }) =>
-            of(id)
-              .filter(({ state }) => state === "awaited")
-              .map(({ principal }) => [agent, principal] as const),
-          ),
-        )
-        return rows.map(
-          (row) =>
-            new RunWait({
-              id: row.id,
-              run: row.run as never,
-              agent: row.agent,
-              space: row.space,
-              message: row.message as never,
-              state: row.state,
-              needed: row.needed,
-              for: of(row.id).map(({ principal, state }) => ({ id: principal as PrincipalId, state })),
-              ring: rings.has(row.agent),
-              since: DateTime.makeUnsafe(row.openedAt),
-              until: row.deadlineAt === null ? null : DateTime.makeUnsafe(row.deadlineAt),
-            }),
-        )
       })
 
       const seenBy = ({ all, principal }: Reader) =>

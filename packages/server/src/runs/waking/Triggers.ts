@@ -129,7 +129,7 @@ export class Triggers extends Context.Service<
           yield* sql`INSERT INTO steps ${sql.insert({ ...row, run: to, tokensIn: 0, tokensOut: 0, costMicros: 0 })}`
         const calls = yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${from} AND step < ${step}`
         for (const row of calls)
-          yield* sql`INSERT INTO calls ${sql.insert({ ...row, id: newId("call"), run: to, idempotencyKey: null, message: null })}`
+          yield* sql`INSERT INTO calls ${sql.insert({ ...row, id: newId("call"), run: to, copyOf: row.copyOf ?? row.id, idempotencyKey: null, message: null })}`
       }, Effect.orDie)
 
       const retry: Triggers["Service"]["retry"] = Effect.fn("Triggers.retry")(function* (id, step, reader) {

@@ -63,12 +63,20 @@ const Parts = ({ name }: { readonly name: string }) => {
   const [whole, show] = useState(false)
   if (isPending) return <LoadingPane lines={5} />
   if (error !== null) return <FaultPane error={error} again={() => void refetch()} />
-  const parts = partsOf(data.sections)
+  const tools = data.tools.names
+  const parts = partsOf([
+    ...data.sections,
+    ...(tools.length === 0 ? [] : [{ ...data.tools, name: words.toolCount(tools.length), text: tools.join("\n") }]),
+  ])
   return (
     <section className="stack">
       <div className="line wrap">
         <h3>{words.sees}</h3>
-        <span className="push faint small num">{words.size(counted(data.text.length))}</span>
+        <span className="push faint small num">
+          {data.window === null
+            ? words.about(counted(data.tokens))
+            : words.aboutOf(counted(data.tokens), counted(data.window))}
+        </span>
       </div>
       <div className="agents-bar" role="img" aria-label={words.parts}>
         {parts.map(({ section, share, tint }) => (
@@ -88,7 +96,9 @@ const Parts = ({ name }: { readonly name: string }) => {
                 <span className={`agents-dot t-${tint}`} />
                 <span>{section.name}</span>
                 <span className="gist wide-only">{section.text.replaceAll(/\s+/g, " ").slice(0, 80)}</span>
-                <span className="end">{counted(section.size)}</span>
+                <span className="end" title={words.size(counted(section.size))}>
+                  {counted(section.tokens)}
+                </span>
               </summary>
               <pre className="code agents-whole" tabIndex={0}>
                 {section.text}
@@ -97,6 +107,7 @@ const Parts = ({ name }: { readonly name: string }) => {
           ))}
         </div>
       )}
+      <p className="faint small">{words.estimate}</p>
       <p className="line wrap">
         <button type="button" className="button tiny" aria-pressed={whole} onClick={() => show(!whole)}>
           <Icon name="eye" small />

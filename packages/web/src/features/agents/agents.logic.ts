@@ -47,13 +47,13 @@ export const gistOfPersona = (persona: string | null): string => (persona ?? "")
 
 const tints = ["speech", "memory", "wait", "tool", "model"] as const
 
-/** Parts of a prompt, with their share of the whole and a colour that stays by its place. */
-export const partsOf = <A extends { readonly size: number }>(sections: ReadonlyArray<A>) => {
+/** Parts of a prompt, with their share of its tokens and a colour that stays by its place. */
+export const partsOf = <A extends { readonly tokens: number }>(sections: ReadonlyArray<A>) => {
   const whole = Math.max(
     1,
-    sections.reduce((sum, { size }) => sum + size, 0),
+    sections.reduce((sum, { tokens }) => sum + tokens, 0),
   )
-  return sections.map((section, at) => ({ section, share: section.size / whole, tint: tints[at % tints.length]! }))
+  return sections.map((section, at) => ({ section, share: section.tokens / whole, tint: tints[at % tints.length]! }))
 }
 
 /** What a form has of limits: nothing that was left empty. */

@@ -14,6 +14,7 @@ import type { Span } from "./run.logic.ts"
 import { RunPill } from "./RunPill.tsx"
 import { nameOf } from "./SpanRow.tsx"
 import { useRunMessages } from "./useRuns.ts"
+import { WaitPane } from "./WaitPane.tsx"
 import { words } from "./words/en.ts"
 
 export type DetailTab = "call" | "prompt" | "answer" | "raw"
@@ -121,7 +122,7 @@ const ChildPane = ({ names, span }: { readonly span: Span; readonly names: (id: 
 }
 
 const rawOf = (span: Span): Json =>
-  (span.child ?? (span.kind === "model" ? span.told : (span.call ?? span.told))) as Json
+  (span.child ?? span.wait ?? (span.kind === "model" ? span.told : (span.call ?? span.told))) as Json
 
 const RawPane = ({ name, span }: { readonly span: Span; readonly name: string }) => {
   const raw = rawOf(span)
@@ -138,7 +139,9 @@ const RawPane = ({ name, span }: { readonly span: Span; readonly name: string })
 
 const tabsOf = (span: Span): ReadonlyArray<DetailTab> =>
   span.call === undefined && span.child === undefined
-    ? ["answer", "prompt", "raw"]
+    ? span.wait === undefined
+      ? ["answer", "prompt", "raw"]
+      : ["call", "raw"]
     : ["call", "prompt", "answer", "raw"]
 
 export const RunDetail = ({ chosen, close, names, run, show, span, tab: wanted }: RunDetailProps) => {
@@ -158,7 +161,7 @@ export const RunDetail = ({ chosen, close, names, run, show, span, tab: wanted }
             aria-controls="run-pane"
             onClick={() => show(one)}
           >
-            {words.tabs[one]}
+            {one === "call" && span.call === undefined && span.wait !== undefined ? words.wait : words.tabs[one]}
           </button>
         ))}
       </div>
@@ -171,7 +174,8 @@ export const RunDetail = ({ chosen, close, names, run, show, span, tab: wanted }
         {tab === "prompt" ? <PromptPane span={span} /> : null}
         {tab === "answer" ? <AnswerPane span={span} /> : null}
         {tab === "call" && span.child !== undefined ? <ChildPane span={span} names={names} /> : null}
-        {tab === "call" && span.child === undefined ? <CallPane run={run} span={span} /> : null}
+        {tab === "call" && span.wait !== undefined ? <WaitPane wait={span.wait} /> : null}
+        {tab === "call" && span.call !== undefined ? <CallPane run={run} span={span} /> : null}
         {tab === "raw" ? <RawPane span={span} name={name} /> : null}
       </div>
     </aside>

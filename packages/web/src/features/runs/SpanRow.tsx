@@ -5,7 +5,7 @@ import type { Json } from "../../feed/types.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { counted } from "../../parts/figures/money.logic.ts"
 import { span as lengthOf } from "../../parts/figures/time.logic.ts"
-import type { Scale, Span } from "./run.logic.ts"
+import type { Scale, Span, Wait } from "./run.logic.ts"
 import { words } from "./words/en.ts"
 
 const icons = {
@@ -45,11 +45,17 @@ export interface SpanRowProps {
   readonly onKey: (id: string, event: KeyboardEvent) => void
 }
 
+const waitName = ({ endedAt, for: parties }: Wait, names: (id: string) => string): string => {
+  const whom = parties.map(({ id }) => names(id)).join(", ") || words.anybody
+  return endedAt === null ? words.waitsFor(whom) : words.waitedFor(whom)
+}
+
 export const nameOf = (span: Span, names: (id: string) => string): string => {
   if (span.kind === "step") return words.step(span.step)
   if (span.kind === "model") return words.modelCall
   if (span.kind === "run") return words.subRun(names(span.child!.agent))
   if (span.kind !== "wait") return span.name
+  if (span.wait !== undefined) return waitName(span.wait, names)
   return span.decision === undefined ? (words.waitsOn[span.on ?? ""] ?? words.waits) : words.decision
 }
 
@@ -58,6 +64,7 @@ const gistOf = (span: Span, doing: string | undefined): string => {
     return span.to === undefined
       ? (doing ?? words.thinks)
       : words.tokensInOut(counted(span.told!.tokens.in), counted(span.told!.tokens.out))
+  if (span.wait !== undefined) return words.waitEnds[span.wait.state] ?? ""
   if (span.kind === "run") return span.child!.trigger.summary
   if (span.call !== undefined && span.kind !== "wait") return gistOfInput(span.call.input as Json)
   return ""

@@ -4,6 +4,7 @@ import { moment } from "../../feed/clock.ts"
 
 type SpanKind = "step" | "model" | "tool" | "wait" | "memory" | "speech" | "run"
 type StepCall = RunStep["calls"][number]
+export type Wait = NonNullable<RunStep["waits"]>[number]
 
 export interface Span {
   /** Stays the same from one look to the next, so that an address can hold it. */
@@ -23,6 +24,8 @@ export interface Span {
   readonly call?: StepCall
   readonly decision?: string
   readonly on?: string
+  /** Whose answers were waited for, and how that ended. */
+  readonly wait?: Wait
   readonly child?: Run
 }
 
@@ -47,6 +50,27 @@ const isOver = ({ endedAt }: { readonly endedAt: string | null }) => endedAt !==
 /** The latest end of several; open while one of them is. */
 const lastOf = (ends: ReadonlyArray<number | undefined>): number | undefined =>
   ends.includes(undefined) ? undefined : Math.max(...(ends as ReadonlyArray<number>))
+
+/** Whose answers were waited for: a row each, which ends when the wait did, or with its run. */
+const waitSpans = (
+  waits: ReadonlyArray<Wait>,
+  span: Omit<Span, "kind" | "name" | "from" | "to" | "opens" | "on" | "wait">,
+  end: number | undefined,
+): ReadonlyArray<Span> =>
+  waits.map((wait, place) => ({
+    ...span,
+    id: `${span.id}r${place}`,
+    kind: "wait",
+    name: "",
+    from: millis(wait.since),
+    to: millis(wait.endedAt) ?? end,
+    opens: false,
+    on: "reply",
+    wait,
+  }))
+
+/** What a call waited for that keeps no record of its own: it began when people had let it through, and ended with the call. */
+const isOutside = ({ call, on }: StepCall) => on?.kind === "client" || (on?.kind === "callback" && on.id === call)
 
 const callSpans = (
   { children, run }: Taken,
@@ -82,12 +106,17 @@ const callSpans = (
       opens: true,
       child,
     }))
-  // What it waits for, where neither a person nor a run is it.
+  const replies = waitSpans(
+    (step.waits ?? []).filter((one) => one.call !== undefined && one.call === call.call),
+    { ...at, id, level: base.level + 1, call },
+    end,
+  )
+  // What it waits or waited for, where neither a person nor a run nor an answer is it.
   const others: ReadonlyArray<Span> =
     call.on !== undefined &&
-    end === undefined &&
+    (end === undefined || (isOutside(call) && (call.on.kind !== "client" || asked.length === 0))) &&
     call.on.kind !== "decision" &&
-    runs.length === 0 &&
+    runs.length + replies.length === 0 &&
     asked.every(({ to }) => to !== undefined)
       ? [
           {
@@ -96,15 +125,15 @@ const callSpans = (
             kind: "wait",
             level: base.level + 1,
             name: "",
-            from: millis(call.beganAt),
-            to: undefined,
+            from: lastOf([millis(call.beganAt), ...asked.map(({ to }) => to)]),
+            to: end,
             opens: false,
             on: call.on.kind,
             call,
           },
         ]
       : []
-  const below = [...asked, ...runs, ...others]
+  const below = [...asked, ...runs, ...replies, ...others]
   return [
     {
       ...at,
@@ -131,7 +160,13 @@ export const spansOf = (taken: Taken, inside: ReadonlyMap<string, Taken>, level 
     const said = millis(step.saidAt) ?? end
     const at = { step: step.number, run: run.id, told: step }
     const calls = step.calls.flatMap((call) => callSpans(taken, step, call, { level: level + 1, prefix }))
-    const parts = calls.filter(({ from }) => from !== undefined)
+    // Those that hang on the run: a team's requests, which hold no call.
+    const hanging = waitSpans(
+      (step.waits ?? []).filter((one) => step.calls.every(({ call }) => call !== one.call || call === undefined)),
+      { step: step.number, run: run.id, id: `${prefix}s${step.number}`, level: level + 1 },
+      end,
+    )
+    const parts = [...calls, ...hanging].filter(({ from }) => from !== undefined)
     const model: Span = {
       ...at,
       id: `${prefix}s${step.number}m`,
@@ -152,7 +187,7 @@ export const spansOf = (taken: Taken, inside: ReadonlyMap<string, Taken>, level 
       to: lastOf([said, ...parts.map(({ to }) => to)]),
       opens: true,
     }
-    return [head, model, ...calls].flatMap((span) => {
+    return [head, model, ...calls, ...hanging].flatMap((span) => {
       const within = span.child === undefined ? undefined : inside.get(span.child.id)
       return within === undefined ? [span] : [span, ...spansOf(within, inside, span.level + 1, `${span.child!.id}.`)]
     })

@@ -40,6 +40,8 @@ export interface CallRow {
   readonly run: string | null
   readonly step: number | null
   readonly place: number | null
+  /** Of one that a run took over from an earlier run: the call that was made. */
+  readonly copyOf?: Call["id"] | null
 }
 
 /** A call as it is first written down: what is not known yet is empty. */

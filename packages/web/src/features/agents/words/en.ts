@@ -66,6 +66,11 @@ export const words = {
   saved: "Saved",
   sees: "What the model would see now",
   size: (count: string) => `${count} characters`,
+  about: (tokens: string) => `about ${tokens} tokens`,
+  aboutOf: (tokens: string, window: string) => `about ${tokens} of ${window} tokens`,
+  estimate:
+    "Each part in tokens, estimated from its letters. The model counts in its own way when it is asked; its runs show that.",
+  toolCount: (count: number) => (count === 1 ? "1 tool" : `${count} tools`),
   parts: "Parts of the prompt by size",
   seeWhole: "See it whole",
   seeParts: "See its parts",
