@@ -9,7 +9,7 @@ export interface Need {
   readonly why: string
 }
 
-export interface Shown {
+export interface Credentials {
   readonly headers: ReadonlyMap<string, string>
   readonly query: ReadonlyMap<string, string>
   readonly needs: ReadonlyArray<Need>
@@ -60,8 +60,8 @@ export const securityOf = (
   operation: JsonObject,
   prefix: string,
   host: string,
-): Shown | { readonly fault: string } => {
-  const nothing: Shown = { headers: new Map(), query: new Map(), needs: [] }
+): Credentials | { readonly fault: string } => {
+  const nothing: Credentials = { headers: new Map(), query: new Map(), needs: [] }
   const given = own(operation, "security") ?? own(root, "security")
   const alternatives = Array.isArray(given) ? given.filter(isObject) : []
   if (alternatives.length === 0) return nothing

@@ -17,7 +17,7 @@ import { askModel } from "./ask.ts"
 import { ModelFailure } from "./ModelFailure.ts"
 import { ModelKeys } from "./ModelKeys.ts"
 import { providerModel } from "./providers.ts"
-import type { Said, SaidDelta } from "./Said.ts"
+import type { ModelOutput, OutputDelta } from "./ModelOutput.ts"
 import { rulesOf } from "./scriptRules.ts"
 
 const Row = Schema.Struct({ name: Schema.String, declared: json(DeclaredModel) })
@@ -47,8 +47,8 @@ export class Languages extends Context.Service<
     readonly ask: (
       access: Access,
       options: LanguageModelV4CallOptions,
-      show: (delta: SaidDelta) => void,
-    ) => Effect.Effect<Said, ModelFailure>
+      show: (delta: OutputDelta) => void,
+    ) => Effect.Effect<ModelOutput, ModelFailure>
     /** Whether a model that is not declared yet could be asked; otherwise a sentence. */
     readonly reachable: (name: string, declared: DeclaredModel) => Effect.Effect<void, string>
     /** A model of the house's own, beside those of the file; what was there under its name is replaced. */

@@ -12,7 +12,7 @@ import type {
 import type { Redactor } from "@stoa/tools"
 import { Duration, Effect } from "effect"
 import { ModelFailure } from "./ModelFailure.ts"
-import type { Part, ProviderData, Said, SaidDelta } from "./Said.ts"
+import type { Part, ProviderData, ModelOutput, OutputDelta } from "./ModelOutput.ts"
 
 /** Without a sign of life for so long it is given up. */
 const longestSilence = Duration.seconds(60)
@@ -40,11 +40,11 @@ const inputOf = (text: unknown): { readonly input: JSONObject; readonly fault?: 
 }
 
 /** Gathers the parts of one answer. Pure but for `show`. */
-const gather = (show: (delta: SaidDelta) => void) => {
+const gather = (show: (delta: OutputDelta) => void) => {
   const order: Array<Growing | Part> = []
   const open = new Map<string, Growing>()
   const inputs = new Map<string, string>()
-  let said: Said | undefined
+  let said: ModelOutput | undefined
   let size = 0
   const grow = (type: "text" | "reasoning", id: string, text: string, provider: unknown): void => {
     size += text.length
@@ -180,8 +180,8 @@ export const askModel = (
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
   redactor: Redactor,
-  show: (delta: SaidDelta) => void,
-): Effect.Effect<Said, ModelFailure> =>
+  show: (delta: OutputDelta) => void,
+): Effect.Effect<ModelOutput, ModelFailure> =>
   Effect.suspend(() => {
     const { said, take } = gather(show)
     const clean = cleaner(redactor)

@@ -20,7 +20,7 @@ import { claude } from "./providers/claude.ts"
 import { codex } from "./providers/codex.ts"
 import { command } from "./providers/command.ts"
 import { cursorAgent, gemini, opencode } from "./providers/others.ts"
-import { type Heard, type MCPEntry, type ProgramThinker, type Provider, sessionOf } from "./providers/Provider.ts"
+import { type TurnResult, type MCPEntry, type ProgramThinker, type Provider, sessionOf } from "./providers/Provider.ts"
 import { openSocket } from "./socket.ts"
 import { Workspaces } from "./Workspaces.ts"
 
@@ -42,7 +42,7 @@ const mostText = 256 * 1024
 /** The turn came to nothing, and why, in a sentence. What it said by then is kept. */
 export class TurnFailure extends Data.TaggedError("TurnFailure")<{
   readonly message: string
-  readonly heard: Heard
+  readonly heard: TurnResult
 }> {}
 
 export interface TurnRequest {
@@ -58,7 +58,7 @@ export interface TurnRequest {
   readonly token: Redacted.Redacted
 }
 
-export interface TurnSaid extends Heard {
+export interface TurnSaid extends TurnResult {
   /** How it was kept apart from the machine: shown with every turn. */
   readonly isolation: "bubblewrap" | "none"
 }
@@ -109,7 +109,7 @@ export class Programs extends Context.Service<
         return out
       })
 
-      const fail = (message: string, heard: Heard = { text: "" }) => new TurnFailure({ message, heard })
+      const fail = (message: string, heard: TurnResult = { text: "" }) => new TurnFailure({ message, heard })
 
       const turn: Programs["Service"]["turn"] = Effect.fn("Programs.turn")(function* (request, show) {
         const { agent, thinker } = request
@@ -220,7 +220,7 @@ export class Programs extends Context.Service<
         const said = reading.end()
         const { session: named, ...rest } = said
         const session = sessionOf(named)
-        const heard: Heard = {
+        const heard: TurnResult = {
           ...rest,
           text: redactor.text(said.text.slice(-mostText)),
           ...(session === null || redactor.text(session) !== session ? {} : { session }),

@@ -23,7 +23,7 @@ import { makeNear } from "../store/journal/Near.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
-import { type ShownMessage, type ShownTrigger, userPrompt } from "./prompt/user.ts"
+import { type PromptMessage, type PromptTrigger, userPrompt } from "./prompt/user.ts"
 import { open } from "./lifecycle.ts"
 import type { TriggerRow } from "./rows.ts"
 import { inState } from "../store/database/States.ts"
@@ -93,7 +93,7 @@ export class Prompts extends Context.Service<
             onSome: ({ id, kind, name }) => ({ id, name, kind }),
           }),
           waits: waits.length > 0,
-        } satisfies ShownTrigger
+        } satisfies PromptTrigger
       })
 
       const othersOf = (agent: string, run: RunId | null) =>
@@ -160,7 +160,7 @@ export class Prompts extends Context.Service<
             triggers,
             space: space === null ? null : { id: space.id, name: space.name, kind: space.kind, members: space.members },
             thread: answers !== null,
-            history: told.map((message): ShownMessage => ({
+            history: told.map((message): PromptMessage => ({
               id: message.id,
               at: DateTime.formatIso(message.createdAt),
               author: message.author,

@@ -22,7 +22,7 @@ import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
 import { makeRecord } from "./record.ts"
 import { makeHistory } from "./waiting/history.ts"
-import { partsOf, runFrom, type RunRow, type StepRow, type ToldRow } from "./rows.ts"
+import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./rows.ts"
 
 export interface RunQuery extends PageQuery {
   readonly agent?: string
@@ -159,7 +159,7 @@ export class Runs extends Context.Service<
 
       const rowsOf = Effect.fnUntraced(function* (id: RunId) {
         return {
-          told: yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
+          told: yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
           steps: yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`,
           calls: yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`,
         }

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
-import type { Ended, RunConfig, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import { makeTogether } from "./together.ts"
 import { inState } from "../store/database/States.ts"
@@ -136,7 +136,7 @@ export const makeRecord = Effect.gen(function* () {
 
   const accounts = makeAccounts(sql)
   /** What was spent today: by an agent, and at whose request. */
-  const spendToday = Effect.fnUntraced(function* (row: Pick<RunRow, "agent" | "payer">, spent: Omit<Spent, "busyMs">) {
+  const spendToday = Effect.fnUntraced(function* (row: Pick<RunRow, "agent" | "payer">, spent: Omit<Usage, "busyMs">) {
     const rows = accountsOf((yield* iso).slice(0, 10), [{ row, spent }])
     if (rows.length === 0) return
     yield* sql.afterCommit(hasSpent(sql))
@@ -145,7 +145,7 @@ export const makeRecord = Effect.gen(function* () {
 
   const together = yield* makeTogether
 
-  const tell = (rows: ReadonlyArray<ToldRow>) =>
+  const tell = (rows: ReadonlyArray<PromptRow>) =>
     rows.length === 0
       ? Effect.void
       : Effect.orDie(
@@ -153,7 +153,7 @@ export const makeRecord = Effect.gen(function* () {
         )
 
   /** Ends a run that this house works on; false, where it does not any more. */
-  const writeEnd = Effect.fnUntraced(function* (row: RunRow, { failure, stop }: Ended, busyMs: number) {
+  const writeEnd = Effect.fnUntraced(function* (row: RunRow, { failure, stop }: RunEnd, busyMs: number) {
     const change = endOf[stop]
     const said = failure === null ? null : failure.slice(0, 2000)
     const ended = yield* Effect.orDie(sql`UPDATE runs SET state = ${to(change)}, stop = ${stop}, failure = ${said},
@@ -172,10 +172,10 @@ export const makeRecord = Effect.gen(function* () {
   const step = (
     row: RunRow,
     taken: StepRow,
-    told: ReadonlyArray<ToldRow>,
+    told: ReadonlyArray<PromptRow>,
     calls: number,
-    spent: Spent,
-    end: Ended | undefined,
+    spent: Usage,
+    end: RunEnd | undefined,
     /** What happens with it, or not at all. */
     also?: Effect.Effect<void, never, Transaction>,
   ) =>
@@ -200,7 +200,7 @@ export const makeRecord = Effect.gen(function* () {
           ),
         )
 
-  const end = (row: RunRow, ended: Ended, told: ReadonlyArray<ToldRow>, busyMs: number) =>
+  const end = (row: RunRow, ended: RunEnd, told: ReadonlyArray<PromptRow>, busyMs: number) =>
     because(
       row,
       journal.transact(
@@ -250,7 +250,7 @@ export const makeRecord = Effect.gen(function* () {
   })
 
   /** Ends a run from outside, whatever it does: its fence rises, so that whoever works on it writes nothing more. */
-  const stop = Effect.fnUntraced(function* (id: string, { failure, stop: why }: Ended) {
+  const stop = Effect.fnUntraced(function* (id: string, { failure, stop: why }: RunEnd) {
     const change = endOf[why]
     const rows = yield* Effect.orDie(sql<RunRow>`UPDATE runs SET state = ${to(change)}, stop = ${why},
       failure = ${failure}, ended_at = ${yield* iso}, owner = NULL, fence = fence + 1

@@ -13,7 +13,7 @@ import {
   type TriggerKind,
 } from "@stoa/contract"
 import { DateTime } from "effect"
-import type { Part } from "../models/Said.ts"
+import type { Part } from "../models/ModelOutput.ts"
 
 export interface RunRow {
   readonly id: RunId
@@ -116,7 +116,7 @@ export interface StepRow {
   readonly saidAt: string | null
 }
 
-export interface ToldRow {
+export interface PromptRow {
   readonly run: RunId
   readonly seq: number
   readonly kind: "system" | "user"
@@ -125,14 +125,14 @@ export interface ToldRow {
 }
 
 /** What a step has cost. */
-export interface Spent {
+export interface Usage {
   readonly tokensIn: number
   readonly tokensOut: number
   readonly costMicros: number
   readonly busyMs: number
 }
 
-export interface Ended {
+export interface RunEnd {
   readonly stop: StopReason
   readonly failure: string | null
 }

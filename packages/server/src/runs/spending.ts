@@ -6,7 +6,7 @@ import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeInsert } from "../store/database/Inserts.ts"
 import { monotonicOf } from "../store/Monotonic.ts"
-import type { RunRow, Spent } from "./rows.ts"
+import type { RunRow, Usage } from "./rows.ts"
 
 interface Account {
   readonly agent: string
@@ -31,7 +31,7 @@ export const accountsOf = (
   day: string,
   items: ReadonlyArray<{
     readonly row: Pick<RunRow, "agent" | "payer">
-    readonly spent: Omit<Spent, "busyMs">
+    readonly spent: Omit<Usage, "busyMs">
   }>,
 ): ReadonlyArray<Account> => {
   const all = new Map<string, Account>()

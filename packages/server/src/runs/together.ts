@@ -9,18 +9,18 @@ import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
-import type { Ended, RunRow, Spent, StepRow, ToldRow, TriggerRow } from "./rows.ts"
+import type { RunEnd, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 
-export interface Taken {
+export interface StepWrite {
   readonly row: RunRow
   readonly step: StepRow
-  readonly told: ReadonlyArray<ToldRow>
+  readonly told: ReadonlyArray<PromptRow>
   readonly calls: number
-  readonly spent: Spent
-  readonly end: Ended | undefined
+  readonly spent: Usage
+  readonly end: RunEnd | undefined
 }
 
-export interface Started {
+export interface StartWrite {
   readonly row: RunRow
   readonly trigger: TriggerRow
   readonly events: ReadonlyArray<CausedEvent>
@@ -83,7 +83,7 @@ const runNumbers = [
 ] as const
 
 /** What is told of a step, and of the end it brings: the agent's doing, under the correlation of what woke it. */
-const eventsOf = ({ calls, end, row, step }: Taken, at: string): ReadonlyArray<CausedEvent> => {
+const eventsOf = ({ calls, end, row, step }: StepWrite, at: string): ReadonlyArray<CausedEvent> => {
   const caused = { at, actor: row.agent, provenance: "agent", correlationId: row.correlationId } as const
   const about = { run: row.id, principal: row.agent }
   const stepped = { ...caused, kind: "run.stepped", body: { ...about, step: step.number, calls } } as const
@@ -93,7 +93,7 @@ const eventsOf = ({ calls, end, row, step }: Taken, at: string): ReadonlyArray<C
   return [stepped, { ...caused, ...ended, ...(row.triggerSpace === null ? {} : { space: row.triggerSpace }) }]
 }
 
-const valueOf = ({ end, row, spent, step }: Taken, at: string): ReadonlyArray<unknown> => [
+const valueOf = ({ end, row, spent, step }: StepWrite, at: string): ReadonlyArray<unknown> => [
   row.id,
   row.fence,
   step.number,
@@ -112,12 +112,12 @@ export const makeTogether = Effect.gen(function* () {
     orElse: () => () => onSqlite,
   })
   const steps = makeInsert<StepRow>(sql, "steps", stepColumns, "", stepNumbers)
-  const told = makeInsert<ToldRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING", ["seq", "step"])
+  const told = makeInsert<PromptRow>(sql, "run_messages", toldColumns, "ON CONFLICT DO NOTHING", ["seq", "step"])
   const accounts = makeAccounts(sql)
   const triggers = makeInsert<TriggerRow>(sql, "triggers", triggerColumns, "", ["depth"])
 
   /** The tables that follow from steps of ours. */
-  const rowsOf = (items: ReadonlyArray<Taken>, at: string): ReadonlyArray<Rows> => [
+  const rowsOf = (items: ReadonlyArray<StepWrite>, at: string): ReadonlyArray<Rows> => [
     told.with(items.flatMap((item) => item.told)),
     steps.with(items.map(({ step }) => step)),
     accounts.with(accountsOf(at.slice(0, 10), items)),
@@ -125,7 +125,7 @@ export const makeTogether = Effect.gen(function* () {
   const isSpent = (rows: ReadonlyArray<Rows>): boolean => rows.at(-1)!.count > 0
 
   /** Which of them were ours, and nobody's else at this moment. */
-  const writeSome = Effect.fnUntraced(function* (items: ReadonlyArray<Taken>) {
+  const writeSome = Effect.fnUntraced(function* (items: ReadonlyArray<StepWrite>) {
     const at = DateTime.formatIso(yield* DateTime.now)
     const values = JSON.stringify(items.map((item) => valueOf(item, at)))
     const all = rowsOf(items, at)
@@ -150,16 +150,16 @@ export const makeTogether = Effect.gen(function* () {
       }).pipe(Effect.orDie),
     )
   })
-  const writeSteps = Effect.fnUntraced(function* (items: ReadonlyArray<Taken>) {
+  const writeSteps = Effect.fnUntraced(function* (items: ReadonlyArray<StepWrite>) {
     const moved = new Set(yield* writeSome(items))
     // One that somebody held may still be ours.
     if (items.length > 1)
       for (const item of items) if (!moved.has(item.row.id)) for (const id of yield* writeSome([item])) moved.add(id)
-    return ({ row }: Taken) => moved.has(row.id)
+    return ({ row }: StepWrite) => moved.has(row.id)
   })
 
   let runs: ReturnType<typeof makeInsert<RunRow>> | undefined
-  const writeStarts = (items: ReadonlyArray<Started>) => {
+  const writeStarts = (items: ReadonlyArray<StartWrite>) => {
     const columns = Object.keys(items[0]!.row) as ReadonlyArray<keyof RunRow>
     const insert = (runs ??= makeInsert<RunRow>(sql, "runs", columns, "", runNumbers))
     return Effect.as(

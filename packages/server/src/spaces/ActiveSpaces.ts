@@ -9,11 +9,11 @@ import type { Transaction } from "../store/journal/Journal.ts"
 import { chain } from "../store/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
-import { answer, type Known, standingOf } from "./rules.ts"
+import { answer, type SpaceIdentity, standingOf } from "./rules.ts"
 
 type Who = Caller["Service"]
 
-interface Entered extends Known {
+interface Entered extends SpaceIdentity {
   readonly role: MemberRole
 }
 

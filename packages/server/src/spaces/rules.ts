@@ -23,7 +23,7 @@ export interface Standing {
 
 export type Act = keyof typeof demands
 
-export type Answer =
+export type SpaceVerdict =
   | { readonly is: "yes" }
   | { readonly is: "hidden" }
   | { readonly is: "refused"; readonly rule: string }
@@ -79,10 +79,10 @@ const demands = {
 
 export const verbOf = (act: Act): string => demands[act].verb
 
-const yes: Answer = { is: "yes" }
-const hidden: Answer = { is: "hidden" }
+const yes: SpaceVerdict = { is: "yes" }
+const hidden: SpaceVerdict = { is: "hidden" }
 
-export const answer = (act: Act, standing: Standing): Answer => {
+export const answer = (act: Act, standing: Standing): SpaceVerdict => {
   if (standing.read.verdict !== "allow" || !demands.see.who(standing)) return hidden
   const demand: Demand = demands[act]
   if (demand.quiet !== true && standing.write.verdict !== "allow") return { is: "refused", rule: standing.write.rule }
@@ -109,11 +109,11 @@ export const judgeSpace = (
 }
 
 /** What the rules say of a space, kind and membership aside. */
-export type Known = Pick<Space, "id" | "name" | "kind">
+export type SpaceIdentity = Pick<Space, "id" | "name" | "kind">
 
 export const standingOf = (
   viewer: Viewer,
-  space: Known,
+  space: SpaceIdentity,
   role: MemberRole | undefined,
   more: { readonly archived?: boolean; readonly author?: boolean } = {},
 ): Standing => ({

@@ -19,7 +19,7 @@ import { Transaction } from "../store/journal/Journal.ts"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-export interface Face {
+export interface ToolFace {
   readonly name: string
   readonly description: string
   readonly input: { readonly properties: Properties; readonly required?: ReadonlyArray<string> }
@@ -40,7 +40,7 @@ export interface Face {
 export type Run<A, R> = (input: A, call: HandlerCall) => Effect.Effect<unknown, { readonly message: string }, R>
 
 /** What it changes: nothing, or something that takes its time; or the house's own rows, in the transaction that records it. */
-export type FaceTool<A> = Face &
+export type FaceTool<A> = ToolFace &
   (
     | { readonly effects: Exclude<Traits["effects"], "store">; readonly run: Run<A, Caller> }
     | { readonly effects: "store"; readonly run: Run<A, Caller | Transaction> }

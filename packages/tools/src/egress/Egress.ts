@@ -6,7 +6,7 @@
 import { ToolExecutionError } from "@stoa/contract"
 import { Context, Effect } from "effect"
 import { addressKind, isAddress } from "./Address.ts"
-import { type Answer, exchange } from "./exchange.ts"
+import { type HttpResponse, exchange } from "./exchange.ts"
 import {
   defaultEgressPolicy,
   type EgressPolicy,
@@ -44,7 +44,7 @@ export interface EgressRequest {
   readonly timeoutMs?: number
 }
 
-export interface EgressResponse extends Answer {
+export interface EgressResponse extends HttpResponse {
   /** Where the answer came from, after redirects. */
   readonly url: string
 }
@@ -99,7 +99,7 @@ interface Hop {
 
 const next = (
   hop: Hop,
-  { headers, status }: Answer,
+  { headers, status }: HttpResponse,
   read: (url: string) => URL | Refusal,
 ): Hop | Refusal | undefined => {
   const { location } = headers

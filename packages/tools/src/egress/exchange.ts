@@ -25,7 +25,7 @@ export interface Exchange {
   readonly keep: ReadonlyArray<unknown> | undefined
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly statusText: string
   readonly headers: Headers
@@ -79,7 +79,7 @@ const optionsOf = ({ body, headers, maxHeaderBytes, method, url }: Exchange, age
   insecureHTTPParser: false,
 })
 
-type Resume = (answer: Effect.Effect<Answer, Refusal>) => void
+type Resume = (answer: Effect.Effect<HttpResponse, Refusal>) => void
 
 /** Sends it. `stale`: a kept connection was closed by the other side before a word came back on it. */
 const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stale: () => void): ClientRequest => {
@@ -151,8 +151,8 @@ const send = (asked: Exchange, agent: Agent, kept: boolean, resume: Resume, stal
 /** What may be asked twice without harm; anything else never meets a connection that may be closing. */
 const isSafe = (method: string) => method === "GET" || method === "HEAD"
 
-export const exchange = (asked: Exchange): Effect.Effect<Answer, Refusal> =>
-  Effect.callback<Answer, Refusal>((resume) => {
+export const exchange = (asked: Exchange): Effect.Effect<HttpResponse, Refusal> =>
+  Effect.callback<HttpResponse, Refusal>((resume) => {
     const { addresses, headers, keep, method, url } = asked
     const alone = () => send(asked, ownAgent(url, addresses), false, resume, () => {})
     let over = false

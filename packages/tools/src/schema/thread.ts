@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { brokenSchema, type SchemaFault } from "./compile.ts"
 import { Shares } from "./share.ts"
-import type { Answer, Question } from "./worker.ts"
+import type { ValidationResult, ValidationRequest } from "./worker.ts"
 
 export const threadLimits = {
   /** Compiling and checking what is within the caps takes milliseconds; a second is somebody's attack. */
@@ -143,7 +143,7 @@ export class SchemaThread {
     const id = this.#next++
     const { digest, given, schema } = asked
     this.#current = { id, asked, since: performance.now(), timer: this.#deadline() }
-    const question: Question = { id, digest, ...given, ...(this.#sent.has(digest) ? {} : { schema }) }
+    const question: ValidationRequest = { id, digest, ...given, ...(this.#sent.has(digest) ? {} : { schema }) }
     this.#sent.add(digest)
     thread.postMessage(question)
   }
@@ -171,7 +171,7 @@ export class SchemaThread {
     })
     this.#ready = false
     this.#sent.clear()
-    worker.on("message", (answer: Answer | "ready") => {
+    worker.on("message", (answer: ValidationResult | "ready") => {
       if (worker === this.#worker) this.#hear(answer)
     })
     worker.on("error", (cause) => {
@@ -184,7 +184,7 @@ export class SchemaThread {
     return worker
   }
 
-  #hear(answer: Answer | "ready"): void {
+  #hear(answer: ValidationResult | "ready"): void {
     const current = this.#current
     if (answer === "ready") {
       this.#ready = true
@@ -194,7 +194,7 @@ export class SchemaThread {
     } else if (answer.id === current?.id) {
       if ("lacks" in answer) {
         const { digest, given, schema } = current.asked
-        this.#worker!.postMessage({ id: current.id, digest, ...given, schema } satisfies Question)
+        this.#worker!.postMessage({ id: current.id, digest, ...given, schema } satisfies ValidationRequest)
       } else this.#settle("broken" in answer ? { fault: brokenSchema(answer.broken) } : answer)
     }
   }

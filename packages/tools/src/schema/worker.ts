@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads"
 import { type Compiled, compileSchema, type SchemaFault } from "./compile.ts"
 import { Recent } from "../recent.ts"
 
-export interface Question {
+export interface ValidationRequest {
   readonly id: number
   readonly digest: string
   /** Left out where it was sent before. */
@@ -12,7 +12,7 @@ export interface Question {
   /** Left out where the schema alone is asked about. */
   readonly value?: unknown
 }
-export type Answer =
+export type ValidationResult =
   | { readonly id: number; readonly fault: SchemaFault | undefined }
   | { readonly id: number; readonly unchecked: ReadonlyArray<string> }
   | { readonly id: number; readonly broken: string }
@@ -21,7 +21,7 @@ export type Answer =
 
 const compiled = new Recent<string, Compiled>(200)
 
-const answerTo = (question: Question): Answer => {
+const answerTo = (question: ValidationRequest): ValidationResult => {
   const { digest, id, schema } = question
   try {
     const known = compiled.find(digest)
@@ -34,7 +34,7 @@ const answerTo = (question: Question): Answer => {
   }
 }
 
-parentPort!.on("message", (question: Question) => parentPort!.postMessage(answerTo(question)))
+parentPort!.on("message", (question: ValidationRequest) => parentPort!.postMessage(answerTo(question)))
 
 // Everything is loaded: from now on an answer is a matter of work.
 parentPort!.postMessage("ready")

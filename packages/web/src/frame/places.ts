@@ -2,7 +2,7 @@
 import type { Principal } from "../feed/types.ts"
 import { words } from "../words/en.ts"
 
-export interface Place {
+export interface Destination {
   readonly to: string
   readonly icon: string
   readonly name: string
@@ -11,7 +11,7 @@ export interface Place {
   readonly admins?: boolean
 }
 
-const all: ReadonlyArray<Place> = [
+const all: ReadonlyArray<Destination> = [
   { to: "/agents", icon: "bot", name: words.agents, key: "a" },
   { to: "/memory", icon: "book-open", name: words.memory, key: "m" },
 
@@ -24,5 +24,5 @@ const all: ReadonlyArray<Place> = [
   { to: "/me", icon: "key-round", name: words.you, key: "y" },
 ]
 
-export const placesFor = (me: Principal): ReadonlyArray<Place> =>
+export const placesFor = (me: Principal): ReadonlyArray<Destination> =>
   all.filter(({ admins }) => admins !== true || me.roles.includes("admin"))

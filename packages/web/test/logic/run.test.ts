@@ -8,7 +8,7 @@ import {
   scaleOf,
   shownOf,
   spansOf,
-  type Taken,
+  type WholeRun,
 } from "../../src/features/runs/run.logic.ts"
 
 const start = Date.UTC(2026, 10, 16, 10)
@@ -55,7 +55,7 @@ const asked: RunStep["calls"][number] = {
   endedAt: at(day + 4),
   decisions: [{ id: "dec_1", askedAt: at(2), endedAt: at(day + 2) }],
 }
-const taken: Taken = { run: run(), steps: [step(1, 0, 2, [asked]), step(2, day + 4, day + 8)], children: [] }
+const taken: WholeRun = { run: run(), steps: [step(1, 0, 2, [asked]), step(2, day + 4, day + 8)], children: [] }
 
 describe("a run as rows", () => {
   it("says once what a call waits for: a form is a question, not a program beside it", () => {
@@ -152,7 +152,7 @@ describe("a run as rows", () => {
 
   it("shows runs within closed, until they are opened in their place", () => {
     const child = run({ id: "run_2", parent: "call_1", endedAt: at(5) })
-    const whole: Taken = { ...taken, steps: [step(1, 0, 2, [asked])], children: [child] }
+    const whole: WholeRun = { ...taken, steps: [step(1, 0, 2, [asked])], children: [child] }
     const inside = new Map([["run_2", { run: child, steps: [step(1, 3, 4)], children: [] }]])
     const spans = spansOf(whole, inside)
     expect(spans.map(({ id }) => id)).toContain("run_2.s1m")

@@ -19,7 +19,7 @@ import { AllowLists, listsTool, wholeServer } from "../../access/rights/AllowLis
 import { Grants } from "../../access/rights/Grants.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import type { HandlerCall, HouseTool } from "../road/Handler.ts"
-import { type Listed, type Traits, visibilityOf } from "./Traits.ts"
+import { type CatalogueTool, type Traits, visibilityOf } from "./Traits.ts"
 import { makeUpstreamTools } from "./upstreamTools.ts"
 
 /**
@@ -32,13 +32,13 @@ const isBrought = (set: SetName): set is BroughtSet => set.startsWith("brought:"
 export const listOf = (set: SetName): ListedSet => (isBrought(set) ? "configured" : set)
 
 /** Which tools a face shows: everything the caller has, one set, or one upstream server. */
-export type Face =
+export type ToolScope =
   | { readonly kind: "all" }
   /** `anyway`: whatever toolsets the principal has (X-59). */
   | { readonly kind: "set"; readonly set: SetName; readonly anyway?: true }
   | { readonly kind: "server"; readonly server: string }
 
-export const everything: Face = { kind: "all" }
+export const everything: ToolScope = { kind: "all" }
 
 interface ToolGroup {
   readonly set: SetName
@@ -70,9 +70,9 @@ export class Catalogue extends Context.Service<
     ) => Effect.Effect<void, ToolValidationError>
     readonly withdraw: (set: SetName, name: string, owner?: PrincipalId) => Effect.Effect<void>
     /** A caller's view of a face: what it can find and what it is told of. Grants are judged apart. */
-    readonly view: (caller: Caller["Service"], face: Face) => Effect.Effect<View>
+    readonly view: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<View>
     /** What the caller may call, in a stable order. */
-    readonly list: (caller: Caller["Service"], face: Face) => Effect.Effect<ReadonlyArray<Callable>>
+    readonly list: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<ReadonlyArray<Callable>>
     /** Every tool there is for a principal, whether its toolsets and lists give it or not, with the sets it belongs to. */
     readonly every: (
       principal: PrincipalId,
@@ -80,7 +80,7 @@ export class Catalogue extends Context.Service<
       ReadonlyArray<{ readonly tool: RegisteredTool<HandlerCall>; readonly traits: Traits; readonly set: SetName }>
     >
     /** Fails for a toolset that is not one of the caller's. */
-    readonly require: (caller: Caller["Service"], face: Face) => Effect.Effect<void, Forbidden>
+    readonly require: (caller: Caller["Service"], face: ToolScope) => Effect.Effect<void, Forbidden>
     /** Fails for a tool or a server that nobody has: a switch for it would stop nothing. */
     readonly pausable: (subject: string) => Effect.Effect<void, BadInput>
     /** A tool whose name reads like this one, and is another: of everybody's, or with an owner of theirs too. */
@@ -181,7 +181,7 @@ export class Catalogue extends Context.Service<
       })
 
       /** The groups a face shows, in the order names are looked up: what was made for this house first, then toolsets. */
-      const open = ({ principal }: Caller["Service"], face: Face): ReadonlyArray<ToolGroup> => {
+      const open = ({ principal }: Caller["Service"], face: ToolScope): ReadonlyArray<ToolGroup> => {
         const mine = [...groups.values()].filter((one) => one.owner === undefined || one.owner === principal.id)
         const of = (set: SetName) => mine.filter((one) => one.set === set)
         switch (face.kind) {
@@ -212,14 +212,14 @@ export class Catalogue extends Context.Service<
       // A caller is one object for as long as its token and its rights stand, so what it sees is kept with it.
       type Views = Map<string, { readonly version: number; readonly view: Effect.Effect<View> }>
       const views = new WeakMap<Caller["Service"], Views>()
-      const nameOf = (face: Face): string =>
+      const nameOf = (face: ToolScope): string =>
         face.kind === "all"
           ? ""
           : face.kind === "server"
             ? `server ${face.server}`
             : `${face.set} ${face.anyway === true}`
 
-      const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
+      const lookAnew = Effect.fnUntraced(function* (caller: Caller["Service"], face: ToolScope) {
         yield* upToDate.sync
         const kept: Views = views.get(caller) ?? new Map()
         const seenAt = version
@@ -233,7 +233,7 @@ export class Catalogue extends Context.Service<
         return known?.version === version ? known.view : lookAnew(caller, face)
       }
 
-      const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: Face) {
+      const look = Effect.fnUntraced(function* (caller: Caller["Service"], face: ToolScope) {
         const on: Array<{ readonly group: ToolGroup; readonly tools: ReadonlyArray<ReadonlySet<string>> }> = []
         for (const group of open(caller, face)) {
           const anyway = face.kind === "set" && face.anyway === true
@@ -242,7 +242,7 @@ export class Catalogue extends Context.Service<
           for (const set of group.sets) tools.push(yield* allowed(listOf(set), caller.context, caller.epoch))
           on.push({ group, tools })
         }
-        const listed = (group: ToolGroup, tool: RegisteredTool<HandlerCall>): Listed => {
+        const listed = (group: ToolGroup, tool: RegisteredTool<HandlerCall>): CatalogueTool => {
           const set = listOf(group.set)
           const traits = group.traits.get(tool.definition.name)!
           return { ...traits, tool, set, visibility: visibilityOf(set, tool, traits, caller.principal) }
@@ -252,14 +252,14 @@ export class Catalogue extends Context.Service<
           (caller.turn !== undefined || group.traits.get(name)?.turns !== true) &&
           (face.kind !== "server" || group.traits.get(name)?.server === face.server)
         /** Not on this face, and answers all the same. */
-        const unlisted = (name: string): Listed | undefined => {
+        const unlisted = (name: string): CatalogueTool | undefined => {
           for (const group of groups.values())
             if (group.owner === undefined && group.traits.get(name)?.everywhere === true)
               return listed(group, group.registry.find(name)!)
           return undefined
         }
-        const found = new Map<string, Listed>()
-        const lookUp = (name: string): Listed | undefined => {
+        const found = new Map<string, CatalogueTool>()
+        const lookUp = (name: string): CatalogueTool | undefined => {
           for (const { group, tools } of on) {
             const tool = group.registry.find(name)
             if (tool === undefined || !shows(group, tools, tool.definition.name)) continue
@@ -275,7 +275,7 @@ export class Catalogue extends Context.Service<
           names: () => seen.all().map((one) => one.tool.definition.name),
           all: () => {
             const names = new Set<string>()
-            const every: Array<Listed> = []
+            const every: Array<CatalogueTool> = []
             for (const { group, tools } of on)
               for (const name of group.registry.names())
                 if (shows(group, tools, name) && !names.has(name)) {
@@ -389,11 +389,11 @@ export class Catalogue extends Context.Service<
 }
 
 /** A tool the caller may call; `asks`: somebody is asked first, unless they have approved it from now on. */
-export interface Callable extends Listed {
+export interface Callable extends CatalogueTool {
   readonly asks: boolean
 }
 
 /** One caller's tools on one face, as the road looks for tools in it. */
-export interface View extends Road.ToolView<Listed> {
-  readonly all: () => ReadonlyArray<Listed>
+export interface View extends Road.ToolView<CatalogueTool> {
+  readonly all: () => ReadonlyArray<CatalogueTool>
 }

@@ -3,19 +3,19 @@
  * X-27). Whoever has none is not offered what needs one (S2-80). Pure.
  */
 import { inputSchemaOf, isObject, type JsonSchema, type Principal } from "@stoa/contract"
-import type { Listed } from "./Traits.ts"
+import type { CatalogueTool } from "./Traits.ts"
 
 type Whose = Pick<Principal, "wallet">
 
 /** Whether somebody can use it in a run. */
-export const isForModel = ({ wallets }: Pick<Listed, "wallets">, { wallet }: Whose): boolean =>
+export const isForModel = ({ wallets }: Pick<CatalogueTool, "wallets">, { wallet }: Whose): boolean =>
   wallets === undefined || wallet !== null
 
 /** Its schema without what the house fills in. */
 export const schemaForModel = ({
   tool: { definition },
   wallets = [],
-}: Pick<Listed, "tool" | "wallets">): JsonSchema => {
+}: Pick<CatalogueTool, "tool" | "wallets">): JsonSchema => {
   const schema = inputSchemaOf(definition)
   if (wallets.length === 0) return schema
   const { properties, required, ...rest } = schema
@@ -31,7 +31,7 @@ export const schemaForModel = ({
 
 /** The input as it is recorded and run. What a model wrote in such a place, though it was not shown it, counts for nothing. */
 export const filledIn = (
-  { wallets = [] }: Pick<Listed, "wallets">,
+  { wallets = [] }: Pick<CatalogueTool, "wallets">,
   input: Readonly<Record<string, unknown>>,
   { wallet }: Whose,
 ): Readonly<Record<string, unknown>> =>

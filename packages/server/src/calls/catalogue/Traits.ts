@@ -51,7 +51,7 @@ export interface Traits {
   readonly reviewed?: boolean
 }
 
-export interface Listed extends Traits {
+export interface CatalogueTool extends Traits {
   readonly tool: RegisteredTool<HandlerCall>
   readonly set: ListedSet
   /** What a space sees of its calls. */

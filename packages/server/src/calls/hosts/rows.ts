@@ -27,7 +27,7 @@ interface Stored extends Omit<HostRow, "tools" | "shared" | "connected"> {
 }
 
 /** A call that waits for a host, and the process it was sent to. */
-export interface Waiting {
+export interface WaitingCall {
   readonly id: string
   readonly tool: string
   readonly instance: string | null
@@ -122,7 +122,7 @@ export const makeHostRows = Effect.map(SqlClient.SqlClient, (sql) => {
 
   const waiting = (host: string) =>
     Effect.orDie(
-      sql<Waiting>`SELECT c.id, c.tool, s.instance FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
+      sql<WaitingCall>`SELECT c.id, c.tool, s.instance FROM calls c LEFT JOIN hosted_calls s ON s.call = c.id
         WHERE ${waits(host)}`,
     )
 

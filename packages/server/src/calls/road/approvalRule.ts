@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Principals } from "../../access/identity/Principals.ts"
 import { type ApprovalFor, Rules } from "../../access/rights/Rules.ts"
 import type { NewDecision } from "../../decisions/NewDecision.ts"
-import type { Listed } from "../catalogue/Traits.ts"
+import type { CatalogueTool } from "../catalogue/Traits.ts"
 
 export const makeApprovalRule = Effect.gen(function* () {
   const rules = yield* Rules
@@ -20,7 +20,7 @@ export const makeApprovalRule = Effect.gen(function* () {
           return approvalFor
         })
 
-  const of = Effect.fnUntraced(function* ({ approval, tool }: Listed, { epoch, principal }: Caller["Service"]) {
+  const of = Effect.fnUntraced(function* ({ approval, tool }: CatalogueTool, { epoch, principal }: Caller["Service"]) {
     const stated = (yield* rulesAt(epoch))(principal, `tools/${tool.definition.name}`)
     if (stated === undefined) return approval ?? {}
     const { approver: _one, approvers: _several, ...rest } = approval ?? {}
@@ -52,7 +52,7 @@ export const makeApprovalRule = Effect.gen(function* () {
   })
 
   /** Why somebody is asked: the rule that wants it, the tool, or its risk. */
-  const whyAsked = (found: Listed, { verdict, rule }: Judgement): string => {
+  const whyAsked = (found: CatalogueTool, { verdict, rule }: Judgement): string => {
     const { requiresApproval, riskLevel } = found.tool.definition
     return verdict === "ask" ? rule : requiresApproval ? "tool" : `risk:${riskLevel}`
   }

@@ -9,12 +9,12 @@ import { Timers } from "../../store/journal/Timers.ts"
 import { InputRequired } from "../../upstreams/InputRequired.ts"
 import { Upstreams } from "../../upstreams/Upstreams.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
-import type { Listed } from "../catalogue/Traits.ts"
+import type { CatalogueTool } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
 import type { Waits } from "./Handler.ts"
-import type { Record, Taken } from "./record/record.ts"
+import type { Record, Duplicate } from "./record/record.ts"
 
 /** An approval that nobody gives is a no after a day. */
 const approvalTime = 24 * 3600
@@ -34,7 +34,10 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   const { hangUp } = yield* Upstreams
 
   /** What an approval or a form is asked with. */
-  const about = ({ caller, id, input, root, space, startedAt }: Attempt, { pinnedAt, server, tool }: Listed) => ({
+  const about = (
+    { caller, id, input, root, space, startedAt }: Attempt,
+    { pinnedAt, server, tool }: CatalogueTool,
+  ) => ({
     ...(root === undefined ? {} : { run: root }),
     askedBy: caller.principal,
     askedAt: DateTime.makeUnsafe(startedAt),
@@ -46,12 +49,12 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   })
 
   /** An approval from now on that stands for this tool and caller. Two people are two people each time. */
-  const standing = Effect.fnUntraced(function* (found: Listed, { caller, principal, root }: Attempt) {
+  const standing = Effect.fnUntraced(function* (found: CatalogueTool, { caller, principal, root }: Attempt) {
     if ((yield* approval.of(found, caller)).people === 2) return undefined
     return yield* approvals.standing(principal, found.tool.definition.name, found.tool.fingerprint, root)
   })
 
-  const askPeople = Effect.fnUntraced(function* (attempt: Attempt, found: Listed, { digest }: Question) {
+  const askPeople = Effect.fnUntraced(function* (attempt: Attempt, found: CatalogueTool, { digest }: Question) {
     const { definition } = found.tool
     const { caller } = attempt
     const rule = yield* approval.of(found, caller)
@@ -71,7 +74,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
   })
 
   /** Where calls ask for approval: it stands already, or the call is written down with its question, and waits. */
-  const approvalsOf: RoadDecisions<Attempt, Taken | TooManyRequests> = {
+  const approvalsOf: RoadDecisions<Attempt, Duplicate | TooManyRequests> = {
     ask: Effect.fnUntraced(function* (question: Question, attempt: Attempt) {
       const found = attempt.found!
       const known = yield* standing(found, attempt)

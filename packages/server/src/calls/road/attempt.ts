@@ -7,8 +7,8 @@ import { Effect, type Schema } from "effect"
 import { type Cause, newId } from "../../store/journal/Correlation.ts"
 import { isoMoment } from "../../store/Moment.ts"
 import type { CallingClient, MCPCall } from "../../upstreams/InputRequired.ts"
-import { everything, type Face } from "../catalogue/Catalogue.ts"
-import type { Listed } from "../catalogue/Traits.ts"
+import { everything, type ToolScope } from "../catalogue/Catalogue.ts"
+import type { CatalogueTool } from "../catalogue/Traits.ts"
 import type { HandlerCall } from "./Handler.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
@@ -20,7 +20,7 @@ export interface CallRequest {
   readonly space?: string
   /** The same key is the same call: a retry finds the first one and its result. */
   readonly key?: string
-  readonly face?: Face
+  readonly face?: ToolScope
   /** How long to stay with a call that runs, in milliseconds. */
   readonly wait?: number
   /** Stay with one that waits, too. */
@@ -47,13 +47,13 @@ export interface Attempt extends HandlerCall {
   readonly startedAt: number
   /** The same in milliseconds that only go forward, where it was made in this process. */
   readonly began?: number
-  readonly face: Face
+  readonly face: ToolScope
   readonly provenance: Provenance
   /** The outermost run it is part of. */
   readonly root: string | undefined
   /** What a retry with the same key must have asked for. */
   readonly digest: string
-  found: Listed | undefined
+  found: CatalogueTool | undefined
   /** The rule that let it through or refused it. */
   rule: string | null
   transaction: HandlerCall["transaction"]

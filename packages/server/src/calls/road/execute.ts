@@ -17,7 +17,7 @@ import { type Attempt, rowOf } from "./attempt.ts"
 import { makeBatched } from "./record/batched.ts"
 import { noTraces, Waits } from "./Handler.ts"
 import { endingOf } from "./outcome.ts"
-import type { Record, Taken } from "./record/record.ts"
+import type { Record, Duplicate } from "./record/record.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
 /** How many stopped calls are remembered: they matter for the moment between their record and their beginning. */
@@ -84,7 +84,7 @@ export const makeExecute = Effect.fnUntraced(function* (
   })
 
   /** A call that is written down when it has ended: with others, or in a transaction of its own. */
-  const whole: Pick<CallRecord<Attempt, CallRow, Taken>, "settle"> = {
+  const whole: Pick<CallRecord<Attempt, CallRow, Duplicate>, "settle"> = {
     settle: (attempt, settled) => {
       const row = rowOf(attempt, JSON.stringify(attempt.input))
       return (

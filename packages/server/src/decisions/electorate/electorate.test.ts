@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PrincipalId, Role } from "@stoa/contract"
 import * as fc from "fast-check"
-import { electorate, type Question, type Standing, type Voter, voters } from "./electorate.ts"
+import { electorate, type DecisionRequest, type Standing, type Voter, voters } from "./electorate.ts"
 
 const people = ["ada", "ben", "cid", "dot", "eve"] as const
 type Who = (typeof people)[number]
@@ -85,7 +85,7 @@ describe("who may answer an approval", () => {
       fc.property(history, ({ after, before, caller, escalated, inSpace, named, opener, target }) => {
         const house = new House(opener)
         before.forEach((one) => house.apply(one))
-        const question: Question = {
+        const question: DecisionRequest = {
           kind: "approval",
           askedBy: id(caller),
           askedAt: house.clock.toString().padStart(6, "0"),
@@ -123,7 +123,7 @@ describe("who may answer an approval", () => {
   })
 
   it("an unknown host vouches for nobody; a form is for whoever is there now", () => {
-    const question: Question = { kind: "approval", askedBy: id("ada"), askedAt: "9" }
+    const question: DecisionRequest = { kind: "approval", askedBy: id("ada"), askedAt: "9" }
     const member = { id: id("ben"), since: "1", letInBy: null }
     const standing = (openedBy: string | null, letInBy: string | null): Standing => ({
       here: new Set(),

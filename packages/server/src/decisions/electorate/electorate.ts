@@ -28,7 +28,7 @@ export interface Standing {
   readonly holds: (role: Role) => ReadonlySet<PrincipalId>
 }
 
-export interface Question {
+export interface DecisionRequest {
   readonly kind: DecisionKind
   readonly askedBy: PrincipalId
   /** When the call was made. */
@@ -36,22 +36,22 @@ export interface Question {
 }
 
 /** The people of the call's space whom its caller did not choose. */
-const unchosen = ({ askedAt, askedBy }: Question, { space }: Standing): ReadonlyArray<PrincipalId> =>
+const unchosen = ({ askedAt, askedBy }: DecisionRequest, { space }: Standing): ReadonlyArray<PrincipalId> =>
   space === null || space.openedBy === null || space.openedBy === askedBy
     ? []
     : space.people
         .filter(({ letInBy, since }) => letInBy !== null && letInBy !== askedBy && since <= askedAt)
         .map(({ id }) => id)
 
-const adminsOf = ({ askedAt, kind }: Question, { admins }: Standing): ReadonlyArray<PrincipalId> =>
+const adminsOf = ({ askedAt, kind }: DecisionRequest, { admins }: Standing): ReadonlyArray<PrincipalId> =>
   admins.filter(({ since }) => kind !== "approval" || since <= askedAt).map(({ id }) => id)
 
-const membersOf = (question: Question, standing: Standing): ReadonlyArray<PrincipalId> =>
+const membersOf = (question: DecisionRequest, standing: Standing): ReadonlyArray<PrincipalId> =>
   question.kind === "approval" ? unchosen(question, standing) : (standing.space?.people ?? []).map(({ id }) => id)
 
 /** Who is asked. `named` is null where nobody is; where somebody is and cannot answer, the admins are. */
 export const voters = (
-  question: Question,
+  question: DecisionRequest,
   named: ReadonlyArray<PrincipalId> | null,
   standing: Standing,
 ): ReadonlyArray<Voter> => {
@@ -69,7 +69,7 @@ export const voters = (
 
 /** Whose reason still holds, in the order in which they are asked; each once. */
 export const electorate = (
-  question: Question & { readonly escalated: boolean },
+  question: DecisionRequest & { readonly escalated: boolean },
   fixed: ReadonlyArray<Voter>,
   standing: Standing,
 ): ReadonlyArray<PrincipalId> => {

@@ -21,7 +21,7 @@ const byRole = ({ reason }: Voter): boolean => reason.startsWith("escalation rol
 
 type Asked = Pick<DecisionRow, "id" | "kind" | "state" | "askedBy" | "askedAt" | "approver" | "space" | "escalatedAt">
 
-export interface Wanted {
+export interface Approvers {
   readonly named: ReadonlyArray<PrincipalId> | null
   readonly escalation: ReadonlyArray<PrincipalId | `role:${Role}`>
 }
@@ -81,7 +81,7 @@ export const makeEligibility = Effect.gen(function* () {
    * Fixes, with the question, who may answer it, and says who may now. Of a form only those by name are fixed: who else may
    * is asked when it is answered.
    */
-  const fix = Effect.fnUntraced(function* (asked: Asked, { escalation, named }: Wanted) {
+  const fix = Effect.fnUntraced(function* (asked: Asked, { escalation, named }: Approvers) {
     const targets: Array<Voter> = []
     for (const whom of escalation)
       if (whom.startsWith("role:"))

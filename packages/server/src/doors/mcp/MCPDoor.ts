@@ -29,7 +29,7 @@ import type { Target } from "../node/Target.ts"
 import { problemOf } from "../Problems.ts"
 import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
 import { Desk } from "./desk/Desk.ts"
-import { type Place, placeOf } from "./wire/endpoint.ts"
+import { type EndpointAddress, placeOf } from "./wire/endpoint.ts"
 import { OpenStreams } from "./wire/openStreams.ts"
 import { Reply } from "./wire/reply.ts"
 import { serverInfo, stampOf } from "./wire/results.ts"
@@ -90,7 +90,7 @@ export class MCPDoor extends Context.Service<
         }
 
         const whoAsks = (
-          place: Place,
+          place: EndpointAddress,
           request: IncomingMessage,
         ): Effect.Effect<Caller["Service"] | null, Unauthenticated | TooManyRequests> => {
           const { authorization } = request.headers
@@ -101,7 +101,7 @@ export class MCPDoor extends Context.Service<
         }
 
         /** Everything that needs the house, in one fiber: who asks, how often they may, what they see, and the rest. */
-        const run = (place: Place, target: Target, request: IncomingMessage, reply: Reply, body: string) => {
+        const run = (place: EndpointAddress, target: Target, request: IncomingMessage, reply: Reply, body: string) => {
           const { traceparent } = request.headers
           const correlationId = correlationFrom(typeof traceparent === "string" ? traceparent : undefined)
           const who = whoAsks(place, request)

@@ -39,7 +39,7 @@ interface CommandLine {
 }
 
 /** What a turn came to. */
-export interface Heard {
+export interface TurnResult {
   readonly text: string
   readonly session?: string
   readonly usage?: { readonly in: number; readonly out: number; readonly cached: number }
@@ -51,7 +51,7 @@ export interface Heard {
 export interface Reading {
   /** Takes what it printed; gives what of it is to be shown at once. */
   readonly take: (chunk: string) => string
-  readonly end: () => Heard
+  readonly end: () => TurnResult
 }
 
 export interface Provider {
@@ -69,7 +69,7 @@ export const withSystem = ({ session, system, text }: Turn): string =>
 const mostLine = 1024 * 1024
 
 /** Reads lines of JSON; what is none is left out, as a program's own chatter is. Each chunk is looked through once. */
-export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => string, end: () => Heard): Reading => {
+export const linesOf = (hear: (line: Readonly<Record<string, unknown>>) => string, end: () => TurnResult): Reading => {
   let pieces: Array<string> = []
   let size = 0
   let isLong = false

@@ -3,7 +3,7 @@
  * included, so that no provider sees a call without its end (S1-102).
  */
 import type { JSONObject, JSONValue, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
-import type { Part, ProviderData } from "../../models/Said.ts"
+import type { Part, ProviderData } from "../../models/ModelOutput.ts"
 
 export interface Result {
   readonly place: number
@@ -16,7 +16,7 @@ export interface Result {
 
 export type Source = "the house" | "a person" | "an agent" | "people and agents" | "a tool" | "outside"
 
-export interface SaidStep {
+export interface PastStep {
   readonly model: string | null
   readonly parts: ReadonlyArray<Part>
   readonly results: ReadonlyArray<Result>
@@ -58,7 +58,7 @@ const outputOf = (result: Result | undefined) => {
   return { type: "json" as const, value: { from: result.from, result: (result.output ?? null) as JSONValue } }
 }
 
-const stepMessages = (step: SaidStep, model: string): ReadonlyArray<LanguageModelV4Message> => {
+const stepMessages = (step: PastStep, model: string): ReadonlyArray<LanguageModelV4Message> => {
   const content = step.parts.flatMap((part) => assistantPart(part, step.model === model))
   const calls = step.parts.filter((part) => part.type === "call")
   const messages: Array<LanguageModelV4Message> = []
@@ -78,7 +78,7 @@ const stepMessages = (step: SaidStep, model: string): ReadonlyArray<LanguageMode
 
 export const conversation = (
   told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>,
-  steps: ReadonlyArray<SaidStep>,
+  steps: ReadonlyArray<PastStep>,
   model: string,
 ): LanguageModelV4Prompt => [
   ...told.map(({ body, kind }): LanguageModelV4Message =>

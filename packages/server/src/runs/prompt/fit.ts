@@ -1,14 +1,14 @@
 /** What goes when a conversation is longer than its model can be told: the oldest results first, never half of a pair. Pure. */
 import { carefulLettersPerToken } from "../../models/Estimate.ts"
-import type { SaidStep } from "./conversation.ts"
+import type { PastStep } from "./conversation.ts"
 
 const note = "This result was taken out because the conversation had become too long."
 
-const sizeOf = (step: SaidStep): number =>
+const sizeOf = (step: PastStep): number =>
   JSON.stringify(step.parts).length + step.results.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
 
 /** `window`: how many tokens the model takes; `told`: letters of what it is told in any case. */
-export const fitted = (steps: ReadonlyArray<SaidStep>, told: number, window: number): ReadonlyArray<SaidStep> => {
+export const fitted = (steps: ReadonlyArray<PastStep>, told: number, window: number): ReadonlyArray<PastStep> => {
   const most = window * carefulLettersPerToken - told
   let size = steps.reduce((sum, step) => sum + sizeOf(step), 0)
   if (size <= most) return steps

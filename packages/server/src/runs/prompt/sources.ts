@@ -1,7 +1,7 @@
 /** Where what a tool returns comes from, as a model is told beside it (G-15). Pure. */
 import type { CallRow } from "../../calls/Calls.ts"
-import type { Listed } from "../../calls/catalogue/Traits.ts"
-import type { SaidStep, Source } from "./conversation.ts"
+import type { CatalogueTool } from "../../calls/catalogue/Traits.ts"
+import type { PastStep, Source } from "./conversation.ts"
 
 /** Whoever it waited for has answered it. */
 const answeredBy: Partial<Record<NonNullable<CallRow["onKind"]>, Source>> = {
@@ -14,16 +14,16 @@ const answeredBy: Partial<Record<NonNullable<CallRow["onKind"]>, Source>> = {
 export const sourceOfCall = ({ onKind }: Pick<CallRow, "onKind">): Source =>
   (onKind === null ? undefined : answeredBy[onKind]) ?? "a tool"
 
-const sourceOfTool = ({ tells, tool: { definition } }: Pick<Listed, "tool" | "tells">): Source => {
+const sourceOfTool = ({ tells, tool: { definition } }: Pick<CatalogueTool, "tool" | "tells">): Source => {
   if (definition.source === "builtin") return tells ?? "people and agents"
   if (definition.source === "mcp" || definition.source === "plugin") return "outside"
   return definition.executionType === "gateway" || definition.executionType === "external" ? "outside" : "a tool"
 }
 
 /** Tools that are gone meanwhile are tools all the same. */
-export const labelled = <Step extends SaidStep>(
+export const labelled = <Step extends PastStep>(
   steps: ReadonlyArray<Step>,
-  tools: ReadonlyArray<Pick<Listed, "tool" | "tells">>,
+  tools: ReadonlyArray<Pick<CatalogueTool, "tool" | "tells">>,
 ): ReadonlyArray<Step> => {
   const known = new Map(tools.map((one) => [one.tool.wireName, one]))
   return steps.map((step) => {

@@ -2,7 +2,7 @@
 import type { PrincipalKind, Provenance } from "@stoa/contract"
 import { fenced, fenceRule, inLine, markFor } from "../../models/Fence.ts"
 
-export interface ShownMessage {
+export interface PromptMessage {
   readonly id: string
   readonly at: string
   readonly author: { readonly id: string; readonly name: string; readonly kind: PrincipalKind }
@@ -14,7 +14,7 @@ export interface ShownMessage {
   readonly seen: boolean
 }
 
-export interface ShownTrigger {
+export interface PromptTrigger {
   readonly kind: string
   readonly message: string | null
   readonly text: string
@@ -25,7 +25,7 @@ export interface ShownTrigger {
 
 export interface UserInput {
   readonly now: string
-  readonly triggers: ReadonlyArray<ShownTrigger>
+  readonly triggers: ReadonlyArray<PromptTrigger>
   readonly space: {
     readonly id: string
     readonly name: string
@@ -34,7 +34,7 @@ export interface UserInput {
   } | null
   /** A thread in place of the whole space. */
   readonly thread: boolean
-  readonly history: ReadonlyArray<ShownMessage>
+  readonly history: ReadonlyArray<PromptMessage>
   /** What whoever called it was told. */
   readonly context?: string | null
   readonly others: ReadonlyArray<{ readonly id: string; readonly state: string; readonly summary: string }>
@@ -53,7 +53,7 @@ const authors: Readonly<Record<PrincipalKind, string>> = {
   service: words.outside,
 }
 
-const line = (mark: string, message: ShownMessage, woke: ReadonlySet<string>): string => {
+const line = (mark: string, message: PromptMessage, woke: ReadonlySet<string>): string => {
   const { author, at, call, id, provenance, replyTo, seen, text } = message
   const about = {
     id,
@@ -67,7 +67,7 @@ const line = (mark: string, message: ShownMessage, woke: ReadonlySet<string>): s
   return fenced(mark, "message", about, call ?? text)
 }
 
-const triggerLines = (mark: string, { author, kind, message, text, waits }: ShownTrigger): ReadonlyArray<string> => {
+const triggerLines = (mark: string, { author, kind, message, text, waits }: PromptTrigger): ReadonlyArray<string> => {
   if (kind === "message")
     return [
       `A message woke you: ${message ?? "unknown"}, by ${author === null ? "somebody" : `${inLine(author.name)} (${author.kind}, ${author.id})`}${waits ? ", who waits for your answer" : ""}.`,

@@ -6,8 +6,8 @@ import type { Access } from "../../models/Access.ts"
 import type { ModelFailure } from "../../models/ModelFailure.ts"
 import { usualWindow } from "../../models/Estimate.ts"
 import { Languages } from "../../models/Languages.ts"
-import type { Said, SaidDelta } from "../../models/Said.ts"
-import { conversation, type SaidStep } from "../prompt/conversation.ts"
+import type { ModelOutput, OutputDelta } from "../../models/ModelOutput.ts"
+import { conversation, type PastStep } from "../prompt/conversation.ts"
 import { fitted } from "../prompt/fit.ts"
 
 /** It cannot think, whatever is tried: the run ends with these words. */
@@ -22,7 +22,7 @@ interface Fault {
   readonly unanswered: boolean
 }
 
-interface Thought extends Said {
+interface Thought extends ModelOutput {
   readonly model: string
   readonly costMicros: number
 }
@@ -31,7 +31,7 @@ export interface ThoughtInput {
   /** In the order in which they are tried. */
   readonly models: ReadonlyArray<string>
   readonly told: ReadonlyArray<{ readonly kind: "system" | "user"; readonly body: string }>
-  readonly steps: ReadonlyArray<SaidStep>
+  readonly steps: ReadonlyArray<PastStep>
   readonly tools: ReadonlyArray<LanguageModelV4FunctionTool>
   /** What a scripted model looks at beside the prompt. */
   readonly scene: Readonly<Record<string, unknown>>
@@ -45,7 +45,7 @@ const longestWaitMs = 60_000
 const firstWaitMs = 500
 
 /** A model without a price costs nothing. Of what it was told, what the provider had kept may be cheaper. */
-const costOf = (price: ModelPrice | undefined, usage: Said["usage"]): number => {
+const costOf = (price: ModelPrice | undefined, usage: ModelOutput["usage"]): number => {
   if (price === undefined) return 0
   const cached = Math.min(usage.cached, usage.in)
   // A million tokens cost so many dollars, so one costs as many millionths.
@@ -71,7 +71,7 @@ export const makeThink = Effect.gen(function* () {
   const askOne = (
     access: Access,
     input: ThoughtInput,
-    show: (delta: SaidDelta) => void,
+    show: (delta: OutputDelta) => void,
     restart: Effect.Effect<void>,
   ) =>
     Effect.gen(function* () {
@@ -92,7 +92,7 @@ export const makeThink = Effect.gen(function* () {
 
   return Effect.fn("Think.model")(function* (
     input: ThoughtInput,
-    show: (delta: SaidDelta) => void,
+    show: (delta: OutputDelta) => void,
     restart: Effect.Effect<void>,
   ) {
     const faults: Array<Fault> = []

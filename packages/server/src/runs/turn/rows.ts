@@ -6,14 +6,14 @@ import { Tokens } from "../../access/identity/Tokens.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { from } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
-import type { RunRow, Spent, StepRow, ToldRow } from "../rows.ts"
+import type { RunRow, Usage, StepRow, PromptRow } from "../rows.ts"
 import { inState } from "../../store/database/States.ts"
 
 export interface Beginning {
   readonly row: RunRow
   readonly number: number
   readonly model: string
-  readonly told: ReadonlyArray<ToldRow>
+  readonly told: ReadonlyArray<PromptRow>
   /** Waits whose end it is told now. */
   readonly waits: ReadonlyArray<string>
   /** How long its token may live, whatever happens. */
@@ -74,7 +74,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
     number: number,
     state: "said" | "cut",
     said: { readonly text: string; readonly finish: string },
-    spent: Spent & { readonly cached: number },
+    spent: Usage & { readonly cached: number },
     session: { readonly program: string; readonly id: string } | undefined,
   ) =>
     record.because(

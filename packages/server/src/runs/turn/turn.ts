@@ -7,12 +7,12 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { callFrom, type CallRow } from "../../calls/Calls.ts"
 import { Address } from "../../calls/waiting/Address.ts"
-import type { Part } from "../../models/Said.ts"
+import type { Part } from "../../models/ModelOutput.ts"
 import { Programs, type TurnSaid } from "../../programs/Programs.ts"
 import { Prompts } from "../Prompts.ts"
 import type { Record } from "../record.ts"
 import { profileNamed } from "../profile.ts"
-import { type Ended, envelopeOf, type RunRow, type ToldRow, type TriggerRow } from "../rows.ts"
+import { type RunEnd, envelopeOf, type RunRow, type PromptRow, type TriggerRow } from "../rows.ts"
 import { makeAnswer } from "./answer.ts"
 import { closedOf, type ClosedRow } from "./closed.ts"
 import { calledIn, type Mail, mailText, newsText } from "./mail.ts"
@@ -22,17 +22,17 @@ export const programOf = (model: string | null): string | undefined =>
   model?.startsWith("program:") === true ? model.slice("program:".length) : undefined
 
 /** What a run knows beside its steps: what it still waits for, and what has come and was not told yet. */
-export interface Beside {
+export interface PendingNews {
   readonly waits: number
   readonly closed: ReadonlyArray<ClosedRow>
   readonly late: ReadonlyArray<CallRow>
 }
-export const nothingBeside: Beside = { waits: 0, closed: [], late: [] }
+export const nothingBeside: PendingNews = { waits: 0, closed: [], late: [] }
 
 export interface TurnWork {
   readonly row: RunRow
   readonly triggers: ReadonlyArray<TriggerRow>
-  readonly told: ReadonlyArray<ToldRow>
+  readonly told: ReadonlyArray<PromptRow>
   readonly steps: ReadonlyArray<{
     readonly number: number
     readonly model: string | null
@@ -110,7 +110,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
         programOf(last.model) === undefined
           ? []
           : work.calls.filter((call) => isLate(call) && call.settledAt! >= since),
-    } satisfies Beside
+    } satisfies PendingNews
   })
 
   const inboxOf = (agent: string) =>
@@ -120,7 +120,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
       (found) => found[0]!.n,
     )
 
-  const newsFor = Effect.fnUntraced(function* (work: TurnWork, aside: Beside) {
+  const newsFor = Effect.fnUntraced(function* (work: TurnWork, aside: PendingNews) {
     const last = work.steps.at(-1)
     const isCut = last?.state === "cut"
     return newsText({
@@ -145,13 +145,13 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     agent: Agent,
     caller: Caller["Service"],
     number: number,
-    aside: Beside,
+    aside: PendingNews,
   ) {
     const { row } = work
     const seq = work.told.length
     if (seq > 0) {
       const body = yield* newsFor(work, aside)
-      return [{ run: row.id, seq: seq + 1, kind: "user", body, step: number - 1 }] satisfies ReadonlyArray<ToldRow>
+      return [{ run: row.id, seq: seq + 1, kind: "user", body, step: number - 1 }] satisfies ReadonlyArray<PromptRow>
     }
     const { system } = yield* prompts.make({
       agent,
@@ -167,7 +167,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     return [
       { run: row.id, seq: 1, kind: "system", body: system, step: 0 },
       { run: row.id, seq: 2, kind: "user", body: mailText(yield* mailOf(row, work.triggers)), step: 0 },
-    ] satisfies ReadonlyArray<ToldRow>
+    ] satisfies ReadonlyArray<PromptRow>
   })
 
   /** The turn that a dead house left is over: it is said to be cut, and never repeated in silence. */
@@ -187,7 +187,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     agent: Agent,
     caller: Caller["Service"],
     number: number,
-    aside: Beside,
+    aside: PendingNews,
     show: (text: string) => void,
     busy: () => number,
   ) {
@@ -217,7 +217,7 @@ export const makeTurn = Effect.fnUntraced(function* (record: Record) {
     const kept = heard.session === undefined ? undefined : { program: thinker.program, id: heard.session }
     const mine = yield* rows.change(row, number, isSaid ? "said" : "cut", { text: heard.text, finish }, spent, kept)
     if (!mine) return false
-    return ended._tag === "Failure" ? ({ stop: "error", failure: ended.failure.message } satisfies Ended) : undefined
+    return ended._tag === "Failure" ? ({ stop: "error", failure: ended.failure.message } satisfies RunEnd) : undefined
   })
 
   /** What it printed last. */

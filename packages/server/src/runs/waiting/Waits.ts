@@ -30,7 +30,7 @@ import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
 import { inState } from "../../store/database/States.ts"
-import { answered, closes, type Heard, type OpenWait, toldOf, type WaitState } from "./waiting.ts"
+import { answered, closes, type PostedMessage, type OpenWait, toldOf, type WaitState } from "./waiting.ts"
 
 export const waitPurpose = "wait"
 
@@ -223,7 +223,7 @@ export class Waits extends Context.Service<
         const there = yield* openIn(message.space)
         const woken = new Set<string>()
         if (there.length === 0) return woken
-        const heard: Heard = {
+        const heard: PostedMessage = {
           id: message.id,
           author: message.author.id,
           authorKind: message.author.kind,

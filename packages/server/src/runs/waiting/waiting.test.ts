@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answered, closes, type Heard, type OpenWait, ringed, toldOf } from "./waiting.ts"
+import { answered, closes, type PostedMessage, type OpenWait, ringed, toldOf } from "./waiting.ts"
 
 const wait = (over: Partial<OpenWait> = {}): OpenWait => ({
   id: "w1",
@@ -8,7 +8,7 @@ const wait = (over: Partial<OpenWait> = {}): OpenWait => ({
   parties: [{ principal: "other", state: "awaited" }],
   ...over,
 })
-const heard = (over: Partial<Heard> = {}): Heard => ({
+const heard = (over: Partial<PostedMessage> = {}): PostedMessage => ({
   id: "m",
   author: "other",
   authorKind: "agent",

@@ -12,14 +12,14 @@ export interface Party {
 }
 
 /** `needed`: how many answers are enough. Without parties the first of anybody else's is. */
-export interface Waiting {
+export interface WaitCondition {
   readonly needed: number
   readonly parties: ReadonlyArray<Party>
   readonly replies: number
 }
 
 /** What a wait is now that something came; nothing, while it stays open. */
-export const closes = ({ needed, parties, replies }: Waiting): WaitState | undefined => {
+export const closes = ({ needed, parties, replies }: WaitCondition): WaitState | undefined => {
   if (replies >= needed) return "resolved"
   if (parties.length === 0) return undefined
   const left = parties.filter(({ state }) => state === "awaited").length
@@ -40,7 +40,7 @@ export interface OpenWait {
   readonly parties: ReadonlyArray<Party>
 }
 
-export interface Heard {
+export interface PostedMessage {
   readonly id: string
   readonly author: string
   readonly authorKind: PrincipalKind
@@ -57,7 +57,7 @@ const awaits = ({ parties }: OpenWait, author: string): boolean =>
  */
 export const answered = (
   waits: ReadonlyArray<OpenWait>,
-  heard: Heard,
+  heard: PostedMessage,
   /** Only a reply answers. */
   strict = false,
 ): OpenWait | undefined => {

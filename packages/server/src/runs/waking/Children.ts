@@ -12,7 +12,7 @@ import { newId } from "../../store/journal/Correlation.ts"
 import type { Transaction } from "../../store/journal/Journal.ts"
 import { limitsFor, profileNameOf } from "../profile.ts"
 import { makeRecord } from "../record.ts"
-import { partsOf, type RunConfig, type RunRow, type StepRow, type ToldRow } from "../rows.ts"
+import { partsOf, type RunConfig, type RunRow, type StepRow, type PromptRow } from "../rows.ts"
 
 /** So deep agents may call agents. */
 const deepest = 5
@@ -75,7 +75,7 @@ export class Children extends Context.Service<
 
       /** What the parent was told and has said. */
       const contextOf = Effect.fnUntraced(function* (run: string) {
-        const told = yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${run} AND kind = 'user' ORDER BY seq`
+        const told = yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${run} AND kind = 'user' ORDER BY seq`
         return told.map(({ body }) => body).join("\n\n")
       }, Effect.orDie)
 

@@ -36,7 +36,7 @@ interface MailFilter {
   readonly kind?: MailKind
 }
 
-export interface Taken {
+export interface InboxMessage {
   readonly from: string | null
   readonly fromKind: string | null
   readonly text: string
@@ -58,7 +58,7 @@ export class Inbox extends Context.Service<
       agent: PrincipalId,
       run: string | null,
       filter: MailFilter,
-    ) => Effect.Effect<ReadonlyArray<Taken>, never, Transaction>
+    ) => Effect.Effect<ReadonlyArray<InboxMessage>, never, Transaction>
     /** The person who wrote to a run last, and where. */
     readonly writerOf: (
       run: string,
@@ -213,7 +213,7 @@ export class Inbox extends Context.Service<
           yield* Effect.orDie(
             sql`UPDATE triggers SET run = ${run}, delivered_at = ${now} WHERE agent = ${agent} AND source = ${source}`,
           )
-        return rows.map((row): Taken => {
+        return rows.map((row): InboxMessage => {
           const author = names.find(({ id }) => id === row.author)
           const envelope = envelopeOf(row)
           return {

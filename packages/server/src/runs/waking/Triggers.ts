@@ -21,7 +21,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../lifecycle.ts"
 import { limitsFor, profileNameOf } from "../profile.ts"
 import { makeRecord, type NewRun } from "../record.ts"
-import { type StepRow, type ToldRow, type TriggerRow } from "../rows.ts"
+import { type StepRow, type PromptRow, type TriggerRow } from "../rows.ts"
 import { Runs } from "../Runs.ts"
 import { depthAfter, mayWake } from "./route.ts"
 
@@ -122,7 +122,7 @@ export class Triggers extends Context.Service<
 
       /** What an earlier run said and did before a step, as the new one's own. */
       const copy = Effect.fnUntraced(function* (from: RunId, to: RunId, step: number) {
-        const told = yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${from} AND step < ${step}`
+        const told = yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${from} AND step < ${step}`
         for (const row of told) yield* sql`INSERT INTO run_messages ${sql.insert({ ...row, run: to })}`
         const steps = yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${from} AND number < ${step}`
         for (const row of steps)

@@ -9,7 +9,7 @@ import { Agents } from "../../access/identity/Agents.ts"
 import { Tokens } from "../../access/identity/Tokens.ts"
 import { callFrom, type CallRow } from "../../calls/Calls.ts"
 import { Catalogue, everything } from "../../calls/catalogue/Catalogue.ts"
-import type { Part } from "../../models/Said.ts"
+import type { Part } from "../../models/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { monotonicOf } from "../../store/Monotonic.ts"
 import { makeAnswering } from "./answering.ts"
@@ -22,19 +22,19 @@ import { Prompts } from "../Prompts.ts"
 import type { Record } from "../record.ts"
 import {
   configOf,
-  type Ended,
+  type RunEnd,
   limitsOf,
   partsOf,
   type RunRow,
   type StepRow,
-  type ToldRow,
+  type PromptRow,
   type TriggerRow,
 } from "../rows.ts"
 import { Spend } from "../Spend.ts"
 import { makeShow } from "./show.ts"
 import { makeThink } from "../think/model.ts"
 import { resultFill } from "../think/resultFill.ts"
-import { type Beside, makeTurn, nothingBeside, programOf } from "../turn/turn.ts"
+import { type PendingNews, makeTurn, nothingBeside, programOf } from "../turn/turn.ts"
 import { wireToolsOf } from "./wireTools.ts"
 
 interface Step extends TakenStep {
@@ -47,7 +47,7 @@ interface Step extends TakenStep {
 interface Work {
   readonly row: RunRow
   readonly triggers: ReadonlyArray<TriggerRow>
-  readonly told: ReadonlyArray<ToldRow>
+  readonly told: ReadonlyArray<PromptRow>
   readonly steps: ReadonlyArray<Step>
   readonly calls: ReadonlyArray<CallRow>
 }
@@ -109,7 +109,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     const id = row.id
     const triggers = yield* sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${id} ORDER BY at, source`
     const fresh = row.step === 0 && row.fence === 1
-    const told = fresh ? [] : yield* sql<ToldRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`
+    const told = fresh ? [] : yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`
     const steps = fresh ? [] : yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`
     const calls = fresh ? [] : yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`
     return {
@@ -139,7 +139,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   })
 
   /** Looked for once its steps ask for nothing more. */
-  const besideOf = (work: Work): Effect.Effect<Beside> => {
+  const besideOf = (work: Work): Effect.Effect<PendingNews> => {
     const last = work.steps.at(-1)
     const isQuiet = last !== undefined && last.asked.length === 0
     return isQuiet ? turns.beside(work) : Effect.succeed(nothingBeside)
@@ -155,7 +155,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       since = now
       return took
     }
-    const end = (ended: Ended, told: ReadonlyArray<ToldRow> = []) => record.end(work.row, ended, told, busy())
+    const end = (ended: RunEnd, told: ReadonlyArray<PromptRow> = []) => record.end(work.row, ended, told, busy())
 
     // One object for as long as its rights stand: what it may see is kept with it.
     let standing: { readonly from: Caller["Service"]; readonly caller: Caller["Service"] } | undefined
@@ -167,7 +167,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     )
 
     /** True: the run goes on. */
-    const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"], aside: Beside) {
+    const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"], aside: PendingNews) {
       const { row } = work
       const limits = limitsOf(row)
       const hit = reached(limits, {
@@ -207,7 +207,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
               space: row.triggerSpace,
               triggers: work.triggers,
             })
-      const told: ReadonlyArray<ToldRow> =
+      const told: ReadonlyArray<PromptRow> =
         prompt === undefined
           ? work.told
           : [

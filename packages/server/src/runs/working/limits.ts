@@ -22,7 +22,7 @@ export interface Purse {
   readonly limits: { readonly cost?: number; readonly tokens?: number }
 }
 
-export interface Reached {
+export interface LimitHit {
   readonly stop: StopReason
   readonly failure: string
 }
@@ -30,7 +30,7 @@ export interface Reached {
 const dollars = (micros: number): string => `${(micros / 1e6).toFixed(micros < 1e4 ? 6 : 2)} USD`
 
 /** A limit of nothing is a limit: 0 steps are none. */
-export const reached = (limits: AgentLimits, used: Used): Reached | undefined => {
+export const reached = (limits: AgentLimits, used: Used): LimitHit | undefined => {
   const past = (limit: number | undefined, value: number): limit is number => limit !== undefined && value >= limit
   const micros = (limit: number | undefined) => (limit === undefined ? undefined : limit * 1e6)
   if (past(limits.steps, used.steps))

@@ -3,7 +3,7 @@
  * step is only thought when every call of the last one has settled, so that no model sees a call without its end.
  */
 import type { CallState, StopReason } from "@stoa/contract"
-import type { CallPart } from "../../models/Said.ts"
+import type { CallPart } from "../../models/ModelOutput.ts"
 
 interface MadeCall {
   readonly id: string

@@ -1,7 +1,7 @@
 /** What a model says is shown while it is said, to those who may see its run, and to nobody else (S1-74). */
 import type { CallId } from "@stoa/contract"
 import { Clock, DateTime, Effect, type Schema } from "effect"
-import type { CallPart, SaidDelta } from "../../models/Said.ts"
+import type { CallPart, OutputDelta } from "../../models/ModelOutput.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Deltas } from "../../store/journal/Deltas.ts"
 import { requestContext } from "../../store/RequestContext.ts"
@@ -32,7 +32,7 @@ export const makeShow = Effect.gen(function* () {
       return deltas.emit({ kind, at, space: where, actor: row.agent, body })
     }
     return {
-      say: (delta: SaidDelta): void => {
+      say: (delta: OutputDelta): void => {
         if (delta.kind !== "input") run(emit(`run.${delta.kind}`, null, { run: row.id, step, text: delta.text }))
         else {
           const where = visible(delta.tool) ? space : null

@@ -142,7 +142,7 @@ export const describeCopy = (file: string, about: NewAbout): Effect.Effect<void>
   })
 
 /** A backup that was opened and found to be what it says. */
-export interface Opened {
+export interface OpenBackup {
   readonly about: About
   readonly secretKey: Option.Option<Redacted.Redacted>
   readonly tables: ReadonlyArray<string>
@@ -151,7 +151,7 @@ export interface Opened {
   readonly rows: (table: string, atOnce: number) => Iterable<ReadonlyArray<ReadonlyArray<unknown>>>
 }
 
-const open = (file: string): { readonly db: DatabaseSync; readonly opened: Opened } => {
+const open = (file: string): { readonly db: DatabaseSync; readonly opened: OpenBackup } => {
   if (!fs.existsSync(file)) throw refuse(`There is no file ${file}.`)
   const db = new DatabaseSync(file, { readOnly: true })
   try {
@@ -162,7 +162,7 @@ const open = (file: string): { readonly db: DatabaseSync; readonly opened: Opene
   }
 }
 
-const read = (file: string, db: DatabaseSync): Opened => {
+const read = (file: string, db: DatabaseSync): OpenBackup => {
   const all = (sql: string, ...params: ReadonlyArray<string>) =>
     db.prepare(sql).all(...params) as Array<Record<string, unknown>>
   if (all("SELECT 1 FROM sqlite_schema WHERE name = ?", aboutTable).length === 0)
@@ -207,7 +207,7 @@ const read = (file: string, db: DatabaseSync): Opened => {
   }
 }
 
-export const openBackup = (file: string): Effect.Effect<Opened, StartError, Scope.Scope> =>
+export const openBackup = (file: string): Effect.Effect<OpenBackup, StartError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({
       try: () => open(file),

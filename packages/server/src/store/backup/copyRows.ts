@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { SQLInputValue } from "node:sqlite"
-import { CopyWriter, type Opened } from "./backupFile.ts"
+import { CopyWriter, type OpenBackup } from "./backupFile.ts"
 import { versionOf, versionTable } from "../Schemas.ts"
 import { refuse } from "../StartError.ts"
 import { type Column, columnsOf, derivedTables, parentsFirst, tableNames } from "./tables.ts"
@@ -133,7 +133,7 @@ const setCounter = Effect.fnUntraced(function* (table: string, value: number) {
 })
 
 /** Rows of a backup into tables that are at its version. What the migrations themselves put there gives way. */
-export const copyIn = Effect.fnUntraced(function* (from: Opened) {
+export const copyIn = Effect.fnUntraced(function* (from: OpenBackup) {
   const sql = yield* SqlClient.SqlClient
   const here = yield* tableNames
   const unknown = from.tables.filter((table) => !here.includes(table) && from.about.counts[table]! > 0)

@@ -9,14 +9,14 @@ import { Bell } from "./Bell.ts"
 import { eventFrom, type EventRow } from "./eventRows.ts"
 import { lookAt, type View } from "./Following.ts"
 import { Notices } from "./Notices.ts"
-import { type Place, Tail } from "./tail.ts"
+import { type TailEntry, Tail } from "./tail.ts"
 
 /** What others wrote is read so many at a time. */
 const caughtUpAtOnce = 500
 
 /** What is asked for of the newest events; each is decoded once, however many read it. */
 const eventsOf = (
-  some: Iterable<Place<EventRow>>,
+  some: Iterable<TailEntry<EventRow>>,
   wanted: ReadonlyArray<EventKind> | undefined,
   limit: number,
 ): ReadonlyArray<Event> => {

@@ -2,7 +2,7 @@
  * The newest events of the journal, in memory, so that readers near the end find here what a query would find. Only committed
  * events are added, in order, and none between them is missing.
  */
-export interface Place<Row> {
+export interface TailEntry<Row> {
   readonly cursor: number
   readonly row: Row
   decoded?: unknown
@@ -13,7 +13,7 @@ const most = 1024
 
 export class Tail<Row> {
   // Places that are taken again and again: what is let go of one by one dies young, and costs nothing to forget.
-  readonly #places: Array<Place<Row> | undefined> = Array.from({ length: most })
+  readonly #places: Array<TailEntry<Row> | undefined> = Array.from({ length: most })
   /** How many were ever put in, and which of them is the oldest that is kept. */
   #count = 0
   #oldest = 0
@@ -73,12 +73,12 @@ export class Tail<Row> {
   }
 
   /** What came after a cursor; nothing, where that may be more than is kept here. */
-  after(cursor: number): ReadonlyArray<Place<Row>> | undefined {
+  after(cursor: number): ReadonlyArray<TailEntry<Row>> | undefined {
     if (this.#end === undefined || cursor < this.#from) return undefined
     // Who asks is near the end.
     let first = this.#count
     while (first > this.#oldest && this.#places[(first - 1) % most]!.cursor > cursor) first--
-    const found: Array<Place<Row>> = []
+    const found: Array<TailEntry<Row>> = []
     for (let at = first; at < this.#count; at++) found.push(this.#places[at % most]!)
     return found
   }

@@ -1,7 +1,7 @@
 /** Why a text was found, in words a person wrote: those of the question, and those that stand in the text. */
 import type { MemoryMatch } from "@stoa/contract"
 import { Effect } from "effect"
-import type { Answered, Found } from "./SearchIndex.ts"
+import type { Answered, SearchHit } from "./SearchIndex.ts"
 import { holdsPhrase, type Word, wordsIn } from "./terms.ts"
 
 /** A text of up to so many characters is its own passage. */
@@ -33,7 +33,7 @@ const densest = (text: string, words: ReadonlyArray<Word>, terms: ReadonlySet<st
   return `${from > 0 ? "… " : ""}${text.slice(from, end).trim()}${end < text.length ? " …" : ""}`
 }
 
-const matchOf = ({ nearest, score, why }: Found, answered: Answered, text: string, most: number): MemoryMatch => {
+const matchOf = ({ nearest, score, why }: SearchHit, answered: Answered, text: string, most: number): MemoryMatch => {
   const { label, near, words } = why()
   const read = wordsIn(text.slice(0, most))
   const written = new Map(read.toReversed().flatMap(({ terms, word }) => terms.map((term) => [term, word])))

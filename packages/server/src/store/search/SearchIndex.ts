@@ -17,14 +17,14 @@ import {
   mayBeMisspelt,
   meantBy,
   mostScopes,
-  type Question,
+  type SearchQuery,
   questionOf,
 } from "./question.ts"
 import { mergedOrder } from "./nearness.ts"
-import { type Asked, type Counted, counter, type Row, score, type Scored, type Why } from "./score.ts"
+import { type QueryTerm, type Counted, counter, type Row, score, type Scored, type Why } from "./score.ts"
 import { type Meaning, Vectors } from "./Vectors.ts"
 
-export interface Found {
+export interface SearchHit {
   readonly ref: string
   readonly score: number
   readonly why: () => Why
@@ -34,7 +34,7 @@ export interface Found {
 
 export interface Answered {
   /** Best first, each text once. */
-  readonly found: ReadonlyArray<Found>
+  readonly found: ReadonlyArray<SearchHit>
   /** Words nobody wrote, by what was looked for instead. */
   readonly fixed: Readonly<Record<string, string>>
   /** The asked words as they were written, by their terms. */
@@ -189,9 +189,9 @@ export class SearchIndex extends Context.Service<
       })
 
       /** The terms as they are asked: those somebody wrote, and for the others what was probably meant. */
-      const asking = Effect.fnUntraced(function* (ids: ReadonlyArray<number>, question: Question) {
+      const asking = Effect.fnUntraced(function* (ids: ReadonlyArray<number>, question: SearchQuery) {
         const n = yield* frequencies(ids, question.terms)
-        const found: Array<Asked> = []
+        const found: Array<QueryTerm> = []
         const fixed: Record<string, string> = {}
         for (const term of question.terms) {
           const count = n.get(term)
@@ -207,8 +207,8 @@ export class SearchIndex extends Context.Service<
 
       const candidates = Effect.fnUntraced(function* (
         scopes: ReadonlyArray<Scope>,
-        asked: ReadonlyArray<Asked>,
-        question: Question,
+        asked: ReadonlyArray<QueryTerm>,
+        question: SearchQuery,
         budget: number,
       ) {
         const seqs = new Set<number>()
@@ -221,7 +221,7 @@ export class SearchIndex extends Context.Service<
       })
 
       /** Read and counted in turns: the rows of long texts are long. */
-      const counted = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, asked: ReadonlyArray<Asked>) {
+      const counted = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, asked: ReadonlyArray<QueryTerm>) {
         const count = counter(asked)
         const all: Array<Counted> = []
         for (const some of Arr.chunksOf(seqs, rowsAtOnce)) {
@@ -232,7 +232,11 @@ export class SearchIndex extends Context.Service<
       })
 
       /** By words alone: the texts best first, and the rows that were looked at. */
-      const byWords = Effect.fnUntraced(function* (scopes: ReadonlyArray<Scope>, question: Question, budget: number) {
+      const byWords = Effect.fnUntraced(function* (
+        scopes: ReadonlyArray<Scope>,
+        question: SearchQuery,
+        budget: number,
+      ) {
         const { asked, fixed } =
           question.terms.length === 0
             ? { asked: [], fixed: {} }
@@ -241,7 +245,7 @@ export class SearchIndex extends Context.Service<
                 question,
               )
         if (asked.length === 0) {
-          const found = new Map<string, Found>()
+          const found = new Map<string, SearchHit>()
           // Quotes around words that say nothing: the newest, and whoever has the texts takes those that hold them.
           const seqs = question.phrases.length === 0 ? [] : yield* lookUp(baseOf(scopes, question), scopes, budget)
           for (const { ref } of (yield* rowsAt(seqs)).toSorted((one, other) => other.seq - one.seq))
@@ -264,7 +268,7 @@ export class SearchIndex extends Context.Service<
           return wanted.every((token) => tokens.includes(` ${token} `))
         }
         const ranked = score([...rows, ...near], asked, sizes).filter(fits)
-        const found = new Map<string, Found>()
+        const found = new Map<string, SearchHit>()
         for (const { row, score: points, why } of ranked)
           if (!found.has(row.ref)) found.set(row.ref, { ref: row.ref, score: points, why })
         return { found, fixed, seqs }
@@ -286,7 +290,7 @@ export class SearchIndex extends Context.Service<
         const ids = scopes.map(({ id }) => id)
         const near = (yield* vectors.nearest(ids, meaning, filters, seqs)).map(({ row }) => row.ref)
         const places = new Map(near.map((ref, at) => [ref, at + 1]))
-        const hits = mergedOrder([...found.keys()], near).map((ref): Found => {
+        const hits = mergedOrder([...found.keys()], near).map((ref): SearchHit => {
           const hit = found.get(ref) ?? { ref, score: 0, why: nothing }
           const place = places.get(ref)
           return place === undefined ? hit : { ...hit, nearest: place }

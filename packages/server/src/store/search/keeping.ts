@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Entry, partsOf, scopeToken } from "./entries.ts"
-import { type Place, placeAmong, type Placed } from "./places.ts"
+import { type Insertion, placeAmong, type Placed } from "./places.ts"
 
 /** So far from its end a series makes room for a row that comes late. */
 const nearEnd = 64
@@ -81,7 +81,7 @@ export const makeKeeping = (sql: SqlClient.SqlClient) => {
     // Most come behind the last.
     if (end[0] === undefined || asLast.place > end[0].place) return asLast.place
     const first = (yield* ends(scope, series, false, 1))[0]
-    const { place, push }: Place = placeAmong(yield* ends(scope, series, true, nearEnd), first, tail)
+    const { place, push }: Insertion = placeAmong(yield* ends(scope, series, true, nearEnd), first, tail)
     if (push) yield* pushFrom(scope, series, place)
     return place
   })

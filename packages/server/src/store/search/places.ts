@@ -9,7 +9,7 @@ export interface Placed {
 }
 
 /** `push`: those from this place on make room. */
-export interface Place {
+export interface Insertion {
   readonly place: number
   readonly push: boolean
 }
@@ -32,7 +32,7 @@ export const isBefore = (tail: string | null, other: string | null): boolean => 
 }
 
 /** `last`: the rows at the end of the series, the last of them first. `first`: the row at its beginning. */
-export const placeAmong = (last: ReadonlyArray<Placed>, first: Placed | undefined, tail: string | null): Place => {
+export const placeAmong = (last: ReadonlyArray<Placed>, first: Placed | undefined, tail: string | null): Insertion => {
   const end = last[0]
   if (end === undefined || first === undefined) return { place: 0, push: false }
   const at = last.findIndex((row) => !isBefore(tail, row.tail))

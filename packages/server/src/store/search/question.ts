@@ -1,6 +1,6 @@
 /** A question as the database is asked it: which words, how rare, and which rows to look at. Pure. */
 import { filterToken, nounToken, scopeToken } from "./entries.ts"
-import { type Asked, rarestFirst } from "./score.ts"
+import { type QueryTerm, rarestFirst } from "./score.ts"
 import { likeness, phrasesOf, termsOf, wordsIn } from "./terms.ts"
 
 /** A question of more words than this is asked by its rarest. */
@@ -8,7 +8,7 @@ const mostTerms = 16
 /** So long a question is read; the rest is not. */
 const longestQuestion = 2000
 
-export interface Question {
+export interface SearchQuery {
   /** Its words as they were asked, by their terms. */
   readonly words: ReadonlyMap<string, string>
   readonly terms: ReadonlyArray<string>
@@ -17,7 +17,7 @@ export interface Question {
   readonly filters: ReadonlyArray<string>
 }
 
-export const questionOf = (text: string, filters: ReadonlyArray<string> = []): Question => {
+export const questionOf = (text: string, filters: ReadonlyArray<string> = []): SearchQuery => {
   const read = text.slice(0, longestQuestion)
   const words = new Map(wordsIn(read).flatMap(({ terms, word }) => terms.map((term) => [term, word.toLowerCase()])))
   return { words, terms: [...new Set(termsOf(read))].slice(0, 200), phrases: phrasesOf(read), filters }
@@ -30,7 +30,7 @@ export const mayBeMisspelt = (term: string): boolean => term.length >= 4 && !/\p
 export const meantBy = (
   term: string,
   known: ReadonlyArray<{ readonly term: string; readonly n: number }>,
-): ReadonlyArray<Asked> =>
+): ReadonlyArray<QueryTerm> =>
   known
     .map((one) => ({ ...one, weight: likeness(term, one.term) }))
     .filter(({ weight }) => weight >= 0.3)
@@ -38,8 +38,8 @@ export const meantBy = (
     .slice(0, 3)
 
 /** The terms that are asked for, rarest first, each once. */
-export const askedOf = (found: ReadonlyArray<Asked>): ReadonlyArray<Asked> => {
-  const best = new Map<string, Asked>()
+export const askedOf = (found: ReadonlyArray<QueryTerm>): ReadonlyArray<QueryTerm> => {
+  const best = new Map<string, QueryTerm>()
   for (const one of found) if ((best.get(one.term)?.weight ?? 0) < one.weight) best.set(one.term, one)
   return [...best.values()].toSorted(rarestFirst).slice(0, mostTerms)
 }
@@ -58,7 +58,7 @@ export const mostScopes = 400
 
 export const baseOf = (
   scopes: ReadonlyArray<{ readonly id: number; readonly name: string }>,
-  { filters, phrases }: Question,
+  { filters, phrases }: SearchQuery,
 ): Match => [
   scopes.length <= mostScopes
     ? scopes.map(({ id }) => scopeToken(id))
@@ -71,7 +71,7 @@ export const baseOf = (
  * A budget of rows, not the whole index: whole lists of the rarest words, then pairs of the next, then the newest with the
  * rarest left. The caller stops when the budget is used up.
  */
-export const looksFor = (asked: ReadonlyArray<Asked>, base: Match, budget: number): ReadonlyArray<Look> => {
+export const looksFor = (asked: ReadonlyArray<QueryTerm>, base: Match, budget: number): ReadonlyArray<Look> => {
   let sum = 0
   const cheap = asked.filter(({ n }) => (sum += n) <= budget)
   const left = asked.slice(cheap.length).slice(0, 4)

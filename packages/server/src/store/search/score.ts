@@ -16,7 +16,7 @@ export interface Row {
 }
 
 /** An asked term. `weight` is below 1 for a word that was probably meant instead of the one that was written. */
-export interface Asked {
+export interface QueryTerm {
   readonly term: string
   readonly n: number
   readonly weight: number
@@ -48,11 +48,11 @@ const twoAway = 0.2
 const inSeries = 0.2
 const leastLabel = 3
 
-const idfOf = ({ n, weight }: Asked, rows: number): number =>
+const idfOf = ({ n, weight }: QueryTerm, rows: number): number =>
   weight * Math.log(1 + (Math.max(rows, n) - n + 0.5) / (n + 0.5))
 
 /** Rarest first, ties by the term: both databases add in the same order, to the last bit. */
-export const rarestFirst = (one: Asked, other: Asked): number =>
+export const rarestFirst = (one: QueryTerm, other: QueryTerm): number =>
   one.n - other.n || (one.term < other.term ? -1 : one.term > other.term ? 1 : 0)
 
 /** How often the asked terms stand in a row, in their order. */
@@ -63,7 +63,7 @@ export interface Counted {
 }
 
 /** Counts rows, whose texts may be long; what has been counted is scored as often as wanted. */
-export const counter = (asked: ReadonlyArray<Asked>): ((row: Row) => Counted) => {
+export const counter = (asked: ReadonlyArray<QueryTerm>): ((row: Row) => Counted) => {
   const places = new Map(asked.map(({ term }, at) => [term, at]))
   return (row) => {
     const tf = Array.from({ length: places.size }, () => 0)
@@ -108,7 +108,7 @@ const largestFirst = (shares: ReadonlyArray<readonly [term: string, share: numbe
 /** Best first, then newest. `asked` is given rarest first. Rows that share nothing with the question are left out. */
 export const score = (
   counted: ReadonlyArray<Counted>,
-  asked: ReadonlyArray<Asked>,
+  asked: ReadonlyArray<QueryTerm>,
   sizes: Sizes,
 ): ReadonlyArray<Scored> => {
   const seriesOf = seriesIn(counted, asked.length)

@@ -2,7 +2,7 @@
 import { type Caller, EngramType, type MemoryId, type MemoryRecord, Missing, WrongState } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import type { Transaction } from "../../store/journal/Journal.ts"
-import { type Face, integer, lineOfText, type Offered, offered, type Run, text } from "../face.ts"
+import { type ToolFace, integer, lineOfText, type Offered, offered, type Run, text } from "../face.ts"
 
 /** The seed's four kinds of tool (S2-63), each said in full: silence would mean something else to a client (S2-68). */
 const annotationsOf = {
@@ -12,10 +12,10 @@ const annotationsOf = {
   destructive: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
 } as const
 
-type Of<A, R> = Omit<Face, "annotations"> & { readonly run: Run<A, R> }
+type Of<A, R> = Omit<ToolFace, "annotations"> & { readonly run: Run<A, R> }
 
 /** The wallet, where a tool takes one: said by who acts, in a run. */
-const walletsOf = ({ input }: Pick<Face, "input">) =>
+const walletsOf = ({ input }: Pick<ToolFace, "input">) =>
   "wallet_address" in input.properties ? { wallets: ["wallet_address"] } : {}
 
 export const reading = <A>(tool: Of<A, Caller>): Offered =>

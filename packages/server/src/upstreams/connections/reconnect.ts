@@ -31,7 +31,7 @@ export interface Ears {
   readonly said: (level: string, data: unknown) => Effect.Effect<void>
 }
 
-export interface Wanted {
+export interface ConnectionTarget {
   readonly name: string
   readonly spec: MCPServerSpec
   readonly reveal: Reveal
@@ -52,7 +52,7 @@ const isOld = (cause: unknown): boolean => {
   return status !== undefined && [400, 404, 405].includes(status)
 }
 
-const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec }: Wanted, ears: Ears) {
+const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec }: ConnectionTarget, ears: Ears) {
   const config = yield* Effect.mapError(configOf(name, spec, reveal, redactor), (message) => ({ message }))
   const refuse = (message: string) => new MCPConnectionError({ message, serverName: name, transport: config.transport })
   const stated = spec.headers ?? {}
@@ -103,7 +103,7 @@ const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec 
   return yield* Deferred.await(gone)
 })
 
-export const stayConnected = Effect.fnUntraced(function* (wanted: Wanted, ears: Ears) {
+export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarget, ears: Ears) {
   let failures = 0
   const patient: Ears = {
     ...ears,

@@ -10,7 +10,7 @@ import type { MCPLeftOut } from "../client/MCPResult.ts"
 import type { MCPTool } from "../client/MCPTool.ts"
 import { openSession, type Session } from "./session.ts"
 
-export interface Opened {
+export interface OpenConnection {
   readonly session: Session
   readonly tools: ReadonlyArray<MCPTool>
   readonly dropped: ReadonlyArray<MCPLeftOut>
@@ -54,7 +54,7 @@ const probeMsOf = ({ config, limits, settings }: Opening, attempt: number): numb
 export const openOnce = Effect.fnUntraced(function* (
   opening: Opening,
   attempt: number,
-): Effect.fn.Return<Opened, Fault> {
+): Effect.fn.Return<OpenConnection, Fault> {
   const { config, limits } = opening
   let signsIn = false
   const ports = { ...opening.ports, fetch: noticing(opening.ports.fetch, () => void (signsIn = true)) }
@@ -88,7 +88,7 @@ export const openOnce = Effect.fnUntraced(function* (
 })
 
 /** `maxRetries` is how often it is tried in all: three tries, then the error. */
-export const open = (opening: Opening): Effect.Effect<Opened, Fault> =>
+export const open = (opening: Opening): Effect.Effect<OpenConnection, Fault> =>
   Effect.suspend(() => {
     let attempt = 0
     return Effect.retry(

@@ -9,11 +9,11 @@ import { type Breaker, closed } from "../client/breaker.ts"
 import type { MCPSettings } from "../MCPSettings.ts"
 import type { MCPLeftOut } from "../client/MCPResult.ts"
 import type { MCPTool } from "../client/MCPTool.ts"
-import { open, type Opened, openOnce, type Opening } from "./opening.ts"
+import { open, type OpenConnection, openOnce, type Opening } from "./opening.ts"
 
 export interface Link {
   readonly opening: Opening
-  opened: Opened | undefined
+  opened: OpenConnection | undefined
   status: MCPServer["status"]
   version: string
   tools: ReadonlyMap<string, MCPTool>
@@ -42,7 +42,7 @@ const patience = (settings: MCPSettings, failures: number, final: boolean): numb
     ? settings.breaker.coolDownMs
     : Math.min(settings.backoffMs * 2 ** failures, settings.maxBackoffMs)
 
-const adopt = (kept: Link, opened: Opened) => {
+const adopt = (kept: Link, opened: OpenConnection) => {
   kept.opened = opened
   kept.status = "connected"
   kept.version = opened.session.server.version
@@ -60,7 +60,7 @@ const follow = Effect.fnUntraced(function* (kept: Link, tools: ReadonlyArray<MCP
   yield* kept.opening.ports.onTools(kept.opening.config.name, tools)
 })
 
-const refresh = Effect.fnUntraced(function* (kept: Link, { session }: Opened) {
+const refresh = Effect.fnUntraced(function* (kept: Link, { session }: OpenConnection) {
   for (;;) {
     yield* Queue.take(session.toolsChanged)
     // A list that cannot be read leaves the last one standing; if the server is gone, that shows elsewhere.
@@ -85,7 +85,7 @@ const findAgain = Effect.fnUntraced(function* (kept: Link) {
 })
 
 /** At once, so that whoever noticed the loss can wait for the return. */
-export const lose = (kept: Link, opened: Opened, fault: Fault) => {
+export const lose = (kept: Link, opened: OpenConnection, fault: Fault) => {
   if (kept.opened === opened) {
     kept.opened = undefined
     kept.status = "error"

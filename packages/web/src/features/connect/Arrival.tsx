@@ -18,14 +18,14 @@ export interface Expected {
   readonly at: number
 }
 
-export interface Seen {
+export interface ArrivalState {
   readonly arrived: Arrived | undefined
   readonly wasRefused: boolean
   readonly isLate: boolean
   readonly trouble: boolean
 }
 
-export const useArrival = (of: Expected | undefined): Seen => {
+export const useArrival = (of: Expected | undefined): ArrivalState => {
   const known = useStore(arrivals).get(of?.agent.id ?? "")
   const refused = useStore(refusedAt)
   const [lateFor, setLate] = useState<number>()
@@ -37,7 +37,7 @@ export const useArrival = (of: Expected | undefined): Seen => {
   return { arrived, wasRefused, isLate, trouble: arrived === undefined && (wasRefused || isLate) }
 }
 
-export const Arrival = ({ of, seen }: { readonly of: Expected; readonly seen: Seen }) => {
+export const Arrival = ({ of, seen }: { readonly of: Expected; readonly seen: ArrivalState }) => {
   const { spaces } = useStart()
   const { arrived } = seen
   if (arrived === undefined)

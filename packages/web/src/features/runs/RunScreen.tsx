@@ -10,7 +10,7 @@ import { counted, money } from "../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { span as lengthOf } from "../../parts/figures/time.logic.ts"
 import { ClockTime, useNow } from "../../parts/figures/Time.tsx"
-import { firstOf, type Scale, scaleOf, shownOf, spansOf, type Taken } from "./run.logic.ts"
+import { firstOf, type Scale, scaleOf, shownOf, spansOf, type WholeRun } from "./run.logic.ts"
 import { RunActs } from "./RunActs.tsx"
 import { type DetailTab, RunDetail } from "./RunDetail.tsx"
 import { RunPill } from "./RunPill.tsx"
@@ -137,7 +137,7 @@ const toggled = (set: ReadonlySet<string>, id: string): ReadonlySet<string> => {
   return next
 }
 
-const RunBody = ({ taken }: { readonly taken: Taken }) => {
+const RunBody = ({ taken }: { readonly taken: WholeRun }) => {
   const { run } = taken
   const { scale: isTrue, span: wanted, tab } = useSearch({ from: "/house/runs/$run" })
   const navigate = useNavigate()

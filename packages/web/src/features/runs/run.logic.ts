@@ -29,7 +29,7 @@ export interface Span {
   readonly child?: Run
 }
 
-export interface Taken {
+export interface WholeRun {
   readonly run: Run
   readonly steps: ReadonlyArray<RunStep>
   /** Runs that work for calls of this one. */
@@ -73,7 +73,7 @@ const waitSpans = (
 const isOutside = ({ call, on }: StepCall) => on?.kind === "client" || (on?.kind === "callback" && on.id === call)
 
 const callSpans = (
-  { children, run }: Taken,
+  { children, run }: WholeRun,
   step: RunStep,
   call: StepCall,
   base: { readonly level: number; readonly prefix: string },
@@ -152,7 +152,12 @@ const callSpans = (
 }
 
 /** Everything of a run, in order, with nothing closed. Runs that work for it are rows; `inside` has those that were opened. */
-export const spansOf = (taken: Taken, inside: ReadonlyMap<string, Taken>, level = 1, prefix = ""): Array<Span> => {
+export const spansOf = (
+  taken: WholeRun,
+  inside: ReadonlyMap<string, WholeRun>,
+  level = 1,
+  prefix = "",
+): Array<Span> => {
   const { run, steps } = taken
   const end = millis(run.endedAt)
   return steps.flatMap((step) => {

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Run } from "../../feed/types.ts"
-import type { Taken } from "./run.logic.ts"
+import type { WholeRun } from "./run.logic.ts"
 
 export interface RunFilter {
   readonly state?: string
@@ -29,7 +29,7 @@ export const useRunList = (filter: RunFilter) =>
     getNextPageParam: ({ next }) => next ?? undefined,
   })
 
-const takenOf = async (id: string): Promise<Taken> => {
+const takenOf = async (id: string): Promise<WholeRun> => {
   // Most runs are the first of their tree: then everything is asked at once.
   const below = (root: string) => house.runs.list({ root, limit: 100 })
   const [run, steps, own] = await Promise.all([house.runs.get(id), house.runs.steps(id), below(id)])
@@ -42,7 +42,7 @@ const taken = (id: string) => ({ queryKey: keys.run(id), queryFn: () => takenOf(
 export const useRun = (id: string) => useQuery(taken(id))
 
 /** The runs within it that somebody opened. */
-export const useInside = (ids: ReadonlyArray<string>): ReadonlyMap<string, Taken> =>
+export const useInside = (ids: ReadonlyArray<string>): ReadonlyMap<string, WholeRun> =>
   useQueries({
     queries: ids.map(taken),
     combine: (all) => new Map(all.flatMap(({ data }) => (data === undefined ? [] : [[data.run.id, data] as const]))),

@@ -12,7 +12,7 @@ import { Verdict } from "./Verdict.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words } from "./words/en.ts"
 
-export interface Question {
+export interface JudgementQuery {
   readonly principal?: string
   readonly action?: string
   readonly resource?: string
@@ -24,9 +24,9 @@ type Told = Awaited<ReturnType<(typeof house)["grants"]["judge"]>>
 const actions = ["read", "write", "execute", "delete", "admin"] as const
 
 interface JudgementProps {
-  readonly question: Question
+  readonly question: JudgementQuery
   readonly names: ReadonlyArray<string>
-  readonly onAsk: (question: Question) => void
+  readonly onAsk: (question: JudgementQuery) => void
 }
 
 const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
@@ -115,7 +115,7 @@ const Answer = ({ told }: { readonly told: Told }) => {
 }
 
 export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
-  const [draft, set] = useState<Question>({ action: "execute", resource: "tools/", ...question })
+  const [draft, set] = useState<JudgementQuery>({ action: "execute", resource: "tools/", ...question })
   const { action, principal, resource, space } = question
   const { me, spaces } = useStart()
   const complete = action !== undefined && resource !== undefined
@@ -131,7 +131,7 @@ export const Judgement = ({ names, onAsk, question }: JudgementProps) => {
       }),
     enabled: complete,
   })
-  const put = (more: Question) => set({ ...draft, ...more })
+  const put = (more: JudgementQuery) => set({ ...draft, ...more })
   return (
     <section className="card" aria-labelledby="why-ask">
       <div className="in stack judgement">

@@ -7,16 +7,16 @@ import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { type Filters, Trail } from "./Trail.tsx"
-import { Judgement, type Question } from "./Judgement.tsx"
+import { Judgement, type JudgementQuery } from "./Judgement.tsx"
 import { words } from "./words/en.ts"
 
 export const WhyScreen = () => {
-  const search: Question & Filters = useSearch({ strict: false })
+  const search: JudgementQuery & Filters = useSearch({ strict: false })
   const navigate = useNavigate()
   const { me } = useStart()
   const people = useQuery({ queryKey: [...keys.people, "all"], queryFn: () => house.principals.list({ limit: 100 }) })
   const known = new Map((people.data?.items ?? [me]).map((one) => [one.id, one]))
-  const put = (more: Question & Filters) => {
+  const put = (more: JudgementQuery & Filters) => {
     const all = Object.entries({ ...search, ...more }).filter(([, value]) => value !== undefined && value !== "")
     void navigate({ to: "/why", search: Object.fromEntries(all) })
   }

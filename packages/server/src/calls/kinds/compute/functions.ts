@@ -6,7 +6,7 @@ type Json = Schema.Json
 /** Pays for work that grows with its values; fails when it is too much. */
 export type Spend = (work: number) => void
 
-export interface Listed {
+export interface BuiltIn {
   readonly least: number
   readonly most: number
   readonly run: (given: ReadonlyArray<Json>, spend: Spend) => Json
@@ -64,13 +64,13 @@ const plain = [
   "trunc",
 ] as const
 
-const simple = (name: (typeof plain)[number]): readonly [string, Listed] => [
+const simple = (name: (typeof plain)[number]): readonly [string, BuiltIn] => [
   name,
   { least: 1, most: 1, run: ([value]) => Math[name](numberOf(value, name)) },
 ]
 
 /** Of numbers side by side, or of one list of them. */
-const overall = (name: string, of: (numbers: ReadonlyArray<number>) => number): readonly [string, Listed] => [
+const overall = (name: string, of: (numbers: ReadonlyArray<number>) => number): readonly [string, BuiltIn] => [
   name,
   {
     least: 1,
@@ -85,14 +85,14 @@ const overall = (name: string, of: (numbers: ReadonlyArray<number>) => number): 
 ]
 const total = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, it) => sum + it, 0)
 
-const listed = (name: string, least: number, most: number, run: Listed["run"]): readonly [string, Listed] => [
+const listed = (name: string, least: number, most: number, run: BuiltIn["run"]): readonly [string, BuiltIn] => [
   name,
   { least, most, run },
 ]
 const onText = (name: string, run: (text: string) => string) =>
   listed(name, 1, 1, ([value], spend) => made(run(made(wordsOf(value, name), spend)), spend))
 
-export const functions: ReadonlyMap<string, Listed> = new Map([
+export const functions: ReadonlyMap<string, BuiltIn> = new Map([
   ...plain.map(simple),
   overall("min", (numbers) => numbers.reduce((least, it) => Math.min(least, it))),
   overall("max", (numbers) => numbers.reduce((most, it) => Math.max(most, it))),

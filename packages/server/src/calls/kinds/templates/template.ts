@@ -15,14 +15,14 @@ export interface FromInput {
   readonly path: ReadonlyArray<string>
   readonly optional: boolean
 }
-export type Place = FromInput | Placeholder
+export type Slot = FromInput | Placeholder
 /** Of a text: what was written, or a place. */
-export type Part = string | Place
+export type Part = string | Slot
 
 export type Template =
   | { readonly kind: "constant"; readonly value: Schema.Json }
   /** The place is the whole value, and so keeps its JSON type. */
-  | { readonly kind: "whole"; readonly place: Place }
+  | { readonly kind: "whole"; readonly place: Slot }
   | { readonly kind: "text"; readonly parts: ReadonlyArray<Part> }
   | { readonly kind: "array"; readonly items: ReadonlyArray<Template> }
   | { readonly kind: "object"; readonly entries: ReadonlyArray<readonly [key: string, value: Template]> }
@@ -128,7 +128,7 @@ export interface Filling {
 }
 
 /** As an operator writes it: `input.a.0`. */
-export const nameOf = (place: Place): string =>
+export const nameOf = (place: Slot): string =>
   place.from === "input"
     ? ["input", ...place.path.map((it) => (/^[^.{}\s"?[\]]+$/.test(it) ? `.${it}` : `["${it}"]`))].join("")
     : `${place.from}.${place.name}`
@@ -145,7 +145,7 @@ export const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown =>
 }
 
 /** What stands at a place; undefined when it may be absent and is, or when that is a problem. */
-export const valueOf = (place: Place, { house, input, problems }: Filling): Schema.Json | undefined => {
+export const valueOf = (place: Slot, { house, input, problems }: Filling): Schema.Json | undefined => {
   if (place.from !== "input") return house(place)
   const value = valueAt(input, place.path)
   if (value === undefined && !place.optional) problems.push(`"${nameOf(place)}" is missing`)

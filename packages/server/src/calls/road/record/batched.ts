@@ -11,7 +11,7 @@ import { makeBatch } from "../../../store/journal/Batch.ts"
 import type { Traces } from "../Handler.ts"
 import { first } from "./lifecycle.ts"
 import { type Ending, outcomeOf } from "../outcome.ts"
-import { receivedEvent, type Record, settledEvent, Taken, wholeEvent } from "./record.ts"
+import { receivedEvent, type Record, settledEvent, Duplicate, wholeEvent } from "./record.ts"
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
 import { makeSettleMany, settleAll } from "./settleMany.ts"
 
@@ -49,7 +49,7 @@ interface End {
 }
 
 /** How a call has ended, and when. */
-export interface Ended {
+export interface Settlement {
   readonly settledAt: string
   readonly durationMs: number
   readonly ending: Ending
@@ -63,7 +63,7 @@ const takes = (row: NewRow): boolean =>
 /** The row and the event of its end; nothing, where it needs a transaction of its own. */
 const endOf = (
   row: NewRow,
-  { durationMs, ending, provenance, settledAt, traces }: Ended,
+  { durationMs, ending, provenance, settledAt, traces }: Settlement,
   eventOf: typeof settledEvent | typeof wholeEvent = settledEvent,
 ): End | undefined => {
   if (!takes(row)) return undefined
@@ -137,26 +137,26 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
   const ends = yield* makeBatch(writeEnds)
 
   /** A place in a run is taken once: what came second is undone, and finds the first. */
-  const write = (call: New): Effect.Effect<void, Taken> => {
+  const write = (call: New): Effect.Effect<void, Duplicate> => {
     const { place, run, step } = call.row
     if (run === null) return news(call)
     return Effect.catchCause(newsOfRuns(call), (cause) =>
       Effect.flatMap(record.byPlace(run, step!, place!), (row) =>
-        row === undefined ? Effect.failCause(cause) : Effect.fail(new Taken()),
+        row === undefined ? Effect.failCause(cause) : Effect.fail(new Duplicate()),
       ),
     )
   }
 
   return {
     /** A call that begins to run in this process: whether it could be written so. */
-    begin: (row: NewRow, at: string, provenance: Provenance): Effect.Effect<boolean, Taken> => {
+    begin: (row: NewRow, at: string, provenance: Provenance): Effect.Effect<boolean, Duplicate> => {
       if (!takes(row)) return Effect.succeed(false)
       const written: CallRow = { ...row, ...unsettled, state: first("start"), owner, message: null }
       const event: CausedEvent = { ...receivedEvent(row), at, provenance, correlationId: row.correlationId }
       return Effect.as(write({ row: written, events: [event] }), true)
     },
     /** A call that has ended before it was written down; nothing, where it needs a transaction of its own. */
-    whole: (row: NewRow, ended: Ended): Effect.Effect<CallRow, Taken> | undefined => {
+    whole: (row: NewRow, ended: Settlement): Effect.Effect<CallRow, Duplicate> | undefined => {
       const end = endOf(row, ended, wholeEvent)
       if (end === undefined) return undefined
       const { at, correlationId, provenance } = end.event
@@ -164,7 +164,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
       return Effect.as(write({ row: end.row, events }), end.row)
     },
     /** The end of one that was begun here; undefined in it, where somebody else has settled it meanwhile. */
-    end: (row: NewRow, ended: Ended): Effect.Effect<CallRow | undefined> | undefined => {
+    end: (row: NewRow, ended: Settlement): Effect.Effect<CallRow | undefined> | undefined => {
       const end = endOf(row, ended)
       return end && Effect.map(ends(end), (written) => (written ? end.row : undefined))
     },

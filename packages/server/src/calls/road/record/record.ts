@@ -18,7 +18,7 @@ import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
 import { inState } from "../../../store/database/States.ts"
 
 /** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
-export class Taken {
+export class Duplicate {
   readonly _tag = "Taken"
 }
 
@@ -76,7 +76,7 @@ export const makeRecord = Effect.gen(function* () {
     const rows = yield* Effect.orDie(
       sql`INSERT INTO calls ${sql.insert({ ...row })} ON CONFLICT DO NOTHING RETURNING id`,
     )
-    if (rows.length === 0) return yield* Effect.fail(new Taken())
+    if (rows.length === 0) return yield* Effect.fail(new Duplicate())
   })
 
   /** A guarded change: nothing, where the table does not lead on from where the call is by now. */

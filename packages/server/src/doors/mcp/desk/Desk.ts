@@ -124,7 +124,7 @@ export interface Use {
 }
 
 /** A page of a list in MCP's own shape; `items` in a stable order. */
-export interface Listed {
+export interface ListPage {
   readonly items: ReadonlyArray<JsonObject>
   readonly next?: string
 }
@@ -148,15 +148,15 @@ export interface Watch {
 }
 
 /** One endpoint as one caller sees it now. Taken anew for every request, so that no right outlives its end. */
-export interface Face {
+export interface EndpointView {
   readonly instructions?: string
   /** In a stable order. The same array as before means that nothing has changed: what was rendered of it is kept. */
   readonly tools: ReadonlyArray<ListedTool>
   /** Fails with -32602 for a tool that is unknown or hidden. */
   readonly call: (use: Use, line: Line) => Effect.Effect<Outcome, Fault>
   readonly resources?: {
-    readonly list: (cursor: string | undefined) => Effect.Effect<Listed, Fault>
-    readonly templates: (cursor: string | undefined) => Effect.Effect<Listed, Fault>
+    readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
+    readonly templates: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
     /** Undefined: there is no such resource for this caller. */
     readonly read: (uri: string, line: Line) => Effect.Effect<Content | Asks | Lacks | undefined, Fault>
     readonly subscribable: boolean
@@ -164,7 +164,7 @@ export interface Face {
     readonly watchable: (uri: string) => Effect.Effect<boolean>
   }
   readonly prompts?: {
-    readonly list: (cursor: string | undefined) => Effect.Effect<Listed, Fault>
+    readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
     readonly get: (name: string, given: JsonObject, line: Line) => Effect.Effect<Content | Asks | Lacks, Fault>
   }
   readonly complete?: (params: JsonObject) => Effect.Effect<JsonObject, Fault>
@@ -186,7 +186,7 @@ export class Desk extends Context.Service<
     readonly faceFor: (
       caller: Caller["Service"] | null,
       endpoint: Endpoint,
-    ) => Effect.Effect<Face | undefined, Forbidden>
+    ) => Effect.Effect<EndpointView | undefined, Forbidden>
     /** A client has said what it is. */
     readonly arrived: (caller: Caller["Service"], arrival: Arrival) => Effect.Effect<void>
   }

@@ -3,8 +3,8 @@ import type { Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { Principals } from "../../../access/identity/Principals.ts"
 import { followRights, rightsEpoch } from "../../../access/rights/Rights.ts"
-import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
-import type { Face } from "./Desk.ts"
+import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
+import type { EndpointView } from "./Desk.ts"
 
 interface Watcher {
   readonly caller: Caller["Service"]
@@ -60,8 +60,8 @@ export const makeChanges = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     caller: Caller["Service"],
     shown: Shown,
-    interest: Parameters<Face["watch"]>[0],
-    tell: Parameters<Face["watch"]>[1],
+    interest: Parameters<EndpointView["watch"]>[0],
+    tell: Parameters<EndpointView["watch"]>[1],
   ) {
     const honoured = { tools: interest.tools, prompts: false, resources: false, uris: [], tasks: [] }
     if (!interest.tools) return { honoured, stop: () => {} }

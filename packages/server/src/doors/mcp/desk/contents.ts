@@ -10,7 +10,18 @@ import type { Contents, ContentsReader } from "../../../upstreams/contents/Conte
 import type { ServerContents, UsableServer } from "../../../upstreams/contents/ServerContents.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
-import type { Asks, Content, Endpoint, Face, Interest, JsonObject, Lacks, Line, Listed, LogLevel } from "./Desk.ts"
+import type {
+  Asks,
+  Content,
+  Endpoint,
+  EndpointView,
+  Interest,
+  JsonObject,
+  Lacks,
+  Line,
+  ListPage,
+  LogLevel,
+} from "./Desk.ts"
 import { questionsOutward } from "./foreignQuestions.ts"
 import { namesOf, type Own, ownName, ownNames, ownUri, promptOutward, resourceOutward, resultOutward } from "./names.ts"
 
@@ -153,13 +164,17 @@ const answerOf = (found: JsonObject | InputRequired | undefined): Answer => {
 
 const listed =
   (those: ReadonlyArray<Effect.Effect<ReadonlyArray<JsonObject>, Fault>>) =>
-  (cursor: string | undefined): Effect.Effect<Listed, Fault> =>
+  (cursor: string | undefined): Effect.Effect<ListPage, Fault> =>
     // All of it is on the first page: there is no other.
     cursor === undefined
       ? Effect.map(Effect.all(those, { concurrency: "unbounded" }), (items) => ({ items: items.flat() }))
       : Effect.fail(invalidParams("No such cursor"))
 
-const watchAll = (caller: Caller["Service"], all: ReadonlyArray<Contents>, inner: Face["watch"]): Face["watch"] =>
+const watchAll = (
+  caller: Caller["Service"],
+  all: ReadonlyArray<Contents>,
+  inner: EndpointView["watch"],
+): EndpointView["watch"] =>
   Effect.fnUntraced(function* (interest, tell) {
     const others = yield* inner(interest, tell)
     const stops = [others.stop]
@@ -182,7 +197,11 @@ const watchAll = (caller: Caller["Service"], all: ReadonlyArray<Contents>, inner
   })
 
 /** A face with these contents; what the first of them knows, the next is not asked for. */
-export const withContents = (caller: Caller["Service"], all: ReadonlyArray<Contents>, face: Face): Face => {
+export const withContents = (
+  caller: Caller["Service"],
+  all: ReadonlyArray<Contents>,
+  face: EndpointView,
+): EndpointView => {
   if (all.length === 0) return face
   const as = <A, E>(it: Effect.Effect<A, E, Caller>): Effect.Effect<A, E> => Effect.provideService(it, Caller, caller)
   const page = (list: Effect.Effect<ReadonlyArray<JsonObject>, MCPRefused, Caller>) =>

@@ -8,14 +8,14 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { monotonicOf } from "../../../store/Monotonic.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { type CallRequest, Calls } from "../../../calls/Calls.ts"
-import { Catalogue, type Face as Shown } from "../../../calls/catalogue/Catalogue.ts"
-import type { Listed } from "../../../calls/catalogue/Traits.ts"
+import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"
+import type { CatalogueTool } from "../../../calls/catalogue/Traits.ts"
 import { Toolsets } from "../../../toolsets/Toolsets.ts"
 import type { Contents } from "../../../upstreams/contents/Contents.ts"
 import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { Acting } from "../../Acting.ts"
-import { Desk, type Endpoint, type Face, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
+import { Desk, type Endpoint, type EndpointView, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
 import { type Fault, unknownTool } from "../wire/Fault.ts"
 import { makeArrivals } from "./arrivals.ts"
 import { makeCallNews } from "./callNews.ts"
@@ -43,7 +43,7 @@ const instructions =
   'A call that needs a person answers {"state":"waiting","call":…}: ask again with call_status, or go on with other work.'
 
 /** Under its own endpoint a server's tools have the names it gave them. */
-const wireNameOf = ({ server, tool }: Listed, endpoint: Endpoint): string =>
+const wireNameOf = ({ server, tool }: CatalogueTool, endpoint: Endpoint): string =>
   endpoint.kind === "server" && server !== undefined && tool.definition.name.startsWith(`${server}/`)
     ? tool.definition.name.slice(server.length + 1)
     : tool.wireName
@@ -55,7 +55,7 @@ const fullName = (name: string, endpoint: Endpoint): string => {
   return own === undefined ? name : `${own.server}/${own.own}`
 }
 
-const listedOf = (listed: Listed, name: string): ListedTool => {
+const listedOf = (listed: CatalogueTool, name: string): ListedTool => {
   const { annotations, description, outputSchema } = listed.tool.definition
   const { title, ...hints } = annotations ?? {}
   return {
@@ -71,7 +71,10 @@ const listedOf = (listed: Listed, name: string): ListedTool => {
 }
 
 /** What is on no list looks alike, whether it is there or not (X-30); what is paused says so to those who may use it. */
-const isHidden = (error: { readonly _tag: string; readonly rule?: string | undefined }, listed: Listed | undefined) =>
+const isHidden = (
+  error: { readonly _tag: string; readonly rule?: string | undefined },
+  listed: CatalogueTool | undefined,
+) =>
   error._tag === "ToolNotFoundError" ||
   (error._tag === "ToolAuthorizationError" && listed === undefined && !error.rule?.startsWith("paused:"))
 
@@ -79,7 +82,7 @@ interface OpenFace {
   readonly epoch: number
   readonly version: number
   readonly until: number
-  readonly face: Effect.Effect<Face>
+  readonly face: Effect.Effect<EndpointView>
 }
 
 /** As a caller, whom the door has put there already, as a rule. */
@@ -91,7 +94,7 @@ const as = <A, E>(caller: Caller["Service"], effect: Effect.Effect<A, E, Caller>
   )
 
 /** A request without a token sees what the crossroads may, and there is nobody to call it as. */
-const nobody: Face = {
+const nobody: EndpointView = {
   tools: [],
   call: (use) => Effect.fail(unknownTool(use.name)),
   logs: false,
@@ -139,7 +142,7 @@ export const layerHouseDesk = Layer.effect(
       endpoint: Endpoint,
       shown: Shown,
       tool: string,
-      listed: Listed | undefined,
+      listed: CatalogueTool | undefined,
       use: Use,
       line: Line,
       unknown: () => Fault,
@@ -179,7 +182,7 @@ export const layerHouseDesk = Layer.effect(
       const alone = endpoint.kind === "server" ? endpoint.name : undefined
       const servers = endpoint.kind === "toolset" ? [] : yield* serverContents.servers(caller, alone)
       const tasks = serverCalls.tasks(caller, endpoint)
-      const face: Face = {
+      const face: EndpointView = {
         instructions,
         tools: [...byName].map(([name, one]) => ({
           ...listedOf(one, name),

@@ -14,7 +14,18 @@ import type { CallingClient } from "../../../upstreams/InputRequired.ts"
 import type { makeCallNews } from "./callNews.ts"
 import { outcomeOf, taskOf } from "./callOutcome.ts"
 import { missingFor } from "../wire/capabilities.ts"
-import type { Asks, ClientRequests, Endpoint, Face, JsonObject, Line, LogLevel, Outcome, Task, Use } from "./Desk.ts"
+import type {
+  Asks,
+  ClientRequests,
+  Endpoint,
+  EndpointView,
+  JsonObject,
+  Line,
+  LogLevel,
+  Outcome,
+  Task,
+  Use,
+} from "./Desk.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject } from "../wire/message.ts"
 import { newRevision, type Revision } from "../wire/revision.ts"
@@ -199,7 +210,7 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     })
 
   /** Tasks of a caller are its calls. What a tool has asked is answered here; an approval is, by whoever may, elsewhere. */
-  const tasks = ({ principal }: Caller["Service"], endpoint: Endpoint): NonNullable<Face["tasks"]> => {
+  const tasks = ({ principal }: Caller["Service"], endpoint: Endpoint): NonNullable<EndpointView["tasks"]> => {
     const find = (id: string) => calls.get(id, { principal, all: false })
     return {
       get: (id) =>

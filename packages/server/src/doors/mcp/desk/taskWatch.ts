@@ -4,12 +4,16 @@
  */
 import { Effect } from "effect"
 import type { makeCallNews } from "./callNews.ts"
-import type { Face } from "./Desk.ts"
+import type { EndpointView } from "./Desk.ts"
 
-type Get = NonNullable<Face["tasks"]>["get"]
+type Get = NonNullable<EndpointView["tasks"]>["get"]
 
 /** The watching of a face, with its tasks. Every look is the caller's own: a task that is not theirs is not there. */
-export const withTasks = (news: Effect.Success<typeof makeCallNews>, get: Get, inner: Face["watch"]): Face["watch"] =>
+export const withTasks = (
+  news: Effect.Success<typeof makeCallNews>,
+  get: Get,
+  inner: EndpointView["watch"],
+): EndpointView["watch"] =>
   Effect.fnUntraced(function* (interest, tell) {
     const others = yield* inner(interest, tell)
     if (interest.tasks.length === 0) return others

@@ -2,17 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { asked } from "./asking.ts"
-import type { Asks, Face, Outcome } from "../desk/Desk.ts"
+import type { Asks, EndpointView, Outcome } from "../desk/Desk.ts"
 import { outcomeText, stampOf } from "../wire/results.ts"
 import { StateSeal } from "./sealedState.ts"
 import { Sessions } from "./sessions.ts"
-import type { Talk } from "./talk.ts"
+import type { McpContext } from "./context.ts"
 
 const stamp = stampOf({ name: "stoa" })
 const form = { method: "elicitation/create", params: { message: "Which?", requestedSchema: { type: "object" } } }
 const request = { kind: "request" as const, id: 1, method: "tools/call", params: { name: "choose" } }
 
-const talkWith = (told: Array<string>): Talk => {
+const talkWith = (told: Array<string>): McpContext => {
   const session = new Sessions().open("ann", "all", "2025-11-25", { elicitation: {} }, 0)
   return {
     front: {
@@ -24,7 +24,7 @@ const talkWith = (told: Array<string>): Talk => {
     },
     caller: null,
     place: { endpoint: { kind: "all" }, key: "all", open: false },
-    face: {} as Face,
+    face: {} as EndpointView,
     revision: "2025-11-25",
     capabilities: session.capabilities,
     logLevel: undefined,

@@ -12,8 +12,8 @@ import { formFor } from "./oldForms.ts"
 import { inputRequiredText, outcomeText } from "../wire/results.ts"
 import { featuresOf } from "../wire/revision.ts"
 import type { Binding } from "./sealedState.ts"
-import type { Answer, Session } from "./sessions.ts"
-import { lineOf, ownerOf, type Talk } from "./talk.ts"
+import type { RpcResponse, Session } from "./sessions.ts"
+import { lineOf, ownerOf, type McpContext } from "./context.ts"
 
 /** A tool that never has enough is stopped. */
 const mostRounds = 10
@@ -35,13 +35,13 @@ const isAsks = (it: Result): it is Asks => it._tag === "Asks"
 const isLacks = (it: Result): it is Lacks => it._tag === "Lacks"
 
 /** The request without what changes from one attempt to the next. */
-const bindingOf = (talk: Talk, { method, params }: Request): Binding => {
+const bindingOf = (talk: McpContext, { method, params }: Request): Binding => {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...rest } = params
   return { principal: ownerOf(talk), endpoint: talk.place.key, method, params: rest }
 }
 
 /** The new era, before the house is asked: the client's answers, and the state that was given with the question. */
-export const lineAnew = (talk: Talk, request: Request): Line | Fault => {
+export const lineAnew = (talk: McpContext, request: Request): Line | Fault => {
   const { inputResponses, requestState } = request.params
   const { now, seal } = talk.front
   if (inputResponses !== undefined && !isObject(inputResponses)) return invalidParams("inputResponses is an object")
@@ -59,7 +59,11 @@ export const lineAnew = (talk: Talk, request: Request): Line | Fault => {
 }
 
 /** The new era, where the house wants something of the client: that is the answer, and the client asks again. */
-export const inputRequired = (talk: Talk, request: Request, wanted: Asks | Lacks): Effect.Effect<string, Fault> => {
+export const inputRequired = (
+  talk: McpContext,
+  request: Request,
+  wanted: Asks | Lacks,
+): Effect.Effect<string, Fault> => {
   const { now, seal, stamp } = talk.front
   if (isLacks(wanted)) return Effect.fail(lacks(wanted.capabilities))
   const missing = missingFor(talk.capabilities, wanted, talk.revision)
@@ -68,7 +72,7 @@ export const inputRequired = (talk: Talk, request: Request, wanted: Asks | Lacks
   return Effect.succeed(inputRequiredText(wanted.requests, state, stamp))
 }
 
-const askedAnew = <R extends Result>(talk: Talk, request: Request, ask: Ask<R>, render: Render<R>) => {
+const askedAnew = <R extends Result>(talk: McpContext, request: Request, ask: Ask<R>, render: Render<R>) => {
   const line = lineAnew(talk, request)
   if (line instanceof Fault) return Effect.fail(line)
   return Effect.flatMap(ask(line), (result) =>
@@ -80,8 +84,8 @@ const told = (method: string, params: JsonObject, id?: string): string =>
   JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })
 
 /** One question to an old client, and its answer. A client that goes away has cancelled. */
-const askClient = (talk: Talk, session: Session, { method, params }: ClientRequests[string]) =>
-  Effect.callback<Answer>((resume) => {
+const askClient = (talk: McpContext, session: Session, { method, params }: ClientRequests[string]) =>
+  Effect.callback<RpcResponse>((resume) => {
     const id = session.ask((answer) => resume(Effect.succeed(answer)))
     const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
     const asked = method === "elicitation/create" ? formFor(params ?? {}, talk.revision) : params
@@ -94,13 +98,13 @@ const askClient = (talk: Talk, session: Session, { method, params }: ClientReque
   })
 
 /** A refusal is an answer too, except to sampling: there is no shape for it. */
-const answerOf = (method: string, answer: Answer): JsonObject | undefined => {
+const answerOf = (method: string, answer: RpcResponse): JsonObject | undefined => {
   if ("result" in answer && isAnswer(answer.result)) return answer.result
   return method === "elicitation/create" ? { action: "cancel" } : method === "roots/list" ? { roots: [] } : undefined
 }
 
 /** Old clients do not know the code: a model is told in words, anything else is a fault of ours. */
-const oldLacks = (talk: Talk, { method }: Request, capabilities: JsonObject): Effect.Effect<string, Fault> => {
+const oldLacks = (talk: McpContext, { method }: Request, capabilities: JsonObject): Effect.Effect<string, Fault> => {
   const message = `This needs a client that declares ${JSON.stringify(capabilities)} in a revision that knows all of it`
   if (method !== "tools/call") return Effect.fail(new Fault(codes.internal, message))
   const error = { tag: "ToolExecutionError", message }
@@ -114,7 +118,7 @@ interface Heard {
 }
 
 /** What the client says to all of it, or has said by the time somebody else has answered or it took too long. */
-const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
+const heardOf = (talk: McpContext, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
   const given: Record<string, JsonObject> = {}
   const one = ([key, question]: readonly [string, ClientRequests[string]]) =>
     Effect.flatMap(askClient(talk, session, question), (answer) => {
@@ -146,12 +150,17 @@ const heardOf = (talk: Talk, session: Session, asks: Asks): Effect.Effect<Heard,
 const silent = new Fault(codes.internal, "The client did not answer")
 
 const askedOnStream = <R extends Result>(
-  talk: Talk,
+  talk: McpContext,
   request: Request,
   ask: Ask<R>,
   render: Render<R>,
 ): Effect.Effect<string, Fault> => {
-  const round = (talk: Talk, answers: ClientAnswers, state: unknown, left: number): Effect.Effect<string, Fault> =>
+  const round = (
+    talk: McpContext,
+    answers: ClientAnswers,
+    state: unknown,
+    left: number,
+  ): Effect.Effect<string, Fault> =>
     Effect.flatMap(ask(lineOf(talk, request.params, answers, state)), (result) => {
       if (isLacks(result)) return oldLacks(talk, request, result.capabilities)
       if (!isAsks(result)) return Effect.succeed(render(result))
@@ -169,7 +178,7 @@ const askedOnStream = <R extends Result>(
 
 /** Asks the house, and the client as often as the house wants. */
 export const asked = <R extends Result>(
-  talk: Talk,
+  talk: McpContext,
   request: Request,
   ask: Ask<R>,
   render: Render<Exclude<R, Asks | Lacks>>,

@@ -9,7 +9,7 @@ import type { OpenStream, OpenStreams } from "../wire/openStreams.ts"
 import { notificationText, type Stamp, taskDetail, responseText } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
 import type { Session } from "./sessions.ts"
-import type { Talk } from "./talk.ts"
+import type { McpContext } from "./context.ts"
 
 const listed = {
   tools: "notifications/tools/list_changed",
@@ -70,7 +70,7 @@ export interface Outlet {
 
 /** Begins to listen. The outlet is asked for once nothing can be refused any more. */
 export const listen = Effect.fnUntraced(function* (
-  talk: Talk,
+  talk: McpContext,
   { id, params }: Request,
   streams: OpenStreams,
   outlet: () => Outlet,
@@ -121,7 +121,12 @@ export const listen = Effect.fnUntraced(function* (
 })
 
 /** The standing stream of a session. A second one takes the place of the first. */
-export const stand = Effect.fnUntraced(function* (talk: Talk, session: Session, streams: OpenStreams, out: Outlet) {
+export const stand = Effect.fnUntraced(function* (
+  talk: McpContext,
+  session: Session,
+  streams: OpenStreams,
+  out: Outlet,
+) {
   session.hangUp?.()
   const { stamp } = talk.front
   let watch: Watch | undefined

@@ -11,7 +11,7 @@ import {
   type ClientAnswers,
   type JsonObject,
   type Lacks,
-  type Listed,
+  type ListPage,
   logLevels,
   type LogLevel,
   type Outcome,
@@ -21,13 +21,13 @@ import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isObject, metaOf, type Request } from "../wire/message.ts"
 import { objectResult, outcomeText, projectBlock, resultText, taskDetail, taskMadeText } from "../wire/results.ts"
 import { featuresOf, servedRevisions } from "../wire/revision.ts"
-import type { Talk } from "./talk.ts"
+import type { McpContext } from "./context.ts"
 import { findTool, toolsText } from "../wire/toolsList.ts"
 
-type Method = (talk: Talk, request: Request) => Effect.Effect<string, Fault>
+type Method = (talk: McpContext, request: Request) => Effect.Effect<string, Fault>
 
 /** What broke is told as over HTTP, in JSON-RPC's words: the client gets an answer all the same. */
-export const served = (method: Method, talk: Talk, request: Request): Effect.Effect<string, Fault> =>
+export const served = (method: Method, talk: McpContext, request: Request): Effect.Effect<string, Fault> =>
   Effect.catchDefect(
     method(talk, request),
     Effect.fnUntraced(function* (defect) {
@@ -45,9 +45,9 @@ const discoverTtlMs = 60_000
 const isKey = Schema.is(IdempotencyKey)
 
 const fail = (fault: Fault) => Effect.fail(fault)
-const cached = (talk: Talk, ttlMs: number): string =>
+const cached = (talk: McpContext, ttlMs: number): string =>
   featuresOf(talk.revision).stateless ? `,"ttlMs":${ttlMs},"cacheScope":"private"` : ""
-const finished = (talk: Talk, inner: string): string => resultText(inner, talk.revision, talk.front.stamp)
+const finished = (talk: McpContext, inner: string): string => resultText(inner, talk.revision, talk.front.stamp)
 const notServed = (method: string) => fail(new Fault(codes.methodNotFound, `Method not found: ${method}`))
 
 const textParam = (params: JsonObject, key: string): string | undefined =>
@@ -105,7 +105,7 @@ const toolsCall: Method = (talk, request) => {
 }
 
 /** Things of a list without what the revision does not know. */
-const projectItem = (item: JsonObject, talk: Talk): JsonObject => {
+const projectItem = (item: JsonObject, talk: McpContext): JsonObject => {
   const { icons, structured } = featuresOf(talk.revision)
   if (icons) return item
   const { _meta, icons: _icons, title, ...rest } = item
@@ -115,7 +115,10 @@ const projectItem = (item: JsonObject, talk: Talk): JsonObject => {
 }
 
 const listing =
-  (key: string, list: (talk: Talk, cursor: string | undefined) => Effect.Effect<Listed, Fault> | undefined): Method =>
+  (
+    key: string,
+    list: (talk: McpContext, cursor: string | undefined) => Effect.Effect<ListPage, Fault> | undefined,
+  ): Method =>
   (talk, { method, params }) => {
     const fault = cursorFault(params)
     if (fault !== undefined) return fail(fault)
@@ -129,7 +132,7 @@ const listing =
   }
 
 /** -32002 in old revisions, -32602 in the new one; never an empty list of contents. */
-const noResource = (talk: Talk, uri: string): Fault =>
+const noResource = (talk: McpContext, uri: string): Fault =>
   new Fault(
     featuresOf(talk.revision).stateless ? codes.invalidParams : codes.resourceMissing,
     `There is no resource ${uri}`,
@@ -198,7 +201,7 @@ const discover: Method = (talk) => {
 
 /** Asked of a client that knows tasks, before anything about the task is said. */
 const ofTask =
-  (act: (talk: Talk, id: string, params: JsonObject) => Effect.Effect<string | undefined, Fault>): Method =>
+  (act: (talk: McpContext, id: string, params: JsonObject) => Effect.Effect<string | undefined, Fault>): Method =>
   (talk, { method, params }) => {
     if (talk.face.tasks === undefined) return notServed(method)
     if (!knowsTasks(talk.capabilities))
@@ -214,7 +217,7 @@ const ofTask =
     )
   }
 
-const done = (talk: Talk) => (found: boolean) => (found ? finished(talk, "") : undefined)
+const done = (talk: McpContext) => (found: boolean) => (found ? finished(talk, "") : undefined)
 
 const tasksGet = ofTask((talk, id) =>
   Effect.map(talk.face.tasks!.get(id), (task) =>
@@ -241,7 +244,7 @@ const setLevel: Method = (talk, { method, params }) => {
 }
 
 const subscribing =
-  (act: (talk: Talk, uri: string) => Effect.Effect<void, Fault>): Method =>
+  (act: (talk: McpContext, uri: string) => Effect.Effect<void, Fault>): Method =>
   (talk, { method, params }) => {
     if (talk.face.resources?.subscribable !== true) return notServed(method)
     const uri = textParam(params, "uri")

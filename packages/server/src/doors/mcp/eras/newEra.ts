@@ -9,7 +9,7 @@ import { newMethods, served } from "./methods.ts"
 import { errorText, responseText } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
 import type { Reply } from "../wire/reply.ts"
-import type { Talk } from "./talk.ts"
+import type { McpContext } from "./context.ts"
 import { findTool } from "../wire/toolsList.ts"
 
 /** Faults that have a status of their own; the others are answers like any other. */
@@ -24,7 +24,7 @@ const refuseNew = (reply: Reply, id: Id | undefined, fault: Fault): void =>
   reply.refuse(statuses.get(fault.code) ?? 200, errorText(id, fault))
 
 /** What the headers say must be what the body says: whoever routed this request looked at them alone. */
-const headerFault = (headers: IncomingHttpHeaders, talk: Talk, request: Request): Fault | undefined => {
+const headerFault = (headers: IncomingHttpHeaders, talk: McpContext, request: Request): Fault | undefined => {
   const fault = standardHeaderFault(headers, request)
   if (fault !== undefined || request.method !== "tools/call") return fault
   const { arguments: given = {}, name } = request.params
@@ -33,9 +33,9 @@ const headerFault = (headers: IncomingHttpHeaders, talk: Talk, request: Request)
 }
 
 export const talkNew = (
-  base: Omit<Talk, "revision" | "capabilities" | "logLevel" | "session">,
+  base: Omit<McpContext, "revision" | "capabilities" | "logLevel" | "session">,
   it: Envelope,
-): Talk => ({
+): McpContext => ({
   ...base,
   revision: newRevision,
   capabilities: it.capabilities,
@@ -44,11 +44,11 @@ export const talkNew = (
 })
 
 export const serveNew = (
-  talk: Talk,
+  talk: McpContext,
   message: Message,
   headers: IncomingHttpHeaders,
   reply: Reply,
-  listen: (talk: Talk, request: Request) => Effect.Effect<void, Fault>,
+  listen: (talk: McpContext, request: Request) => Effect.Effect<void, Fault>,
 ): Effect.Effect<void> => {
   if (message.kind === "notification") return Effect.sync(() => reply.empty(202))
   if (message.kind !== "request")

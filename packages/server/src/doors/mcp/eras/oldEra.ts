@@ -12,11 +12,11 @@ import { errorText, responseText } from "../wire/results.ts"
 import { assumedRevision, featuresOf, isOldRevision, negotiate, type OldRevision } from "../wire/revision.ts"
 import type { Reply } from "../wire/reply.ts"
 import type { Session, Sessions } from "./sessions.ts"
-import { ownerOf, type Talk } from "./talk.ts"
+import { ownerOf, type McpContext } from "./context.ts"
 
-type Base = Omit<Talk, "revision" | "capabilities" | "logLevel" | "session">
+type Base = Omit<McpContext, "revision" | "capabilities" | "logLevel" | "session">
 
-export const talkOld = (base: Base, session: Session | undefined, header: string | undefined): Talk => ({
+export const talkOld = (base: Base, session: Session | undefined, header: string | undefined): McpContext => ({
   ...base,
   revision: session?.revision ?? (isOldRevision(header) ? header : assumedRevision),
   // Without a session there is nobody to ask: a request of ours could not be answered.
@@ -25,7 +25,7 @@ export const talkOld = (base: Base, session: Session | undefined, header: string
   session,
 })
 
-const greeting = (talk: Talk, revision: OldRevision): string => {
+const greeting = (talk: McpContext, revision: OldRevision): string => {
   const { instructions } = talk.face
   return JSON.stringify({
     protocolVersion: revision,
@@ -36,7 +36,7 @@ const greeting = (talk: Talk, revision: OldRevision): string => {
 }
 const withoutTitle = ({ title: _title, ...rest }: JsonObject): JsonObject => rest
 
-export const initialize = (talk: Talk, { id, params }: Request, sessions: Sessions, reply: Reply): void => {
+export const initialize = (talk: McpContext, { id, params }: Request, sessions: Sessions, reply: Reply): void => {
   const { capabilities, protocolVersion } = params
   if (typeof protocolVersion !== "string")
     return reply.answer(errorText(id, invalidParams("protocolVersion is a revision of the protocol")))
@@ -52,7 +52,7 @@ const methodMissing = (method: string): Fault =>
     : new Fault(codes.methodNotFound, `Method not found: ${method}`)
 
 /** The answer to one message, or undefined where none is due. */
-const answerTo = (talk: Talk, message: Message): Effect.Effect<string | undefined> => {
+const answerTo = (talk: McpContext, message: Message): Effect.Effect<string | undefined> => {
   switch (message.kind) {
     case "faulty":
       return Effect.succeed(errorText(message.id, message.fault))
@@ -82,7 +82,7 @@ const answerTo = (talk: Talk, message: Message): Effect.Effect<string | undefine
 }
 
 /** `cancel` ends the request that is being served. */
-export const serveOld = (talk: Talk, message: Message, reply: Reply, cancel: () => void): Effect.Effect<void> => {
+export const serveOld = (talk: McpContext, message: Message, reply: Reply, cancel: () => void): Effect.Effect<void> => {
   const { session } = talk
   const answered = Effect.map(answerTo(talk, message), (text) =>
     text === undefined ? reply.empty(202) : message.kind === "faulty" ? reply.refuse(400, text) : reply.answer(text),
@@ -103,12 +103,12 @@ const answeredEnough = new Fault(
 )
 
 /** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
-export const serveBatch = (talk: Talk, messages: ReadonlyArray<Message>, reply: Reply): Effect.Effect<void> => {
+export const serveBatch = (talk: McpContext, messages: ReadonlyArray<Message>, reply: Reply): Effect.Effect<void> => {
   if (!featuresOf(talk.revision).batches)
     return Effect.sync(() =>
       reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, `${talk.revision} has no batches`))),
     )
-  const quiet: Talk = { ...talk, capabilities: {}, tell: () => false, letGo: () => {} }
+  const quiet: McpContext = { ...talk, capabilities: {}, tell: () => false, letGo: () => {} }
   let answered = 0
   const one = (message: Message) =>
     answered > mostAnswered && message.kind === "request"

@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http"
 import type { Caller, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Limits } from "../../../access/limits/Limits.ts"
-import type { Desk, Face } from "../desk/Desk.ts"
-import type { Place } from "../wire/endpoint.ts"
+import type { Desk, EndpointView } from "../desk/Desk.ts"
+import type { EndpointAddress } from "../wire/endpoint.ts"
 import { eraOf, metaKeys } from "../wire/envelope.ts"
 import { negotiate, newRevision } from "../wire/revision.ts"
 import { chain } from "../../../store/Resolved.ts"
@@ -17,7 +17,7 @@ import type { OpenStreams } from "../wire/openStreams.ts"
 import type { Reply } from "../wire/reply.ts"
 import { errorText, notificationText } from "../wire/results.ts"
 import { type Session, type Sessions, wasStanding } from "./sessions.ts"
-import { type Front, ownerOf, type Talk } from "./talk.ts"
+import { type Front, ownerOf, type McpContext } from "./context.ts"
 
 export interface Exchange {
   readonly front: Front
@@ -25,7 +25,7 @@ export interface Exchange {
   readonly streams: OpenStreams
   readonly limits: Limits["Service"]
   readonly arrived: Desk["Service"]["arrived"]
-  readonly place: Place
+  readonly place: EndpointAddress
   readonly caller: Caller["Service"] | null
   readonly request: IncomingMessage
   readonly reply: Reply
@@ -37,14 +37,14 @@ export interface Exchange {
 const trimmed = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof value === "string" ? value.trim() : undefined
 
-type Base = Omit<Talk, "revision" | "capabilities" | "logLevel" | "session">
+type Base = Omit<McpContext, "revision" | "capabilities" | "logLevel" | "session">
 
 const faultText = (code: number, message: string): string => errorText(undefined, new Fault(code, message))
 const gone = faultText(codes.invalidRequest, "This session is unknown or has ended; initialize again")
 const noStream = faultText(codes.invalidRequest, "This answers with a stream: accept text/event-stream")
 const tooMany = faultText(codes.invalidRequest, "Too many open streams; close some first")
 
-export const serve = (exchange: Exchange, face: Face): Effect.Effect<void, TooManyRequests> => {
+export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<void, TooManyRequests> => {
   const { caller, front, place, reply, request } = exchange
   const base: Base = {
     front,
@@ -91,7 +91,7 @@ const none = Effect.void
 /** Tells the house what a client says it is, where it says so and somebody is behind it. */
 const greet = (
   { arrived, caller }: Exchange,
-  face: Face,
+  face: EndpointView,
   said: unknown,
   introduces: boolean,
   asked: unknown = newRevision,
@@ -154,7 +154,7 @@ const outletOf = (reply: Reply) => ({
   },
 })
 
-const begin = (exchange: Exchange, talk: Talk, request: Request): Effect.Effect<void, Fault> => {
+const begin = (exchange: Exchange, talk: McpContext, request: Request): Effect.Effect<void, Fault> => {
   const { reply, streams } = exchange
   if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
   if (streams.isFull(ownerOf(talk))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))

@@ -32,7 +32,7 @@ export class Session {
   /** Made when first needed: a session that was only opened is a few hundred bytes. */
   #streams: Map<string, EventStream> | undefined
   #running: Map<Id, () => void> | undefined
-  #asked: Map<string, (answer: Answer) => void> | undefined
+  #asked: Map<string, (answer: RpcResponse) => void> | undefined
   #uris: Set<string> | undefined
   #made = 0
   /** Ends the standing GET stream, if there is one. */
@@ -80,7 +80,7 @@ export class Session {
   }
 
   /** The id under which the client's answer will come. */
-  ask(hear: (answer: Answer) => void): string {
+  ask(hear: (answer: RpcResponse) => void): string {
     const id = `s${++this.#made}`
     ;(this.#asked ??= new Map()).set(id, hear)
     return id
@@ -88,7 +88,7 @@ export class Session {
   forget(id: string): void {
     this.#asked?.delete(id)
   }
-  hear(id: Id, answer: Answer): void {
+  hear(id: Id, answer: RpcResponse): void {
     const hears = this.#asked?.get(String(id))
     this.#asked?.delete(String(id))
     hears?.(answer)
@@ -115,7 +115,7 @@ export class Session {
   }
 }
 
-export type Answer = { readonly result: JsonObject } | { readonly error: unknown }
+export type RpcResponse = { readonly result: JsonObject } | { readonly error: unknown }
 
 /** Of those in the order of their last use. One with a stream or a call is in use, and goes only where all are. */
 const longestIdle = (sessions: ReadonlyMap<string, Session>): Session => {

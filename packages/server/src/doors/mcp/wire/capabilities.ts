@@ -1,12 +1,12 @@
 /** Our capabilities in each revision, and whether a client has the capability for a question of ours. */
-import type { Asks, ClientRequests, Face, JsonObject } from "../desk/Desk.ts"
+import type { Asks, ClientRequests, EndpointView, JsonObject } from "../desk/Desk.ts"
 import { metaKeys } from "./envelope.ts"
 import { isObject } from "./message.ts"
 import { formFor } from "../eras/oldForms.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 
 /** Only what is served: a capability that is not here answers "method not found". */
-export const serverCapabilities = (face: Face, revision: Revision): JsonObject => {
+export const serverCapabilities = (face: EndpointView, revision: Revision): JsonObject => {
   const { completions, stateless } = featuresOf(revision)
   const told = { listChanged: true }
   return {

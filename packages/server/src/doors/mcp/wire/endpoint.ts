@@ -1,7 +1,7 @@
 /** Which endpoint a path names: `/mcp`, `/mcp/<toolset>`, `/mcp/servers/<name>`, and seed 002's `/mcp/jsonrpc` (X-59). */
 import type { Endpoint } from "../desk/Desk.ts"
 
-export interface Place {
+export interface EndpointAddress {
   readonly endpoint: Endpoint
   /** One text an endpoint: what a session or a state is bound to. */
   readonly key: string
@@ -9,8 +9,8 @@ export interface Place {
   readonly open: boolean
 }
 
-const all: Place = { endpoint: { kind: "all" }, key: "all", open: false }
-const engrams: Place = {
+const all: EndpointAddress = { endpoint: { kind: "all" }, key: "all", open: false }
+const engrams: EndpointAddress = {
   endpoint: { kind: "toolset", name: "engrams", anyway: true },
   key: "jsonrpc",
   open: true,
@@ -24,7 +24,7 @@ const decoded = (text: string): string | undefined => {
   }
 }
 
-export const placeOf = (path: string): Place | undefined => {
+export const placeOf = (path: string): EndpointAddress | undefined => {
   if (path === "/mcp" || path === "/mcp/") return all
   if (path === "/mcp/jsonrpc") return engrams
   if (!path.startsWith("/mcp/")) return undefined

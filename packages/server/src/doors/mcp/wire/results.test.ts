@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { missingFor, serverCapabilities } from "./capabilities.ts"
-import type { Face, ListedTool, Outcome } from "../desk/Desk.ts"
+import type { EndpointView, ListedTool, Outcome } from "../desk/Desk.ts"
 import { placeOf } from "./endpoint.ts"
 import { outcomeText, serverInfo, stampOf } from "./results.ts"
 import { type Revision, servedRevisions } from "./revision.ts"
@@ -96,7 +96,7 @@ describe("results", () => {
   })
 
   it("we promise what we serve, and ask of a client what it has promised", () => {
-    const face = { tools: [], logs: false } as unknown as Face
+    const face = { tools: [], logs: false } as unknown as EndpointView
     assert.deepStrictEqual(serverCapabilities(face, "2025-11-25"), { tools: { listChanged: true } })
     const tasks = { ...face, tasks: {} as never, complete: (() => {}) as never }
     assert.deepStrictEqual(serverCapabilities(tasks, "2024-11-05"), { tools: { listChanged: true } })

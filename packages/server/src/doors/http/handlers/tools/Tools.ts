@@ -8,8 +8,8 @@ import { Grants } from "../../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../../calls/Calls.ts"
 import { makeStanding } from "../../../../access/rights/Standing.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
-import { Catalogue, everything, type Face } from "../../../../calls/catalogue/Catalogue.ts"
-import type { Listed } from "../../../../calls/catalogue/Traits.ts"
+import { Catalogue, everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
+import type { CatalogueTool } from "../../../../calls/catalogue/Traits.ts"
 import { makeCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
 import { Tools } from "../../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../../store/Pages.ts"
@@ -19,7 +19,7 @@ import { turn } from "../../../../store/Turn.ts"
 type Declared = ReturnType<Tools["Service"]["declaredIn"]>
 
 const viewOf = (
-  { asks, set, tool: { definition, wireName } }: Listed & { readonly asks?: boolean },
+  { asks, set, tool: { definition, wireName } }: CatalogueTool & { readonly asks?: boolean },
   declaredIn?: Declared,
 ): ToolView =>
   new ToolView({
@@ -68,7 +68,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const explanations = yield* Explanations
     const standing = yield* makeStanding
 
-    const configured: Face = { kind: "set", set: "configured" }
+    const configured: ToolScope = { kind: "set", set: "configured" }
     /** A tool that was just configured, as it is now. */
     const shown = Effect.fnUntraced(function* (name: string) {
       const inside = { ...(yield* Caller), context: "internal" as const }
@@ -87,7 +87,7 @@ export const toolsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const face: Face = query.set === undefined ? everything : { kind: "set", set: query.set }
+        const face: ToolScope = query.set === undefined ? everything : { kind: "set", set: query.set }
         const who = query.as === undefined ? yield* Caller : yield* standing(query.as)
         const all = (yield* catalogue.list(who, face)).map(yield* seen)
         // What somebody does not have is shown to whoever may know of every tool.

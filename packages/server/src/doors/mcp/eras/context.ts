@@ -1,7 +1,14 @@
 /** One request as the methods see it: who asks, what they may see, what their client can take, and how to reach it. */
 import type { Caller } from "@stoa/contract"
-import { type ClientAnswers, type Face, type JsonObject, type Line, type LogLevel, logLevels } from "../desk/Desk.ts"
-import type { Place } from "../wire/endpoint.ts"
+import {
+  type ClientAnswers,
+  type EndpointView,
+  type JsonObject,
+  type Line,
+  type LogLevel,
+  logLevels,
+} from "../desk/Desk.ts"
+import type { EndpointAddress } from "../wire/endpoint.ts"
 import { type Id, metaOf } from "../wire/message.ts"
 import { notificationText, type Stamp } from "../wire/results.ts"
 import { featuresOf, type Revision } from "../wire/revision.ts"
@@ -20,11 +27,11 @@ export interface Front {
   readonly ending: () => boolean
 }
 
-export interface Talk {
+export interface McpContext {
   readonly front: Front
   readonly caller: Caller["Service"] | null
-  readonly place: Place
-  readonly face: Face
+  readonly place: EndpointAddress
+  readonly face: EndpointView
   readonly revision: Revision
   readonly capabilities: JsonObject
   /** Undefined: the client wants no log. */
@@ -36,11 +43,11 @@ export interface Talk {
 }
 
 /** Whoever has no token is nobody; no principal is called so. */
-export const ownerOf = (talk: Pick<Talk, "caller">): string => talk.caller?.principal.id ?? ""
+export const ownerOf = (talk: Pick<McpContext, "caller">): string => talk.caller?.principal.id ?? ""
 
 const isToken = (value: unknown): value is Id => typeof value === "string" || Number.isInteger(value)
 
-export const lineOf = (talk: Talk, params: JsonObject, answers: ClientAnswers, state: unknown): Line => {
+export const lineOf = (talk: McpContext, params: JsonObject, answers: ClientAnswers, state: unknown): Line => {
   const token = metaOf(params)["progressToken"]
   const wanted = talk.logLevel === undefined ? logLevels.length : logLevels.indexOf(talk.logLevel)
   let last = -Infinity

@@ -25,13 +25,13 @@ export interface CallPart {
 
 export type Part = TextPart | CallPart
 
-export interface Said {
+export interface ModelOutput {
   readonly parts: ReadonlyArray<Part>
   readonly finish: string
   readonly usage: { readonly in: number; readonly out: number; readonly cached: number }
 }
 
 /** While it is said: shown and not kept. */
-export type SaidDelta =
+export type OutputDelta =
   | { readonly kind: "text" | "reasoning"; readonly text: string }
   | { readonly kind: "input"; readonly id: string; readonly tool: string; readonly text: string }
