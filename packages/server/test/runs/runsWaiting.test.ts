@@ -219,6 +219,7 @@ for (const store of stores)
           { limits: { steps: 2 }, stop: "max_steps", step: 2 },
           { limits: { tokens: 150 }, stop: "max_tokens_exceeded", step: 2 },
           { limits: { cost: 0.0005 }, stop: "max_cost", step: 2 },
+          { limits: { cost: 0 }, stop: "max_cost", step: 0 },
           { limits: { minutes: 0 }, stop: "max_minutes", step: 0 },
           { limits: { perDay: { tokens: 100 } }, stop: "budget_spent", step: 1 },
           { limits: { perDay: { cost: 0.0003 } }, stop: "budget_spent", step: 1 },

@@ -37,7 +37,8 @@ export const reached = (limits: AgentLimits, used: Used): LimitHit | undefined =
     return { stop: "max_steps", failure: `It has taken the ${limits.steps} steps a run of its agent may take.` }
   if (past(limits.tokens, used.tokens))
     return { stop: "max_tokens_exceeded", failure: `It has used ${used.tokens} of ${limits.tokens} tokens.` }
-  if (past(micros(limits.cost), used.costMicros) && used.costMicros > 0)
+  // What costs nothing is not held up, unless nothing may be spent at all.
+  if (past(micros(limits.cost), used.costMicros) && (used.costMicros > 0 || limits.cost === 0))
     return { stop: "max_cost", failure: `It has spent ${dollars(used.costMicros)} of ${limits.cost} USD.` }
   if (past(limits.minutes === undefined ? undefined : limits.minutes * 60_000, used.busyMs))
     return { stop: "max_minutes", failure: `It has worked for the ${limits.minutes} minutes a run of its agent may.` }
