@@ -56,16 +56,19 @@ for (const store of stores)
           const added = yield* request(yield* admin, "POST", "/mcp-servers", { name: server, ...everything("stdio") })
           assert.strictEqual(added.status, 201)
           const make = (over: object) => Effect.map(configure({ inputSchema: schema, ...over }), ({ name }) => name)
+          const api = { url: `${url}/data`, method: "POST" }
+          const compute = { operation: "evaluate", expression: "6 * 7" }
+          const image = { provider: "dall-e", model: "dall-e-3" }
           const flavours = {
-            http: yield* make({ executionType: "gateway", execution: { url: `${url}/data`, method: "POST" } }),
-            compute: yield* make({
-              executionType: "gateway",
-              execution: { operation: "evaluate", expression: "6 * 7" },
-            }),
-            image: yield* make({ executionType: "gateway", execution: { provider: "dall-e", model: "dall-e-3" } }),
+            http: yield* make({ executionType: "gateway", execution: api }),
+            compute: yield* make({ executionType: "gateway", execution: compute }),
+            image: yield* make({ executionType: "gateway", execution: image }),
             webhook: yield* make({ executionType: "external", execution: { webhookUrl: `${url}/hook` } }),
             ui: yield* make({ executionType: "space", display: { customUI: "confirm" } }),
             internal: yield* make({ executionType: "internal", execution: { output: { quiet: true } } }),
+            "quiet http": yield* make({ executionType: "internal", execution: api }),
+            "quiet compute": yield* make({ executionType: "internal", execution: compute }),
+            "quiet image": yield* make({ executionType: "internal", execution: image }),
             mcp: `${server}__echo`,
           }
           const calls: Record<string, string> = {}
@@ -82,12 +85,15 @@ for (const store of stores)
             )
           }
           yield* resumed
+          const outputs: Record<string, unknown> = {}
           for (const [flavour, id] of Object.entries(calls)) {
-            assert.deepInclude(yield* settled(bot, id), { state: "done" }, flavour)
+            const ended = yield* settled(bot, id)
+            assert.deepInclude(ended, { state: "done" }, flavour)
+            outputs[flavour] = ended.output
             const kinds = (yield* eventsOf(id)).filter((kind) => kind === "call.received" || kind === "call.settled")
             assert.deepStrictEqual(kinds, ["call.received", "call.settled"], flavour)
             const row = yield* rowOf(id)
-            const shown = flavour !== "internal" && flavour !== "mcp"
+            const shown = !/^(internal|quiet|mcp)/.test(flavour)
             assert.strictEqual(row!["message"] !== null, shown, flavour)
           }
           const { body } = yield* request(ann, "GET", `/spaces/${space}/messages`)
@@ -100,6 +106,11 @@ for (const store of stores)
           )
           assert.deepStrictEqual(posted[0]!.output, { from: "outside" })
           assert.deepInclude(posted[2]!.output as object, { mediaType: "image/png", model: "dall-e-3" })
+          // What is internal runs as gateway does.
+          assert.deepStrictEqual(outputs["internal"], { quiet: true })
+          assert.deepStrictEqual(outputs["quiet http"], outputs["http"])
+          assert.strictEqual(outputs["quiet compute"], 42)
+          assert.deepInclude(outputs["quiet image"] as object, { mediaType: "image/png", model: "dall-e-3" })
         }),
     )
 

@@ -100,6 +100,37 @@ for (const store of stores)
       }).pipe(Effect.scoped),
     )
 
+    it.effect(
+      "G-22 a webhook under one key is sent once, retried or several times at once, also one that is to call back",
+      () =>
+        Effect.gen(function* () {
+          const bot = yield* someone("agent")
+          for (const answer of [
+            { status: 200, body: '{"ok":true}' },
+            { status: 202, body: "" },
+            { status: 500, body: "no" },
+          ]) {
+            const { sent, url } = yield* service(answer)
+            const { name } = yield* webhook(url)
+            const key = fresh("key")
+            const post = callTool(bot, name, { input: { word: "once" } }, key)
+            const first = told(yield* post)
+            const all = yield* Effect.all([post, post, post], { concurrency: "unbounded" })
+            for (const one of all) assert.deepInclude(told(one), { id: first.id, state: first.state })
+            assert.lengthOf(sent, 1)
+            // Whoever comes while it is under way stays for its end, and that of one that calls back is not here.
+            if (answer.status === 202) continue
+            const other = fresh("key")
+            const burst = yield* Effect.all(
+              Array.from({ length: 5 }, () => callTool(bot, name, { input: { word: "burst" } }, other)),
+              { concurrency: "unbounded" },
+            )
+            assert.lengthOf(new Set(burst.map((one) => told(one).id)), 1)
+            assert.lengthOf(sent, 2)
+          }
+        }).pipe(Effect.scoped),
+    )
+
     it.effect("G-18 202 says later: the call waits for a signed callback, which is taken once and never replayed", () =>
       Effect.gen(function* () {
         const { sent, url } = yield* service({ status: 202, body: "" })

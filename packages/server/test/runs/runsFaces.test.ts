@@ -132,7 +132,7 @@ for (const store of stores)
     )
 
     it.effect(
-      "S1-52 stop_run ends a run of its own agent's; no other's, none that has ended, and not the one that calls it",
+      "S1-52 X-61 stop_run ends a run of its own agent's, also the one that calls it; no other's, and none that has ended",
       () =>
         Effect.gen(function* () {
           const ada = yield* someone()
@@ -150,8 +150,12 @@ for (const store of stores)
           yield* setRules([
             {
               when: { agent: bot.name, step: 1 },
-              call: [mine.id, theirs.id, mine.id, "{{run}}"].map((runId) => ({ tool: "stop_run", input: { runId } })),
+              call: [
+                ...[mine.id, theirs.id, mine.id, "{{run}}"].map((runId) => ({ tool: "stop_run", input: { runId } })),
+                { tool: "send_message", input: { text: "one word more" } },
+              ],
             },
+            { when: { agent: bot.name, step: 2 }, call: [{ tool: "send_message", input: { text: "and another" } }] },
           ])
           const here = yield* dm(ada, bot)
           yield* ask(() => ada.client.spaces.post(here.id, { text: "stop them" }))
@@ -162,21 +166,27 @@ for (const store of stores)
           )
           assert.deepInclude((yield* runsOf(other))[0]!, { state: "waiting_reply" })
           const sql = yield* SqlClient.SqlClient
-          const calls = yield* sql<{
-            state: string
-            error: string | null
-          }>`SELECT state, error FROM calls WHERE tool = 'stop_run' AND principal = ${bot.id}
-          ORDER BY place`
+          // A run that is stopped is over a moment before its calls are.
+          const calls = yield* until(
+            Effect.map(
+              sql<{
+                state: string
+                error: string | null
+              }>`SELECT state, error FROM calls WHERE tool = 'stop_run' AND principal = ${bot.id} ORDER BY place`,
+              (made) => (made.some(({ state }) => state === "running") ? undefined : made),
+            ),
+          )
           assert.deepStrictEqual(
             calls.map(({ state }) => state),
-            ["done", "failed", "failed", "failed"],
+            ["done", "failed", "failed", "canceled"],
           )
-          assert.include(calls[3]!.error, "This is the run you are in")
-          assert.deepInclude(
-            rows.find(({ id }) => id !== mine.id)!,
-            { state: "completed" },
-            "the one that called went on",
-          )
+          assert.include(calls[3]!.error, "Its run was stopped")
+          const own = rows.find(({ id }) => id !== mine.id)!
+          assert.deepInclude(own, { state: "canceled", stop: "cancelled", step: 1 }, "it ended with that call")
+          // Neither what was asked for beside it nor another step came after it.
+          yield* (yield* Readers).receipt("runs")
+          assert.deepStrictEqual(yield* sql`SELECT id FROM calls WHERE run = ${own.id} AND tool = 'send_message'`, [])
+          assert.strictEqual((yield* ask(() => ada.client.spaces.messages(here.id))).items.length, 1)
         }),
     )
 

@@ -153,9 +153,12 @@ for (const store of stores)
         Effect.gen(function* () {
           const { admin } = yield* Guest
           const ada = yield* someone()
-          const bot = yield* thinker({ toolsets: ["office"] })
+          const bot = yield* thinker({ toolsets: ["office", "gateway"] })
           const space = yield* dm(ada, bot)
           const tool = `cancel-${store}`
+          /** By the agent itself, with its tool. */
+          const stop = ({ id }: { readonly id: string }) =>
+            ask(() => bot.client.tools.call("stop_run", { input: { runId: id } }))
           yield* ask(() => admin.tools.add(form(tool, { executionType: "space", execution: {} })))
           yield* setRules([
             { when: { agent: bot.name, text: "wait" }, call: [{ tool }] },
@@ -165,8 +168,11 @@ for (const store of stores)
           const waiting = yield* inState(bot, "waiting_tool")
           const sql = yield* SqlClient.SqlClient
           const [call] = yield* sql<{ id: string }>`SELECT id FROM calls WHERE run = ${waiting.id}`
-          const canceled = yield* ask(() => admin.runs.cancel(waiting.id))
-          assert.deepInclude(canceled, { state: "canceled", stop: "cancelled" })
+          assert.deepInclude(yield* stop(waiting), {
+            state: "done",
+            output: { success: true, runId: waiting.id.slice(4), status: "canceled" },
+          })
+          assert.deepInclude(yield* ask(() => admin.runs.get(waiting.id)), { state: "canceled", stop: "cancelled" })
           const late = yield* refused(() => ada.client.results.submit(call!.id, { output: 1 }))
           assert.strictEqual(late.status, 409)
           assert.strictEqual((yield* refused(() => admin.runs.cancel(waiting.id))).status, 409)
@@ -175,13 +181,20 @@ for (const store of stores)
           const running = yield* inState(bot, "running")
           yield* ask(() => ada.client.spaces.post(space.id, { text: "think again" }))
           const queued = yield* inState(bot, "queued")
-          yield* ask(() => admin.runs.cancel(queued.id))
+          assert.deepInclude(yield* stop(queued), { state: "done" })
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "think more" }))
+          assert.deepInclude(yield* stop(running), { state: "done" })
+          // Over HTTP it is the same: what works, and what nobody has begun.
+          const next = yield* inState(bot, "running")
+          yield* ask(() => ada.client.spaces.post(space.id, { text: "think last" }))
+          const behind = yield* inState(bot, "queued")
+          assert.deepInclude(yield* ask(() => admin.runs.cancel(behind.id)), { state: "canceled" })
           yield* ask(() => ada.client.spaces.post(space.id, { text: "last" }))
-          yield* ask(() => bot.client.runs.cancel(running.id))
-          const rows = yield* ended(bot, 4)
+          yield* ask(() => bot.client.runs.cancel(next.id))
+          const rows = yield* ended(bot, 6)
           assert.deepStrictEqual(
             rows.map(({ state }) => state),
-            ["canceled", "canceled", "canceled", "completed"],
+            ["canceled", "canceled", "canceled", "canceled", "canceled", "completed"],
           )
         }),
     )

@@ -238,8 +238,57 @@ for (const store of ["sqlite", "postgres"] as const)
           [given["total"], (given["messages"] as Array<{ content: string }>).map(({ content }) => content)],
           [1, ["over here"]],
         )
+        // It is read back by offset as the other is, and counted from its own end.
+        const back: Array<string> = []
+        for (let n = 1; n <= 5; n++) yield* ask(() => pam.client.spaces.post(other.id, { text: `there ${n}` }))
+        for (let offset = 0; offset < 6; offset += 2) {
+          const page = yield* done(bot, "read_messages", { spaceId: other.id, limit: 2, offset })
+          back.unshift(...(page["messages"] as Array<{ content: string }>).map(({ content }) => content))
+          yield* ask(() => pam.client.spaces.post(other.id, { text: "meanwhile" }))
+          yield* say("meanwhile")
+        }
+        assert.deepStrictEqual(back, ["over here", ...[1, 2, 3, 4, 5].map((n) => `there ${n}`)])
         const closed = yield* room(pam, [])
         yield* failed(bot, "read_messages", { spaceId: closed.id })
+      }),
+    )
+
+    it.effect("G-22 what is said, answered and reacted by tools under one key happens once, retried or at once", () =>
+      Effect.gen(function* () {
+        const [pam, jim, bot] = [yield* someone(), yield* agentWith("office"), yield* agentWith("gateway")]
+        const space = yield* room(pam, [jim, bot])
+        const { id } = yield* ask(() => pam.client.spaces.post(space.id, { text: "lunch?" }))
+        yield* done(bot, "enter_space", { spaceId: space.id })
+        const from = (yield* (yield* Journal).read({ after: 0, limit: 100_000 })).length
+        for (const [who, tool, input] of [
+          [jim, "send_message", { channelId: space.id, text: "yes" }],
+          [jim, "react_to_message", { messageId: id.slice(4), emoji: "👍" }],
+          [bot, "send_message", { text: "me too" }],
+          [bot, "send_reply", { text: "when?", replyToMessageId: id.slice(4) }],
+        ] as const) {
+          const key = fresh("key")
+          const once = request(who, "POST", `/tools/${tool}/call`, { input }, key)
+          const burst = yield* Effect.all([once, once, once, once], { concurrency: "unbounded" })
+          const answers = [...burst, yield* once]
+          for (const { body, status } of answers) {
+            assert.strictEqual(status, 200, JSON.stringify(body))
+            assert.deepStrictEqual([body["id"], body["output"]], [answers[0]!.body["id"], answers[0]!.body["output"]])
+          }
+          // A reaction that was taken back is not given again by a retry.
+          if (tool !== "react_to_message") continue
+          yield* ask(() => jim.client.messages.unreact(id, "👍"))
+          yield* once
+        }
+        const { body } = yield* request(pam, "GET", `/spaces/${space.id}/messages`)
+        assert.deepStrictEqual(
+          (body["items"] as Array<{ text: string; reactions: Array<unknown> }>).map((one) => [one.text, one.reactions]),
+          ["lunch?", "yes", "me too", "when?"].map((text) => [text, []]),
+        )
+        const events = (yield* (yield* Journal).read({ after: 0, limit: 100_000 })).slice(from)
+        assert.deepStrictEqual(
+          events.filter((event) => event.space === space.id && !event.kind.startsWith("call.")).map(({ kind }) => kind),
+          ["message.created", "reaction.added", "reaction.removed", "message.created", "message.created"],
+        )
       }),
     )
 

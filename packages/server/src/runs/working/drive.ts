@@ -309,6 +309,12 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
       return over === undefined
     })
 
+    const isOurs = Effect.map(
+      Effect.suspend(() => record.byId(work.row.id)),
+      (now) => now?.fence === work.row.fence && now.state === "running",
+    )
+
+    /** False: the run is over. */
     const makeCalls = Effect.fnUntraced(function* (
       number: number,
       places: ReadonlyArray<number>,
@@ -320,6 +326,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         const part = step.asked[place - 1]!
         const call = yield* record.because(work.row, make(work.row, caller, number, place, part))
         if (call !== undefined) done.push(call)
+        // Stopped meanwhile, perhaps by this very call: nothing more is done in its name.
+        else if (!(yield* isOurs)) return false
       }
       // What is done changes no more.
       const calls = done.length === step.asked.length ? done : yield* callsOf(work.row.id, number)
@@ -334,6 +342,7 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         results: calls.map(resultOf),
       }
       work = { ...work, steps: [...work.steps.slice(0, -1), made] }
+      return true
     })
 
     const inStep = <A, E, R>(number: number, step: Effect.Effect<A, E, R>) =>
@@ -370,15 +379,13 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
         return "ended" as const
       }
       if (next.do === "make") {
-        yield* inStep(next.step, makeCalls(next.step, next.places, caller.value))
+        if (!(yield* inStep(next.step, makeCalls(next.step, next.places, caller.value)))) return "lost" as const
         continue
       }
       // What a step asks for is made within it.
       const whole = Effect.flatMap(thinkOnce(next.step, caller.value, aside), (goesOn) => {
         const then = goesOn ? proceed(work.steps) : undefined
-        return then?.do === "make"
-          ? Effect.as(makeCalls(then.step, then.places, caller.value), true)
-          : Effect.succeed(goesOn)
+        return then?.do === "make" ? makeCalls(then.step, then.places, caller.value) : Effect.succeed(goesOn)
       })
       if (!(yield* inStep(next.step, whole))) return "ended" as const
     }
