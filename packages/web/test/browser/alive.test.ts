@@ -172,6 +172,8 @@ it("a wait for a reply lives through a kill, and is drawn as a wait when it is o
   const { page } = await visitor()
   await signIn(page, rhea.token, "/runs")
   await admin().spaces.post("quay", { text: "Is a berth free, @warden?" })
+  await page.getByRole("region", { name: "Who waits for whom" }).getByText("warden waits for Rhea").waitFor()
+  await clean(page)
   await page
     .getByRole("region", { name: "Live" })
     .getByRole("link", { name: /berth free/ })
@@ -197,6 +199,21 @@ it("a wait for a reply lives through a kill, and is drawn as a wait when it is o
   await page.getByRole("link", { name: "true scale" }).click()
   await page.getByRole("link", { name: "fold waiting" }).waitFor()
   await over.locator(".hatch").waitFor()
+  // On a phone too one goes on from a step; what the steps before it waited for comes along.
+  const small = await visitor(phone, { colorScheme: "dark" })
+  await signIn(small.page, rhea.token, new URL(page.url()).pathname)
+  await small.page
+    .getByRole("row", { name: /Model call/ })
+    .last()
+    .click()
+  await shot(small.page, "run-waited-phone")
+  await clean(small.page)
+  await small.page.getByRole("button", { name: "Retry from step 2" }).click()
+  await small.page.getByText("A second try of").waitFor()
+  await small.page
+    .getByRole("row", { name: /Waited for Rhea/ })
+    .locator(".hatch")
+    .waitFor()
   expect(said).toEqual([])
 }, 120_000)
 

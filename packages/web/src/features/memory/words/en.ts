@@ -30,7 +30,7 @@ export const words = {
   sharedWith: (names: string) => `shared with ${names}`,
   inPrompt: "In the prompt",
   promptOf: (agent: string) => `What ${agent} is told`,
-  partOf: (agents: string) => `part of every prompt of ${agents}`,
+  partOf: (agents: string) => `Part of every prompt of ${agents}`,
   tokensOf: (tokens: string, whole: string) => `about ${tokens} of ${whole} tokens`,
   nextRun: "With your text in its place. A run that has begun keeps what it was told.",
   edit: "Edit",
