@@ -22,6 +22,7 @@ export const words = {
   nothingHere: "Nothing here that you can see.",
   copy: "Copy",
   copied: "Copied",
+  copyId: (name: string) => `${name}: copy its id`,
   close: "Close",
   emojis: "Emoji",
   back: "Back",

@@ -292,6 +292,28 @@ it("what is written to the trail while one reads it waits behind a button, and n
   expect(said).toEqual([])
 })
 
+it("the trail says names, with the id on hover and to copy, and cuts ids that have no name", async () => {
+  const otto = await person("Otto")
+  const space = await admin().spaces.add({ name: "lighthouse", kind: "public" })
+  await admin().spaces.addMember(space.id, otto.id)
+  const { context, page } = await visitor()
+  await context.grantPermissions(["clipboard-read", "clipboard-write"])
+  await signIn(page, token(), "/why")
+  const row = page.getByRole("row").filter({ hasText: "let in spaces/lighthouse/members/Otto" })
+  await row.waitFor()
+  expect(await row.textContent()).not.toMatch(/(prn|spc)_/)
+  expect(await row.getByText("Otto", { exact: true }).getAttribute("title")).toBe(otto.id)
+  await row.getByRole("button", { name: "lighthouse: copy its id" }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(space.id)
+  // The token of somebody has no name: it is cut in the middle.
+  await page
+    .getByText(/^tok_[0-9a-f]+…[0-9a-f]{4}$/)
+    .first()
+    .waitFor()
+  expect(await axeFindings(page)).toEqual([])
+  expect(said).toEqual([])
+})
+
 it("somebody gets a role, a grant and something lent, and loses them again", async () => {
   const nina = await person("Nina")
   const { page } = await visitor()

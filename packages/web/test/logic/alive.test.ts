@@ -13,7 +13,16 @@ import {
   partsOf,
   shareOf,
 } from "../../src/features/agents/agents.logic.ts"
-import { chunksOf, groupsOf, kindsIn, linesIn, tagsFrom, whyOf } from "../../src/features/memory/memory.logic.ts"
+import {
+  chunksOf,
+  groupsOf,
+  isTold,
+  kindsIn,
+  linesIn,
+  placeIn,
+  tagsFrom,
+  whyOf,
+} from "../../src/features/memory/memory.logic.ts"
 
 describe("an agent in the list", () => {
   const run = (state: Run["state"], agent = "a") => ({ agent, state, id: state }) as Run
@@ -91,4 +100,17 @@ describe("a record", () => {
     expect(chunksOf([1, 2, 3], 2)).toEqual([[1, 2], [3]])
     expect(tagsFrom(" a, b ,a,")).toEqual(["a", "b"])
   })
+})
+
+it("a block is found where a prompt has it, under its own name first", () => {
+  expect(isTold({ kind: "block", namespace: "office" })).toBe(true)
+  expect(isTold({ kind: "memory", namespace: "gateway" })).toBe(true)
+  expect(isTold({ kind: "block", namespace: "stoa" })).toBe(false)
+  const sections = [
+    { name: "You", text: "You are at berth 7.", tokens: 5 },
+    { name: "harbour", text: "Shared with you.\nberth 7\nend", tokens: 8 },
+  ]
+  const at = placeIn(sections, { key: "harbour", content: "berth 7" })
+  expect(at).toMatchObject({ name: "harbour", before: "Shared with you.\n", after: "\nend", tokens: 8 })
+  expect(placeIn(sections, { key: "harbour", content: "berth 9" })).toBeUndefined()
 })

@@ -6,9 +6,22 @@ import { ownCardOf, saidBy, sentOf } from "../../src/cards/own/own.logic.ts"
 import { fitting } from "../../src/features/search/search.logic.ts"
 import { factsOf } from "../../src/features/servers/held.logic.ts"
 import { isOpenApi } from "../../src/features/servers/pasted.logic.ts"
+import { piecesOf } from "../../src/features/why/trail.logic.ts"
 import type { MessageCall } from "../../src/feed/types.ts"
 import { diffOf, sideBySide } from "../../src/parts/text/diff.logic.ts"
 import { drawn, faultsOf, initial, parsed } from "../../src/parts/form/form.logic.ts"
+
+it("a row of the trail says names where they are known, and cuts other ids in the middle", () => {
+  const [space, who] = ["spc_01a1e776-26a1-7000-8523-3b0d47e34a67", "prn_01a1e776-1b02-7000-a5e2-fbd2374fd91d"]
+  const nameOf = (id: string) => (id === space ? "harbour" : undefined)
+  expect(piecesOf(`spaces/${space}/members/${who}`, nameOf)).toEqual([
+    { text: "spaces/" },
+    { text: "harbour", id: space },
+    { text: "/members/" },
+    { text: "prn_01a1e776…d91d", id: who },
+  ])
+  expect(piecesOf("tools/mail/send", nameOf)).toEqual([{ text: "tools/mail/send" }])
+})
 
 describe("a form", () => {
   const as = (schema: object) => drawn(schema as never, schema as never).as

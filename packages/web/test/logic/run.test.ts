@@ -118,6 +118,8 @@ describe("a run as rows", () => {
     expect(spans.filter(({ kind }) => kind === "wait")).toMatchObject([
       { id: "s1c1r0", level: 3, from: start + 2000, to: start + (day + 3) * 1000, on: "reply", wait },
     ])
+    // The call itself is drawn as work only where it did not wait.
+    expect(spans.find(({ id }) => id === "s1c1")?.works).toEqual([[start + (day + 3) * 1000, start + (day + 4) * 1000]])
     expect(scaleOf(spans, 0, false)).toMatchObject({ worked: 7000, waited: (day + 1) * 1000 })
     expect(scaleOf(spans, 0, false).folded).toHaveLength(1)
     expect(scaleOf(spans, 0, true).folded).toEqual([])

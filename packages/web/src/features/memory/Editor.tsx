@@ -33,7 +33,14 @@ const Three = ({ before, mine, now }: ThreeProps) => (
   </div>
 )
 
-export const Editor = ({ done, record }: { readonly record: MemoryRecord; readonly done: () => void }) => {
+interface EditorProps {
+  readonly record: MemoryRecord
+  /** What is written now, for whoever shows it elsewhere too. */
+  readonly wrote: (text: string) => void
+  readonly done: () => void
+}
+
+export const Editor = ({ done, record, wrote }: EditorProps) => {
   // As it was when the editing began: what is sent is measured by it.
   const [base] = useState(record)
   const [text, write] = useState(record.content)
@@ -95,7 +102,10 @@ export const Editor = ({ done, record }: { readonly record: MemoryRecord; readon
               field.focus()
             }
           }}
-          onChange={(event) => write(event.target.value)}
+          onChange={(event) => {
+            write(event.target.value)
+            wrote(event.target.value)
+          }}
         />
       </div>
       <div className="field">

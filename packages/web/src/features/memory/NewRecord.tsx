@@ -15,8 +15,11 @@ export const NewRecord = () => {
       const value = form.get(name)
       return typeof value === "string" ? value : ""
     }
+    const kind = text("kind")
     const made = await house.memory.put({
-      kind: text("kind"),
+      kind,
+      // Blocks of this set are what agents are told.
+      ...(kind === "block" ? { namespace: "office" as const } : {}),
       key: text("key"),
       content: text("content"),
       expectedVersion: 0,

@@ -14,15 +14,23 @@ import { Text } from "../../parts/text/Text.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { Acts } from "./Acts.tsx"
 import { Editor } from "./Editor.tsx"
+import { InPrompt, type Places, usePlaces } from "./InPrompt.tsx"
 import { firstLine, groupOf } from "./memory.logic.ts"
 import { memoryChanged, useHistory, useRecord, useShares } from "./useMemory.ts"
 import { words } from "./words/en.ts"
 
-const Facts = ({ mine, record }: { readonly record: MemoryRecord; readonly mine: boolean }) => {
+interface FactsProps {
+  readonly record: MemoryRecord
+  readonly mine: boolean
+  readonly places: Places
+}
+
+const Facts = ({ mine, places, record }: FactsProps) => {
   const names = useNames()
   const { data: shares = [] } = useShares(record.id, mine)
   return (
     <p className="faint small">
+      {places.length === 0 ? "" : `${words.partOf(places.map(({ agent }) => agent).join(", "))} · `}
       {words.facts(counted(record.content.length))}
       {shares.length === 0 ? "" : ` · ${words.sharedWith(shares.map(({ principal }) => names(principal)).join(", "))}`}
       {` · ${words.changedBy(names(record.origin.principal))}, `}
@@ -208,6 +216,8 @@ export const RecordView = ({ id }: { readonly id: string }) => {
   const { data: history } = useHistory(id)
   const { data: shares = [] } = useShares(id, true)
   const [edits, edit] = useState(false)
+  const [draft, write] = useState<string>()
+  const places = usePlaces(record)
   if (isPending) return <LoadingPane lines={6} />
   // What somebody is editing stays on screen, whatever becomes of the record.
   if (record === undefined) return <FaultPane error={error} again={() => void refetch()} />
@@ -246,12 +256,14 @@ export const RecordView = ({ id }: { readonly id: string }) => {
               </button>
             )}
           </div>
-          <Facts record={record} mine={mine} />
+          <Facts record={record} mine={mine} places={places} />
           {edits ? (
             <Editor
               record={record}
+              wrote={write}
               done={() => {
                 edit(false)
+                write(undefined)
                 // What is shown next is the newest.
                 void navigate({ to: "/memory/$id", params: { id }, search: held })
               }}
@@ -267,7 +279,11 @@ export const RecordView = ({ id }: { readonly id: string }) => {
           <Changed key={`${record.version} ${at}`} record={record} versions={versions} at={at} may={mine && !edits} />
         </div>
       </div>
-      <History id={id} at={at} versions={versions} />
+      {edits && places.length > 0 ? (
+        <InPrompt places={places} text={draft ?? record.content} />
+      ) : (
+        <History id={id} at={at} versions={versions} />
+      )}
     </div>
   )
 }

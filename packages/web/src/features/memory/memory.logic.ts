@@ -49,6 +49,37 @@ export const whyOf = ({ match }: Pick<MemoryRecord, "match">): string => {
     .join(" · ")
 }
 
+/** What agents are told of in every prompt: blocks, goals and memories of the sets of tools that have them. */
+export const isTold = ({ kind, namespace }: Pick<MemoryRecord, "kind" | "namespace">): boolean =>
+  namespace === "office" ? kind === "block" : namespace === "gateway" && (kind === "goal" || kind === "memory")
+
+interface Section {
+  readonly name: string
+  readonly text: string
+  readonly tokens: number
+}
+
+/** A section of a prompt that has a text, in two halves around it. */
+export interface Place {
+  readonly name: string
+  readonly tokens: number
+  readonly before: string
+  readonly after: string
+}
+
+/** Where a text stands in a prompt, with what is written now in its place; nothing, where it does not. */
+export const placeIn = (
+  sections: ReadonlyArray<Section>,
+  { content, key }: Pick<MemoryRecord, "content" | "key">,
+): Place | undefined => {
+  const has = ({ text }: Section) => content !== "" && text.includes(content)
+  const found = sections.find((one) => one.name === key && has(one)) ?? sections.find(has)
+  if (found === undefined) return undefined
+  const at = found.text.indexOf(content)
+  const { name, tokens } = found
+  return { name, tokens, before: found.text.slice(0, at), after: found.text.slice(at + content.length) }
+}
+
 export const firstLine = (text: string): string =>
   text
     .trimStart()

@@ -1,5 +1,5 @@
 /** What is read of memory. The feed says when to read again. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
 import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 
@@ -40,6 +40,17 @@ export const useShares = (id: string, mine: boolean) =>
     queryFn: async () => (await house.memory.shares(id)).items,
     enabled: mine,
     retry: false,
+  })
+
+/** The agents whose prompts may have it, with the prompts that may be looked at. */
+export const usePrompts = (agents: ReadonlyArray<string>) =>
+  useQueries({
+    queries: agents.map((name) => ({
+      queryKey: ["memory", "prompt", name],
+      queryFn: () => house.agents.prompt(name),
+      retry: false,
+    })),
+    combine: (all) => all.flatMap(({ data }, at) => (data === undefined ? [] : [{ agent: agents[at]!, prompt: data }])),
   })
 
 export const memoryChanged = (): Promise<void> => cache.invalidateQueries({ queryKey: ["memory"] })

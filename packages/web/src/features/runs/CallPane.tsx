@@ -10,7 +10,7 @@ import type { Json, Run } from "../../feed/types.ts"
 import { Copy } from "../../parts/text/Copy.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
-import { ClockTime } from "../../parts/figures/Time.tsx"
+import { ExactTime } from "../../parts/figures/Time.tsx"
 import { type Span } from "./run.logic.ts"
 import { useRunMessages } from "./useRuns.ts"
 import { words } from "./words/en.ts"
@@ -85,7 +85,7 @@ export const CallPane = ({ run, span }: { readonly run: Run; readonly span: Span
             <p key={one.id} className="line small">
               <Icon name="check" small />
               <span>
-                {words.askedAndAnswered}, <ClockTime at={one.endedAt!} />
+                {words.askedAndAnswered}, <ExactTime at={one.endedAt!} />
               </span>
             </p>
           ))}
@@ -122,7 +122,7 @@ export const CallPane = ({ run, span }: { readonly run: Run; readonly span: Span
           <>
             <dt>{words.began}</dt>
             <dd>
-              <ClockTime at={call.beganAt} />
+              <ExactTime at={call.beganAt} />
             </dd>
           </>
         )}

@@ -5,9 +5,37 @@ import { house } from "../../feed/house.ts"
 import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
+import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { actsOf } from "./run.logic.ts"
 import { readAgain } from "./useRuns.ts"
 import { words } from "./words/en.ts"
+
+/** Where the bar has no room for it: with what one looks at. */
+export const RetryHere = ({ run, step }: { readonly run: Run; readonly step: number }) => {
+  const navigate = useNavigate()
+  const [busy, work] = useState(false)
+  const [fault, fail] = useState<unknown>()
+  if (!actsOf(run).includes("retry") || step < 2 || step > run.step + 1) return null
+  const retry = async () => {
+    work(true)
+    try {
+      const again = await house.runs.retry(run.id, { step })
+      await navigate({ to: "/runs/$run", params: { run: again.id } })
+    } catch (error) {
+      fail(error)
+      work(false)
+    }
+  }
+  return (
+    <div className="phone-only">
+      <button type="button" className="button" disabled={busy} onClick={() => void retry()}>
+        <Icon name="rotate-ccw" small />
+        {words.retryFrom(step)}
+      </button>
+      {fault === undefined ? null : <FaultPane error={fault} />}
+    </div>
+  )
+}
 
 export const RunActs = ({ run, step }: { readonly run: Run; readonly step: number }) => {
   const navigate = useNavigate()

@@ -8,9 +8,10 @@ import { Icon } from "../../parts/signs/Icon.tsx"
 import { JsonView } from "../../parts/text/JsonView.tsx"
 import { counted, money } from "../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
-import { ClockTime } from "../../parts/figures/Time.tsx"
+import { ExactTime } from "../../parts/figures/Time.tsx"
 import { CallPane } from "./CallPane.tsx"
 import type { Span } from "./run.logic.ts"
+import { RetryHere } from "./RunActs.tsx"
 import { RunPill } from "./RunPill.tsx"
 import { nameOf } from "./SpanRow.tsx"
 import { useRunMessages } from "./useRuns.ts"
@@ -96,7 +97,7 @@ const AnswerPane = ({ span }: { readonly span: Span }) => {
         <dd>{step.finish}</dd>
         <dt>{words.began}</dt>
         <dd>
-          <ClockTime at={step.beganAt} />
+          <ExactTime at={step.beganAt} />
         </dd>
       </dl>
     </>
@@ -176,6 +177,7 @@ export const RunDetail = ({ chosen, close, names, run, show, span, tab: wanted }
         {tab === "call" && span.child !== undefined ? <ChildPane span={span} names={names} /> : null}
         {tab === "call" && span.wait !== undefined ? <WaitPane wait={span.wait} /> : null}
         {tab === "call" && span.call !== undefined ? <CallPane run={run} span={span} /> : null}
+        {span.run === run.id ? <RetryHere run={run} step={span.step} /> : null}
         {tab === "raw" ? <RawPane span={span} name={name} /> : null}
       </div>
     </aside>

@@ -102,7 +102,7 @@ const Legend = ({ folds, id }: { readonly id: string; readonly folds: boolean })
         </span>
       ))}
       {folds || isTrue === true ? (
-        <span className="push faint small wide-only">
+        <span className="push faint small">
           {isTrue === true ? words.trueNote : words.foldedNote} ·{" "}
           <Link
             to="/runs/$run"

@@ -6,6 +6,7 @@ import { Bar } from "../../frame/Bar.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { RunTable } from "./RunTable.tsx"
 import { useRunList } from "./useRuns.ts"
+import { WhoWaits } from "./Waits.tsx"
 import { words } from "./words/en.ts"
 
 const Filters = () => {
@@ -80,6 +81,7 @@ export const RunsScreen = () => {
               )}
             </section>
           )}
+          {filtered ? null : <WhoWaits />}
           {ended.length === 0 ? null : (
             <section className="stack">
               <h2 className="label">{filtered ? (words.states[filter.state!] ?? words.ended) : words.ended}</h2>

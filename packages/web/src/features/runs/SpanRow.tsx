@@ -87,13 +87,21 @@ const Track = ({ now, scale, span }: Pick<SpanRowProps, "now" | "scale" | "span"
   const folded = span.kind === "wait" && scale.folded.some(([a, b]) => span.from! < b && until > a)
   const waits = span.call?.state === "waiting" && span.kind !== "wait"
   if (waits) return null
-  const shape = span.kind === "step" ? "ghost" : span.kind === "wait" ? "hatch" : ""
+  const shape = span.kind === "step" || span.works !== undefined ? "ghost" : span.kind === "wait" ? "hatch" : ""
   return (
     <>
       <i
         className={`t-${tints[span.kind]} ${shape}`}
         style={{ left: `${from}%`, width: `${Math.max(0, to - from)}%` }}
       />
+      {/* A call that waited: a line for all of it, and a bar where it worked. */}
+      {span.works?.map(([start, end]) => (
+        <i
+          key={start}
+          className={`t-${tints[span.kind]}`}
+          style={{ left: `${scale.place(start) * 100}%`, width: `${(scale.place(end) - scale.place(start)) * 100}%` }}
+        />
+      ))}
       {folded && to - from > roomForWord ? (
         <b className="wide-only" style={{ left: `${(from + to) / 2}%` }}>
           {words.folded}

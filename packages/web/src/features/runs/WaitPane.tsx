@@ -1,7 +1,7 @@
 /** Whose answers were waited for, from when to when, and how it ended. */
 import { useNames } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
-import { ClockTime } from "../../parts/figures/Time.tsx"
+import { ExactTime } from "../../parts/figures/Time.tsx"
 import type { Wait } from "./run.logic.ts"
 import { words } from "./words/en.ts"
 
@@ -26,13 +26,13 @@ export const WaitPane = ({ wait }: { readonly wait: Wait }) => {
         </dd>
         <dt>{words.from}</dt>
         <dd>
-          <ClockTime at={wait.since} />
+          <ExactTime at={wait.since} />
         </dd>
         {wait.endedAt === null ? null : (
           <>
             <dt>{words.until}</dt>
             <dd>
-              <ClockTime at={wait.endedAt} />
+              <ExactTime at={wait.endedAt} />
             </dd>
           </>
         )}
@@ -40,7 +40,7 @@ export const WaitPane = ({ wait }: { readonly wait: Wait }) => {
           <>
             <dt>{words.latest}</dt>
             <dd>
-              <ClockTime at={wait.until} />
+              <ExactTime at={wait.until} />
             </dd>
           </>
         )}

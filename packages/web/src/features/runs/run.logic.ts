@@ -4,6 +4,7 @@ import { moment } from "../../feed/clock.ts"
 
 type SpanKind = "step" | "model" | "tool" | "wait" | "memory" | "speech" | "run"
 type StepCall = RunStep["calls"][number]
+type Interval = readonly [from: number, to: number]
 export type Wait = NonNullable<RunStep["waits"]>[number]
 
 export interface Span {
@@ -20,6 +21,8 @@ export interface Span {
   readonly to: number | undefined
   /** Whether rows below belong to it. */
   readonly opens: boolean
+  /** Of a call that waited and is over: when it did not. */
+  readonly works?: ReadonlyArray<Interval>
   readonly told?: RunStep
   readonly call?: StepCall
   readonly decision?: string
@@ -134,6 +137,17 @@ const callSpans = (
         ]
       : []
   const below = [...asked, ...runs, ...replies, ...others]
+  const began = millis(call.beganAt)
+  const works =
+    began === undefined || end === undefined || below.length === 0
+      ? {}
+      : {
+          works: worksIn(
+            began,
+            end,
+            below.flatMap(({ from, to }) => (from === undefined ? [] : [[from, to ?? end] as const])),
+          ),
+        }
   return [
     {
       ...at,
@@ -141,9 +155,10 @@ const callSpans = (
       kind: kindOfTool(call.tool),
       level: base.level,
       name: call.tool,
-      from: millis(call.beganAt),
-      to: call.beganAt === undefined ? undefined : end,
+      from: began,
+      to: began === undefined ? undefined : end,
       opens: below.length > 0,
+      ...works,
       call,
       told: step,
     },
@@ -213,8 +228,6 @@ export const shownOf = (spans: ReadonlyArray<Span>, turned: ReadonlySet<string>)
 }
 
 export const isOpen = ({ id, kind }: Span, turned: ReadonlySet<string>): boolean => (kind === "run") === turned.has(id)
-
-type Interval = readonly [from: number, to: number]
 
 /** Overlapping ones joined, in order. */
 const joined = (list: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {

@@ -76,4 +76,17 @@ export const useWaits = (run: Run) =>
     select: (all) => all.filter((one) => one.run === run.id && one.state === "open"),
   })
 
-export const readAgain = (id: string): Promise<void> => cache.invalidateQueries({ queryKey: keys.run(id) })
+/** Everybody who waits for somebody's answer, as far as one sees their runs. */
+export const useWaiting = () =>
+  useQuery({
+    queryKey: [...keys.runLists, "waits"],
+    queryFn: async () => (await house.waits.list()).items,
+    retry: false,
+  }).data ?? []
+
+export const readAgain = async (id: string): Promise<void> => {
+  await Promise.all([
+    cache.invalidateQueries({ queryKey: keys.run(id) }),
+    cache.invalidateQueries({ queryKey: [...keys.runLists, "waits"] }),
+  ])
+}

@@ -4,6 +4,7 @@ import { useEffect } from "react"
 import { cache } from "../../feed/cache.ts"
 import { later } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
+import { usePeople, useStart } from "../../feed/start.ts"
 import { heard } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import { Face } from "../../parts/signs/Face.tsx"
@@ -11,6 +12,8 @@ import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
+import { Named } from "../../parts/text/Named.tsx"
+import { cutId, piecesOf } from "./trail.logic.ts"
 import { words } from "./words/en.ts"
 
 const results = ["success", "failure", "denied"] as const
@@ -62,6 +65,7 @@ type Asked = Parameters<typeof house.audit.list>[0]
 
 const atOnce = 50
 const newest = ["audit-newest"]
+const named = ["audit-spaces"]
 /** The trail is written a moment after what it tells of. */
 const pause = 1000
 let waiting: (() => void) | undefined
@@ -84,6 +88,33 @@ const useNewer = (asked: Asked, from: number | undefined): number => {
   return data?.filter(({ seq }) => seq > (from ?? Infinity)).length ?? 0
 }
 
+/** Names of whom and what the trail tells of, as far as the reader sees them. */
+const useKnown = (people: TrailProps["people"]) => {
+  const start = useStart()
+  const more = usePeople()
+  const { data } = useQuery({
+    queryKey: named,
+    queryFn: async () => (await house.spaces.list({ limit: 100 })).items,
+    retry: false,
+  })
+  return (id: string): { readonly name: string; readonly kind?: string } | undefined =>
+    people.get(id) ?? [...more, ...start.spaces, ...(data ?? [])].find((one) => one.id === id)
+}
+
+const Known = ({
+  nameOf,
+  resource,
+}: {
+  readonly resource: string
+  readonly nameOf: Parameters<typeof piecesOf>[1]
+}) => (
+  <code>
+    {piecesOf(resource, nameOf).map(({ id, text }, at) =>
+      id === undefined ? text : <Named key={`${at}${id}`} id={id} text={text} />,
+    )}
+  </code>
+)
+
 export const Trail = ({ filters, onFilter, people }: TrailProps) => {
   const { result, trace, who } = filters
   const asked: Asked = {
@@ -100,8 +131,11 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
   })
   const items = rows.data?.pages.flatMap((page) => page.items) ?? []
   const newer = useNewer(asked, items[0]?.seq)
-  const whoOf = (id: string | null) =>
-    id === null ? { name: "–", kind: "service" } : (people.get(id) ?? { name: id, kind: "service" })
+  const known = useKnown(people)
+  const whoOf = (id: string | null) => {
+    const found = id === null ? undefined : known(id)
+    return { name: found?.name ?? (id === null ? "–" : cutId(id)), kind: found?.kind ?? "service" }
+  }
   return (
     <section className="card" aria-labelledby="why-trail">
       <header className="wrap">
@@ -140,7 +174,11 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
       )}
       {newer === 0 ? null : (
         <p className="in trail-new">
-          <button type="button" className="button tiny" onClick={() => void rows.refetch()}>
+          <button
+            type="button"
+            className="button tiny"
+            onClick={() => void Promise.all([rows.refetch(), cache.invalidateQueries({ queryKey: named })])}
+          >
             <Icon name="arrow-up" small />
             {words.newer(newer, newer === atOnce)}
           </button>
@@ -172,12 +210,12 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
                   <td>
                     <span className="line">
                       <Face {...whoOf(one.principal)} size="s" />
-                      {whoOf(one.principal).name}
+                      {one.principal === null ? "–" : <Named id={one.principal} text={whoOf(one.principal).name} />}
                     </span>
                   </td>
                   <td>
                     <span className="small faint">{words.did[one.action] ?? one.action}</span>{" "}
-                    <code>{one.resource}</code>
+                    <Known resource={one.resource} nameOf={(id) => known(id)?.name} />
                   </td>
                   <td>
                     <Result result={one.result} />

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import { every, now } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
-import { ago, agoSaid, clockOf, fullTime, when } from "./time.logic.ts"
+import { ago, agoSaid, clockOf, exactOf, fullTime, when } from "./time.logic.ts"
 
 /** The clock, read again every so often while something on screen depends on it. */
 export const useNow = (millis = 30_000): number => {
@@ -13,6 +13,12 @@ export const useNow = (millis = 30_000): number => {
 export const ClockTime = ({ at }: { readonly at: string }) => (
   <time dateTime={at} title={fullTime(at)}>
     {clockOf(at)}
+  </time>
+)
+
+export const ExactTime = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={fullTime(at)}>
+    {exactOf(at)}
   </time>
 )
 

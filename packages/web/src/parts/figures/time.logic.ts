@@ -5,6 +5,13 @@ const thin = "\u00a0"
 
 const formats = {
   clock: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false }),
+  exact: new Intl.DateTimeFormat(undefined, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    fractionalSecondDigits: 3,
+    hour12: false,
+  }),
   day: new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" }),
   date: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
   full: new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" }),
@@ -14,6 +21,8 @@ export const startOfDay = (at: number): number => moment(at).setHours(0, 0, 0, 0
 const millis = (at: string): number => moment(at).getTime()
 
 export const clockOf = (at: string): string => formats.clock.format(millis(at))
+/** To the thousandth, where what happened is looked at closely. */
+export const exactOf = (at: string): string => formats.exact.format(millis(at))
 export const fullTime = (at: string): string => formats.full.format(millis(at))
 export const dayKey = (at: string): number => startOfDay(millis(at))
 
@@ -56,7 +65,8 @@ export const span = (length: number): string => {
   if (length < 1000) return `${Math.round(length)}${thin}ms`
   if (length < 60_000) return `${(length / 1000).toFixed(length < 10_000 ? 1 : 0)}${thin}s`
   const minutes = Math.floor(length / 60_000)
-  if (minutes < 60) return `${minutes}${thin}min`
+  const seconds = Math.floor((length % 60_000) / 1000)
+  if (minutes < 60) return seconds === 0 ? `${minutes}${thin}min` : `${minutes}${thin}min${thin}${seconds}${thin}s`
   return `${Math.floor(minutes / 60)}${thin}h${thin}${minutes % 60}${thin}min`
 }
 

@@ -1,0 +1,42 @@
+/** Where a record stands in the prompts of agents, with what is being written in its place. */
+import { usePeople } from "../../feed/start.ts"
+import type { MemoryRecord } from "../../feed/types.ts"
+import { counted } from "../../parts/figures/money.logic.ts"
+import { isTold, type Place, placeIn } from "./memory.logic.ts"
+import { usePrompts, useShares } from "./useMemory.ts"
+import { words } from "./words/en.ts"
+
+export type Places = ReadonlyArray<{ readonly agent: string; readonly place: Place; readonly whole: number }>
+
+/** The prompts that have it: of its owner, and of those it is shared with. An agent's prompt is its own and the admins' to see. */
+export const usePlaces = (record: MemoryRecord | undefined): Places => {
+  const people = usePeople()
+  const told = record !== undefined && isTold(record)
+  const { data: shares = [] } = useShares(record?.id ?? "", told)
+  const ids = told ? [record.owner, ...shares.map(({ principal }) => principal)] : []
+  const agents = people.filter(({ id, kind, retiredAt }) => kind === "agent" && retiredAt === null && ids.includes(id))
+  return usePrompts(agents.map(({ name }) => name)).flatMap(({ agent, prompt }) => {
+    const place = placeIn(prompt.sections, record!)
+    return place === undefined ? [] : [{ agent, place, whole: prompt.tokens }]
+  })
+}
+
+export const InPrompt = ({ places, text }: { readonly places: Places; readonly text: string }) => (
+  <aside className="scroll memory-prompt" aria-label={words.inPrompt}>
+    <h3 className="label memory-label">{words.inPrompt}</h3>
+    {places.map(({ agent, place, whole }) => (
+      <section key={agent} className="stack" aria-label={words.promptOf(agent)}>
+        <p className="line wrap">
+          <b>{words.promptOf(agent)}</b>
+          <span className="faint small push">{words.tokensOf(counted(place.tokens), counted(whole))}</span>
+        </p>
+        <pre className="code" tabIndex={0}>
+          {`# ${place.name}\n\n${place.before}`}
+          <mark>{text}</mark>
+          {place.after}
+        </pre>
+      </section>
+    ))}
+    <p className="faint small">{words.nextRun}</p>
+  </aside>
+)
