@@ -29,13 +29,15 @@ it("a right is given, asked for and refused from the judgement, which says what 
     await form.getByRole("alert").getByText(effect).waitFor()
     return form
   }
-  const form = await change("allowed", /^Eve may execute tools\/mail until it is taken back/)
+  const form = await change("allowed", /^Eve may execute tools\/mail for as long as your sign-in/)
   expect(await axeFindings(page)).toEqual([])
   // Nothing is done until it is said twice.
   expect((await house.grants.list({ principal: eve.id })).items).toEqual([])
   await form.getByRole("button", { name: "Yes, do it" }).click()
   await answer.getByText("Yes.", { exact: true }).waitFor()
   await page.getByText("It is done, and judged again.").waitFor()
+  // What is given in a browser ends with its session at the latest, and says so.
+  await page.getByRole("cell", { name: /A grant by an admin allows execute on tools\/mail\. ends / }).waitFor()
   expect((await as(eve.token).tools.call("mail", { input: {}, wait: 10 })) as object).toMatchObject({ state: "done" })
 
   await (
@@ -69,9 +71,10 @@ it("something is lent from the judgement on a phone, and taken back", async () =
   const form = page.getByRole("form", { name: "Change it" })
   await form.getByLabel("From now on it is").selectOption("lent by me")
   await form.getByLabel("Why").fill("while I am away")
-  await form.getByLabel("For how long").selectOption("an hour")
+  // No longer than the house lets a loan last.
+  expect(await form.getByLabel("For how long").locator("option").allTextContents()).toEqual(["an hour", "a day"])
   await form.getByRole("button", { name: "What would it mean?" }).click()
-  await form.getByText("Mate may execute tools/mail for an hour, as far as you may yourself.").waitFor()
+  await form.getByText("Mate may execute tools/mail for a day, as far as you may yourself.").waitFor()
   expect(await axeFindings(page)).toEqual([])
   await form.getByRole("button", { name: "Yes, do it" }).click()
   await page.locator(".answer").getByText("Yes.", { exact: true }).waitFor()

@@ -13,8 +13,11 @@ type Action = (typeof actions)[number]
 type Effect = (typeof effects)[number]
 
 const hour = 3_600_000
-const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
+const spans = { hour, day: 24 * hour, week: 168 * hour } as const
 type Span = keyof typeof spans | "ever"
+/** The house lets a loan last a day at most; so long it is, where nothing is said. */
+const lendingSpans = ["hour", "day"] as const
+const grantSpans = ["hour", "day", "week"] as const
 
 export interface Ruled {
   readonly resource: string
@@ -49,7 +52,7 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
       actions: actions.filter((one) => form.getAll("action").includes(one)),
       effect: lends ? "allow" : (text(form, "effect") as Effect),
       reason: text(form, "reason"),
-      ...(span === "ever" ? {} : { expiresAt: moment(now() + spans[span]).toISOString() }),
+      ...(span === "ever" || (lends && span === "day") ? {} : { expiresAt: moment(now() + spans[span]).toISOString() }),
     })
   }
   if (!open)
@@ -97,8 +100,14 @@ export const RuleForm = ({ act, lends, send }: RuleFormProps) => {
             ))}
           </SelectField>
         )}
-        <SelectField id={`${id}-span`} name="span" label={words.howLong} defaultValue={lends ? "day" : "ever"}>
-          {(["hour", "day", "week", "month"] as const).map((one) => (
+        <SelectField
+          id={`${id}-span`}
+          name="span"
+          label={words.howLong}
+          hint={lends ? undefined : words.atMost}
+          defaultValue={lends ? "day" : "ever"}
+        >
+          {(lends ? lendingSpans : grantSpans).map((one) => (
             <option key={one} value={one}>
               {words.spans[one]}
             </option>

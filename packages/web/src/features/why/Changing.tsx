@@ -6,7 +6,17 @@ import { moment, now } from "../../feed/clock.ts"
 import { house } from "../../feed/house.ts"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { type AllowListGate, type Asked, effectOf, type SpanName, spans, type Way, waysOf } from "./changing.logic.ts"
+import {
+  type AllowListGate,
+  askedFor,
+  type Asked,
+  effectOf,
+  type SpanName,
+  spansOf,
+  usualSpan,
+  type Way,
+  waysOf,
+} from "./changing.logic.ts"
 import { words } from "./words/en.ts"
 
 /** Rights may ask for a second person: then nothing has changed yet. */
@@ -35,7 +45,8 @@ const relist = async ({ context, toolset }: AllowListGate, tool: string, isOn: b
 }
 
 const make = async ({ action, resource, who }: Asked, { reason, span, way }: Change, list?: AllowListGate) => {
-  const expires = span === "ever" ? {} : { expiresAt: moment(now() + spans[span]).toISOString() }
+  const millis = askedFor(way, span)
+  const expires = millis === undefined ? {} : { expiresAt: moment(now() + millis).toISOString() }
   const right = { actions: [action as "read"], resource }
   if (way === "list" || way === "unlist") return relist(list!, resource.replace(/^tools\//, ""), way === "list")
   if (way === "lend") return house.delegations.add({ to: who, ...right, reason, ...expires })
@@ -55,7 +66,7 @@ export const Changing = ({ asked, gate, isMe }: ChangingProps) => {
   const ways = waysOf(isMe, gate?.passes ?? true, list)
   const [open, show] = useState(false)
   const [sure, ask] = useState(false)
-  const [change, set] = useState<Change>({ way: "allow", span: "ever", reason: "" })
+  const [change, set] = useState<Change>({ way: "allow", span: usualSpan("allow"), reason: "" })
   const done = useMutation({
     mutationFn: async () => {
       const answer = await make(asked, change, list)
@@ -100,7 +111,7 @@ export const Changing = ({ asked, gate, isMe }: ChangingProps) => {
           value={change.way}
           onChange={({ target }) => {
             const way = target.value as Way
-            put({ way, span: way === "lend" ? "day" : "ever" })
+            put({ way, span: usualSpan(way) })
           }}
         >
           {ways.map((one) => (
@@ -126,12 +137,11 @@ export const Changing = ({ asked, gate, isMe }: ChangingProps) => {
             value={change.span}
             onChange={({ target }) => put({ span: target.value as SpanName })}
           >
-            {(["hour", "day", "week", "month"] as const).map((one) => (
+            {spansOf(change.way).map((one) => (
               <option key={one} value={one}>
                 {words.spans[one]}
               </option>
             ))}
-            {lends ? null : <option value="ever">{words.spans.ever}</option>}
           </SelectField>
         )}
         {sure ? (

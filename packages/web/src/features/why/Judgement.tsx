@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
+import { SoonTime } from "../../parts/figures/Time.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
 import { Changing } from "./Changing.tsx"
@@ -52,7 +53,15 @@ const Rules = ({ rules }: { readonly rules: NonNullable<Told["rules"]> }) => (
             <td>
               <code>{one.name}</code>
             </td>
-            <td className="small soft wide-only">{one.words}</td>
+            <td className="small soft wide-only">
+              {one.words}
+              {one.expiresAt === null ? null : (
+                <span className="faint">
+                  {" "}
+                  {words.ends} <SoonTime at={one.expiresAt} />
+                </span>
+              )}
+            </td>
             <td className="small faint wide-only">{words.source[one.from]}</td>
             <td className="r">
               {one.decides ? (

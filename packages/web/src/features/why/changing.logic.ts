@@ -1,12 +1,24 @@
 /** What may be changed about a judgement, and what a rule that fits can be taken back as. */
 import { words } from "./words/en.ts"
 
-export const grantings = ["allow", "ask", "deny"] as const
+const grantings = ["allow", "ask", "deny"] as const
 export type Way = (typeof grantings)[number] | "lend" | "list" | "unlist"
 
 const hour = 3_600_000
-export const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
-export type SpanName = keyof typeof spans | "ever"
+const spans = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const
+export type SpanName = keyof typeof spans | "ever" | "most"
+
+/** A loan lasts a day at most, what is given no longer than the sign-in it is given from; what holds back may stay. */
+export const spansOf = (way: Way): ReadonlyArray<SpanName> =>
+  way === "lend"
+    ? ["hour", "day"]
+    : way === "allow"
+      ? ["hour", "day", "week", "most"]
+      : ["hour", "day", "week", "month", "ever"]
+
+/** How long it is asked for; nothing, where it is to last as long as the house lets it. */
+export const askedFor = (way: Way, span: SpanName): number | undefined =>
+  span === "ever" || span === "most" || (way === "lend" && span === "day") ? undefined : spans[span]
 
 export interface AllowListGate {
   readonly toolset: string
@@ -20,6 +32,8 @@ export interface Asked {
   readonly action: string
   readonly resource: string
 }
+
+export const usualSpan = (way: Way): SpanName => (way === "lend" ? "day" : way === "allow" ? "most" : "ever")
 
 /** A list that has the tool by `*` or with its whole server cannot lose it alone. */
 export const waysOf = (isMe: boolean, passes: boolean, list: AllowListGate | undefined): ReadonlyArray<Way> => [

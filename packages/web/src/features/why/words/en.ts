@@ -44,14 +44,23 @@ export const words = {
   },
   reason: "Why",
   howLong: "For how long",
-  spans: { hour: "an hour", day: "a day", week: "a week", month: "30 days", ever: "until it is taken back" },
+  spans: {
+    hour: "an hour",
+    day: "a day",
+    week: "a week",
+    month: "30 days",
+    most: "as long as possible, 30 days at most",
+    ever: "until it is taken back",
+  },
   until: {
     hour: "for an hour",
     day: "for a day",
     week: "for a week",
     month: "for 30 days",
+    most: "for as long as your sign-in in this browser lasts, 30 days at most",
     ever: "until it is taken back",
   },
+  ends: "ends",
   effects: {
     allow: (who: string, action: string, what: string, until: string) =>
       `${who} may ${action} ${what} ${until}, unless another rule asks or refuses. It becomes a grant of this house.`,

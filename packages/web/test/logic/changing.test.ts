@@ -1,0 +1,43 @@
+/** What may be changed about a judgement: only what can be done, said as it is. */
+import { describe, expect, it } from "vitest"
+import { askedFor, effectOf, madeBy, spansOf, usualSpan, waysOf } from "../../src/features/why/changing.logic.ts"
+
+const asked = { who: "scout", action: "execute", resource: "tools/mail" }
+const list = { toolset: "configured", context: "agent", named: true }
+
+describe("a judgement changed from where it is read", () => {
+  it("one lends to others, puts on a list what it lacks, and takes off what it names itself", () => {
+    expect(waysOf(true, true, undefined)).toEqual(["allow", "ask", "deny"])
+    expect(waysOf(false, true, undefined)).toEqual(["allow", "ask", "deny", "lend"])
+    expect(waysOf(true, false, { ...list, named: false })).toContain("list")
+    expect(waysOf(true, true, list)).toContain("unlist")
+    // It has it by `*`: then it cannot lose it alone.
+    expect(waysOf(true, true, { ...list, named: false })).toEqual(["allow", "ask", "deny"])
+  })
+
+  it("what is given ends with the sign-in at the latest, what holds back may stay; the usual span can be chosen", () => {
+    expect(spansOf("allow")).not.toContain("ever")
+    expect(spansOf("lend")).not.toContain("ever")
+    expect(spansOf("deny")).toContain("ever")
+    // A loan of a day is the longest there is: the house's clock says when it ends.
+    expect([askedFor("lend", "day"), askedFor("allow", "most"), askedFor("deny", "ever")]).toEqual(
+      Array.from({ length: 3 }, () => undefined),
+    )
+    expect(askedFor("lend", "hour")).toBe(3_600_000)
+    for (const way of ["allow", "ask", "deny", "lend"] as const) expect(spansOf(way)).toContain(usualSpan(way))
+  })
+
+  it("the effect names who, what and for how long; a list names itself and whom it is for", () => {
+    expect(effectOf("deny", asked, "ever")).toMatch(/^scout may not execute tools\/mail until it is taken back/)
+    expect(effectOf("lend", asked, "hour")).toMatch(/^scout may execute tools\/mail for an hour/)
+    expect(effectOf("unlist", asked, "ever", list)).toMatch(
+      /^The allow list configured\/agent no longer has mail: .*agent/,
+    )
+  })
+
+  it("a grant and a loan can be taken back; roles, policies and silence cannot", () => {
+    expect(madeBy("grant:gnt_1")).toEqual({ kind: "grant", id: "gnt_1" })
+    expect(madeBy("delegation:dlg_1")).toEqual({ kind: "delegation", id: "dlg_1" })
+    for (const name of ["role:admin", "policy:2", "silence", "own wallet"]) expect(madeBy(name)).toBeUndefined()
+  })
+})
