@@ -2,6 +2,7 @@
 import { Outlet } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
 import { words } from "../words/en.ts"
+import { Paused } from "./Paused.tsx"
 import { Side } from "./Side.tsx"
 import { TabsBottom } from "./TabsBottom.tsx"
 import { useKeys } from "./useKeys.ts"
@@ -22,6 +23,7 @@ export const Frame = () => {
       </a>
       <Side />
       <main className="main" id="main" tabIndex={-1}>
+        <Paused />
         <Outlet />
       </main>
       <TabsBottom />

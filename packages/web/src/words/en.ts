@@ -44,6 +44,8 @@ export const words = {
   rights: "Rights and audit",
   people: "People",
   overview: "Overview",
+  allPaused: "Everything is paused",
+  pausedBy: (name: string) => `by ${name} since`,
   help: "Help with this screen",
   goTo: "Go to",
   keys: "Keys",

@@ -206,6 +206,7 @@ it("a wait for a reply lives through a kill, and is drawn as a wait when it is o
     .getByRole("row", { name: /Model call/ })
     .last()
     .click()
+  await small.page.getByText("It said nothing and called nothing.").waitFor()
   await shot(small.page, "run-waited-phone")
   await clean(small.page)
   await small.page.getByRole("button", { name: "Retry from step 2" }).click()

@@ -132,8 +132,16 @@ it("Overview shows how it is, each picture with its sentence and its table, and 
     { subject: "everything", reason: "the harbour is closed" },
   ])
   await clean(page)
+  // Every other screen says it too, and leads back.
+  const elsewhere = await visitor(phone)
+  await signIn(elsewhere.page, maya.token, "/runs")
+  const banner = elsewhere.page.getByRole("status").filter({ hasText: "Everything is paused" })
+  await banner.getByText("the harbour is closed").waitFor()
+  await clean(elsewhere.page)
   await page.getByRole("button", { name: "Let it go on" }).click()
   await page.getByRole("button", { name: "Pause everything" }).waitFor()
+  await banner.waitFor({ state: "detached" })
+  await elsewhere.context.close()
   expect((await admin().pauses.list()).items).toEqual([])
 
   const small = await visitor(phone, { colorScheme: "dark" })

@@ -79,7 +79,11 @@ const AnswerPane = ({ span }: { readonly span: Span }) => {
   const text = step.state === "thinking" && said?.step === step.number ? said.text : step.text
   return (
     <>
-      {text === "" ? <p className="faint small">{words.nothingSaid}</p> : <p className="run-said">{text}</p>}
+      {text === "" ? (
+        <p className="faint small">{step.calls.length === 0 ? words.nothingAtAll : words.nothingSaid}</p>
+      ) : (
+        <p className="run-said">{text}</p>
+      )}
       {step.reasoning === undefined ? null : (
         <section className="stack">
           <h2 className="label">{words.reasoning}</h2>

@@ -157,6 +157,7 @@ export const words = {
     tool_return_message: "It got",
   } as Readonly<Record<string, string>>,
   size: (count: number) => counted(count, "character", "characters"),
+  nothingAtAll: "It said nothing and called nothing.",
   nothingSaid: "It said nothing, and called tools.",
   reasoning: "Reasoning",
   finish: "Ended with",
