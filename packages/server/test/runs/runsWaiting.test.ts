@@ -1,6 +1,6 @@
 /** Runs that wait for people: approvals, forms, cancels, pauses, limits; and what is seen of them. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest } from "../house.ts"
@@ -110,6 +110,34 @@ for (const store of stores)
           items.map(({ text }) => text),
           ["yes", "done", "no", "I was not let"],
         )
+      }),
+    )
+
+    it.effect("X-49 an approval that takes eight minutes uses up neither the tool's time nor that of the run", () =>
+      Effect.gen(function* () {
+        const { admin } = yield* Guest
+        const [ada, bot] = [yield* someone(), yield* thinker({ limits: { minutes: 5 } })]
+        const space = yield* dm(ada, bot)
+        const tool = `unhurried-${store}`
+        yield* ask(() => admin.tools.add(form(tool, { requiresApproval: true })))
+        yield* setRules([
+          { when: { agent: bot.name, step: 1 }, call: [{ tool }] },
+          { when: { agent: bot.name, step: 2 }, say: "It is done." },
+        ])
+        yield* ask(() => ada.client.spaces.post(space.id, { text: "go" }))
+        const waiting = yield* inState(bot, "waiting_tool")
+        const decision = yield* decisionOf(waiting)
+        // As if all of it had begun eight minutes ago.
+        const sql = yield* SqlClient.SqlClient
+        const ago = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { minutes: 8 }))
+        yield* sql`UPDATE calls SET created_at = ${ago} WHERE run = ${waiting.id}`
+        yield* sql`UPDATE runs SET created_at = ${ago}, started_at = ${ago} WHERE id = ${waiting.id}`
+        yield* ask(() => admin.decisions.answer(decision.id, { verdict: "approve" }))
+        const [run] = yield* ended(bot)
+        assert.deepInclude(run!, { state: "completed", stop: "end_turn", step: 2 })
+        const [call] = yield* sql<{ state: string; output: string }>`SELECT state, output FROM calls
+          WHERE run = ${waiting.id}`
+        assert.deepStrictEqual([call!.state, JSON.parse(call!.output)], ["done", { did: true }])
       }),
     )
 

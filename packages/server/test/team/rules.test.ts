@@ -274,6 +274,22 @@ for (const store of stores)
               ["send_message", "done"],
             ],
           )
+          // The last ten of each, and a reply that it got among them.
+          for (let n = 1; n <= 10; n++)
+            yield* use(one, "send_message", { recipient: root.name, text: `word ${n}`, sync: false })
+          yield* use(one, "send_message", { recipient: root.name, text: "well?" })
+          yield* (yield* Readers).receipt("runs")
+          yield* use(root, "send_message", { recipient: one.name, text: "well." })
+          yield* (yield* Readers).receipt("runs")
+          const long = yield* use(root, "inspect_agent", { name: one.name })
+          assert.deepStrictEqual(
+            (long["recent_messages"] as ReadonlyArray<Json>).map(({ text }) => text),
+            [...[3, 4, 5, 6, 7, 8, 9, 10].map((n) => `word ${n}`), "well?", "well."],
+          )
+          assert.deepStrictEqual(
+            (long["recent_calls"] as ReadonlyArray<Json>).map(({ tool }) => tool),
+            Array.from({ length: 10 }, () => "send_message"),
+          )
           // A rule that hides the space hides what was said there, by whichever way a parent looks.
           const blind = {
             principal: root.id,

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, Guest } from "../house.ts"
+import { Readers } from "../../src/store/journal/Readers.ts"
 import { ended, inState, runsOf, stores, until } from "../runs/runsKit.ts"
 import { answersOf, crew, logOf, setProgram, teamHouse, turnsOf } from "./teamKit.ts"
 
@@ -184,6 +185,35 @@ for (const store of stores)
           assert.strictEqual((yield* runsOf(worker)).length, before)
           assert.strictEqual((yield* ask(() => admin.agents.inspect(worker.name))).agent.inbox, 2)
         }),
+      )
+
+      it.effect(
+        "S3-67 what comes in a turn starts none beside it, and is told after it, a hundred at a time, each once",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const { lead, say } = yield* crew(0)
+            yield* setProgram([
+              { when: { agent: lead.name, text: "begin" }, hang: true },
+              { when: { agent: lead.name }, say: "ok" },
+            ])
+            yield* say("begin")
+            yield* until(Effect.map(logOf(lead), (log) => (log.some(({ hangs }) => hangs) ? true : undefined)))
+            const texts = Array.from({ length: 101 }, (_, at) => `mail number ${at}.`)
+            yield* Effect.forEach(texts, say, { concurrency: "unbounded" })
+            yield* (yield* Readers).receipt("runs")
+            const [turn, ...beside] = yield* runsOf(lead)
+            assert.deepStrictEqual([turn!.state, beside], ["running", []])
+            assert.strictEqual((yield* ask(() => admin.agents.inspect(lead.name))).agent.inbox, 101)
+            yield* ask(() => admin.runs.cancel(turn!.id))
+            assert.lengthOf(yield* ended(lead, 3), 3)
+            const told = (yield* turnsOf(lead)).slice(1).map((text) => text.match(/mail number \d+\./g) ?? [])
+            assert.deepStrictEqual(
+              told.map((mail) => mail.length),
+              [100, 1],
+            )
+            assert.sameMembers(told.flat(), texts)
+          }),
       )
 
       it.effect(
