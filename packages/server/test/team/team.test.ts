@@ -1,7 +1,6 @@
 /** Toolset `team` on real processes: a lead, its workers, and what comes back as the next turn. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { ask, Guest } from "../house.ts"
 import { ended, stores, until } from "../runs/runsKit.ts"
 import { fresh } from "../spaces/spacesGuests.ts"
@@ -113,9 +112,14 @@ for (const store of stores)
             [false, false, false],
           )
           // What was taken out of the inbox is still in the history.
-          const sql = yield* SqlClient.SqlClient
-          const rows = yield* sql`SELECT id FROM messages WHERE id = ${`msg_${found[0]!.message_id}`}`
-          assert.strictEqual(rows.length, 1)
+          const kept = yield* Effect.forEach(found, ({ message_id }) =>
+            ask(() => lead.client.messages.get(`msg_${message_id}`)),
+          )
+          const { items } = yield* ask(() => lead.client.spaces.messages(kept[0]!.space))
+          assert.deepStrictEqual(
+            items.flatMap(({ id, text }) => (kept.some((one) => one.id === id) ? [text] : [])),
+            ["first", "second"],
+          )
         }),
       )
 

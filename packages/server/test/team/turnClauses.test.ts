@@ -153,12 +153,17 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
           const { admin } = yield* Guest
           const { lead, say, team } = yield* crew(3)
           const [killed, removed, silent] = team as [(typeof team)[0], (typeof team)[0], (typeof team)[0]]
+          // One that the house does not start has no run whose end could tell of it.
+          const guest = yield* outside(lead)
           yield* ask(() => admin.agents.change(removed.id, { gate: "held" }))
           yield* setProgram([
             { when: { agent: lead.name, text: "No reply" }, say: "noted" },
             {
               when: { agent: lead.name },
-              call: team.map(({ name }) => ({ tool: "send_message", input: { recipient: name, text: "a" } })),
+              call: [...team, guest].map(({ name }) => ({
+                tool: "send_message",
+                input: { recipient: name, text: "a", ...(name === removed.name ? { timeout_seconds: 900 } : {}) },
+              })),
             },
             { when: { agent: killed.name }, hang: true },
             { when: { agent: silent.name } },
@@ -166,19 +171,36 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
           yield* say("begin")
           const log = yield* hanging(killed)
           yield* inState(lead, "waiting_reply")
+          // A wait has no end of its own, unless the message says one.
+          const waits = yield* (yield* SqlClient.SqlClient)<{
+            principal: string
+            openedAt: string
+            deadlineAt: string | null
+          }>`SELECT p.principal, w.opened_at, w.deadline_at FROM waits w JOIN wait_parties p ON p.wait = w.id
+            WHERE w.agent = ${lead.id}`
+          assert.sameDeepMembers(
+            waits.map(({ deadlineAt, openedAt, principal }) => [
+              principal,
+              deadlineAt === null ? null : Date.parse(deadlineAt) - Date.parse(openedAt),
+            ]),
+            [
+              [killed.id, null],
+              [removed.id, 900_000],
+              [silent.id, null],
+              [guest.id, null],
+            ],
+          )
           process.kill(log.find(({ pid }) => pid !== undefined)!.pid!, "SIGKILL")
           yield* until(Effect.map(inState(removed, "queued"), () => true))
           yield* ask(() => admin.agents.stop(removed.id, { remove: true }))
+          yield* ask(() => admin.agents.stop(guest.id, { remove: true }))
           yield* ended(lead)
           const told = (yield* turnsOf(lead)).slice(1).join("\n\n")
-          assert.match(
-            told,
-            new RegExp(`No reply from ${killed.name} \\(to message .*\\):\nIt failed, was stopped, or has left`),
-          )
-          assert.match(
-            told,
-            new RegExp(`No reply from ${removed.name} \\(to message .*\\):\nIt failed, was stopped, or has left`),
-          )
+          for (const { name } of [killed, removed, guest])
+            assert.match(
+              told,
+              new RegExp(`No reply from ${name} \\(to message .*\\):\nIt failed, was stopped, or has left`),
+            )
           assert.match(
             told,
             new RegExp(`No reply from ${silent.name} \\(to message .*\\):\nIt ended its turn without an answer`),
@@ -192,51 +214,53 @@ layer(teamHouse({ store: "sqlite", config, env: { STOA_SLOTS: "3" } }), { exclud
         }),
     )
 
-    it.effect("S3-47 a child is idle, busy and waiting in turn, as its parent sees it; others are not inspected", () =>
-      Effect.gen(function* () {
-        const { admin } = yield* Guest
-        const root = yield* outside()
-        const [child, other] = [yield* programmed({ toolsets: ["team"], parent: root.name }), yield* outside(root)]
-        const look = Effect.map(use(root, "inspect_agent", { name: child.name }), (seen) => seen["state"])
-        yield* setProgram([
-          { when: { agent: child.name, text: "hang" }, hang: true },
-          { when: { agent: child.name, text: "Reply from" }, say: "done" },
-          {
-            when: { agent: child.name },
-            call: [{ tool: "send_message", input: { recipient: root.name, text: "And?" } }],
-          },
-        ])
-        assert.strictEqual(yield* look, "idle")
-        yield* use(root, "send_message", { recipient: child.name, text: "hang", sync: false })
-        yield* hanging(child)
-        assert.strictEqual(yield* look, "busy")
-        yield* use(root, "stop_agent", { name: child.name })
-        yield* ended(child)
-        yield* use(root, "send_message", { recipient: child.name, text: "ask me", sync: false })
-        yield* inState(child, "waiting_reply")
-        const seen = yield* use(root, "inspect_agent", { name: child.name })
-        assert.strictEqual(seen["state"], "waiting")
-        assert.deepStrictEqual(
-          (seen["recent_messages"] as ReadonlyArray<{ text: string }>).map(({ text }) => text),
-          ["hang", "ask me", "And?"],
-        )
-        yield* use(root, "send_message", { recipient: child.name, text: "Then." })
-        yield* ended(child, 2)
-        assert.strictEqual(yield* look, "idle")
-        // The reply is among what was written to it, though it went to a turn and not to the inbox.
-        const then = yield* use(root, "inspect_agent", { name: child.name })
-        assert.deepInclude((then["recent_messages"] as ReadonlyArray<object>).at(-1)!, {
-          from: root.name,
-          to: child.name,
-          text: "Then.",
-        })
-        for (const [who, name] of [
-          [other, child.name],
-          [other, root.name],
-        ] as const)
-          assert.match(String((yield* use(who, "inspect_agent", { name }))["message"]), /only your own children/)
-        yield* ask(() => admin.agents.stop(child.id, { remove: true }))
-      }),
+    it.effect(
+      "S3-47 S3-48 a child is idle, busy and waiting in turn, as its parent sees it; others are not inspected",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* Guest
+          const root = yield* outside()
+          const [child, other] = [yield* programmed({ toolsets: ["team"], parent: root.name }), yield* outside(root)]
+          const look = Effect.map(use(root, "inspect_agent", { name: child.name }), (seen) => seen["state"])
+          yield* setProgram([
+            { when: { agent: child.name, text: "hang" }, hang: true },
+            { when: { agent: child.name, text: "Reply from" }, say: "done" },
+            {
+              when: { agent: child.name },
+              call: [{ tool: "send_message", input: { recipient: root.name, text: "And?" } }],
+            },
+          ])
+          assert.strictEqual(yield* look, "idle")
+          yield* use(root, "send_message", { recipient: child.name, text: "hang", sync: false })
+          yield* hanging(child)
+          assert.strictEqual(yield* look, "busy")
+          yield* use(root, "stop_agent", { name: child.name })
+          yield* ended(child)
+          yield* use(root, "send_message", { recipient: child.name, text: "ask me", sync: false })
+          yield* inState(child, "waiting_reply")
+          const seen = yield* use(root, "inspect_agent", { name: child.name })
+          assert.strictEqual(seen["state"], "waiting")
+          assert.deepStrictEqual(
+            (seen["recent_messages"] as ReadonlyArray<{ text: string }>).map(({ text }) => text),
+            ["hang", "ask me", "And?"],
+          )
+          yield* use(root, "send_message", { recipient: child.name, text: "Then." })
+          yield* ended(child, 2)
+          assert.strictEqual(yield* look, "idle")
+          // The reply is among what was written to it, though it went to a turn and not to the inbox.
+          const then = yield* use(root, "inspect_agent", { name: child.name })
+          assert.deepInclude((then["recent_messages"] as ReadonlyArray<object>).at(-1)!, {
+            from: root.name,
+            to: child.name,
+            text: "Then.",
+          })
+          for (const [who, name] of [
+            [other, child.name],
+            [other, root.name],
+          ] as const)
+            assert.match(String((yield* use(who, "inspect_agent", { name }))["message"]), /only your own children/)
+          yield* ask(() => admin.agents.stop(child.id, { remove: true }))
+        }),
     )
 
     it.effect(
