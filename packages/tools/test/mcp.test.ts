@@ -62,6 +62,13 @@ describe("MCP connection", () => {
       assert.include(refused.message, "1999-01-01")
       assert.strictEqual(ancient.starts(), 1)
       assert.lengthOf(ears.events, 1)
+      assert.deepStrictEqual(
+        (yield* mcp.list).map(({ name }) => name),
+        ["newer"],
+      )
+      // It is disconnected: its process is gone, though the other's goes on.
+      const pid = Number(ancient.heard()[0]!.replace("start ", ""))
+      yield* until(() => !alive(pid))
       const unknown = yield* Effect.flip(mcp.connect({ ...raw("x").config, protocolVersion: "2031-01-01" }))
       assert.include(unknown.message, "2031-01-01")
     }).pipe(Effect.provide(layer))
