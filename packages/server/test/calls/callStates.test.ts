@@ -44,6 +44,7 @@ const rowIn = Effect.fnUntraced(function* (state: CallState, principal: string) 
     ...newRow(principal),
     ...unsettled,
     message: null,
+    copyOf: null,
     state,
     ...(state === "waiting" ? { onKind: on.kind, onId: on.id } : {}),
     ...(state === "running" ? { owner: mine } : {}),

@@ -276,7 +276,7 @@ it("G-40 agents, runs, waits, slots, queue, costs and errors are seen; a run is 
   await page.goto(new URL("/runs?state=live", page.url()).href)
   await page.getByRole("row", { name: /asker.*waits/ }).waitFor()
   await page.goto(new URL(`/runs/${waiting.id}`, page.url()).href)
-  await page.getByText("Waits for Ole").waitFor()
+  await page.getByText("Waits for Ole").first().waitFor()
   await page.getByRole("button", { name: "Release the wait" }).click()
   await page.getByRole("button", { name: "Release the wait" }).waitFor({ state: "detached" })
   expect((await admin().waits.list()).items.filter(({ agent }) => agent === waiting.agent)).toEqual([])
