@@ -1,6 +1,7 @@
 /** Compiles a guarded schema with ajv (2020-12): on the event loop for schemas of our own code, in a worker for all others. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
+import { addCounting, counting, TooManyBranches } from "./branches.ts"
 import { canonical } from "./guard.ts"
 import { makeLinear, withoutUnsafe } from "./pattern.ts"
 
@@ -76,8 +77,13 @@ export const compileSchema = (given: Readonly<Record<string, unknown>>): Compile
       !wanted || new Set(items.map(canonical)).size === items.length,
     error: { message: "items that are all different" },
   })
-  const validate = ajv.compile(schema)
-  return { check: (value) => run(validate, value), unchecked }
+  const begin = addCounting(ajv)
+  const validate = ajv.compile(counting(schema))
+  const check: Checker = (value) => {
+    begin()
+    return run(validate, value)
+  }
+  return { check, unchecked }
 }
 
 const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefined => {
@@ -91,6 +97,13 @@ const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefine
         expected: "arguments that are not nested so deeply",
         received: "a stack overflow",
         says: "cannot be checked, because it is nested too deeply",
+      }
+    if (cause instanceof TooManyBranches)
+      return {
+        path: "",
+        expected: "a value that fits, or fails, with fewer alternatives",
+        received: "too many alternatives",
+        says: "cannot be checked: too many alternatives of its schema were tried; simplify the schema",
       }
     throw cause
   }

@@ -167,7 +167,8 @@ export class SchemaThread {
     if (this.#worker !== undefined) return this.#worker
     const worker = new Worker(new URL("./worker.ts", import.meta.url), {
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 },
+      // A thread that runs out of memory may take the process along: what needs it is bounded before (`branches.ts`).
+      resourceLimits: { maxOldGenerationSizeMb: 512, stackSizeMb: 4 },
     })
     this.#ready = false
     this.#sent.clear()
