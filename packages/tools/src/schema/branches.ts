@@ -5,7 +5,7 @@
  */
 import type { Ajv2020 } from "ajv/dist/2020.js"
 
-const mostFailed = 300_000
+const mostFailed = 50_000
 const [tried, passed] = ["stoa:tried", "stoa:passed"]
 
 /** More alternatives were tried than a value can have. */
