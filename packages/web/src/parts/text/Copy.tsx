@@ -1,16 +1,9 @@
-import { useEffect, useState } from "react"
-import { later } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
 import { Icon } from "../signs/Icon.tsx"
+import { useCopy } from "./useCopy.ts"
 
 export const Copy = ({ label = words.copy, text }: { readonly text: string; readonly label?: string }) => {
-  const [done, set] = useState(false)
-  useEffect(() => (done ? later(1500, () => set(false)) : undefined), [done])
-  const copy = () =>
-    void navigator.clipboard.writeText(text).then(
-      () => set(true),
-      () => set(false),
-    )
+  const { copy, done } = useCopy(text)
   return (
     <button
       type="button"

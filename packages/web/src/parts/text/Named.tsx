@@ -1,16 +1,9 @@
 /** A name in place of an id: the id is on hover, and a click copies it. */
-import { useEffect, useState } from "react"
-import { later } from "../../feed/clock.ts"
 import { words } from "../../words/en.ts"
+import { useCopy } from "./useCopy.ts"
 
 export const Named = ({ id, text }: { readonly id: string; readonly text: string }) => {
-  const [done, set] = useState(false)
-  useEffect(() => (done ? later(1500, () => set(false)) : undefined), [done])
-  const copy = () =>
-    void navigator.clipboard.writeText(id).then(
-      () => set(true),
-      () => set(false),
-    )
+  const { copy, done } = useCopy(id)
   return (
     <button
       type="button"
