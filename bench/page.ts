@@ -12,6 +12,7 @@ import { number, spread, table } from "./measure.ts"
 import {
   addedInstall,
   addressOf,
+  asWindow,
   buildTime,
   builtSizes,
   firstSight,
@@ -23,6 +24,7 @@ import {
   seenBy,
   startModel,
   watch,
+  windowSize,
   withoutScripts,
 } from "./pageKit.ts"
 import { sleep, startHouse, temporaryFolder } from "./processes.ts"
@@ -80,11 +82,11 @@ export const page = async (): Promise<string> => {
   const { space } = await furnish(admin)
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
-    args: ["--no-sandbox", "--disable-gpu"],
+    args: ["--no-sandbox", "--disable-gpu", ...windowSize],
     env: { ...(process.env as Record<string, string>), TMPDIR: join(folder, "tmp") },
   })
   try {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    const context = await browser.newContext(asWindow)
     await context.addInitScript(watch)
     const tab = await context.newPage()
     // The page may still be being built: it reloads by itself.
@@ -151,7 +153,7 @@ export const page = async (): Promise<string> => {
       await tab.getByRole("textbox").last().pressSequentially("word", { delay: 20 })
     }
     await sleep(500)
-    const presses = (await seenBy(tab)).presses.toSorted((one, other) => one - other)
+    const presses = Object.values((await seenBy(tab)).presses).toSorted((one, other) => one - other)
     const pressed = presses[Math.floor(presses.length * 0.95)] ?? 16
 
     // A run of many spans, opened from the list.

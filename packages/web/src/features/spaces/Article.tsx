@@ -1,5 +1,5 @@
 /** A row under a face, or without one where the author goes on; and what every row is told. */
-import type { ComponentType, ReactNode } from "react"
+import type { ComponentType, FocusEvent, ReactNode } from "react"
 import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Face } from "../../parts/signs/Face.tsx"
 import { clockOf } from "../../parts/figures/time.logic.ts"
@@ -26,18 +26,23 @@ export const Article = ({
   children,
   head,
   id,
+  onNear,
 }: {
   readonly author: { readonly name: string; readonly kind: string }
   readonly at: string
   readonly head: boolean
   readonly children: ReactNode
   readonly id?: string
+  /** The pointer or the focus comes to this row. */
+  readonly onNear?: (event?: FocusEvent) => void
 }) => (
   <article
     className={head ? "msg" : "msg on"}
     tabIndex={-1}
     data-row=""
     data-message={id}
+    onPointerEnter={onNear && (() => onNear())}
+    onFocus={onNear}
     aria-label={words.said(author.name, author.kind, clockOf(at))}
   >
     {head ? (

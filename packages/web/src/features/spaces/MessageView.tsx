@@ -1,4 +1,4 @@
-import { useState } from "react"
+import { type FocusEvent, useLayoutEffect, useRef, useState } from "react"
 import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import { type Loaded, reacted, withChanged } from "../../feed/messages.logic.ts"
@@ -50,13 +50,20 @@ type Mode = "read" | "edit" | "react" | "remove"
 
 const Tools = ({
   context,
+  entered,
   message,
   set,
 }: {
   readonly message: Message
   readonly context: RowContext
+  /** By the keys or a screen reader, which go on from the first of them. */
+  readonly entered: boolean
   readonly set: (mode: Mode) => void
 }) => {
+  const group = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (entered) group.current?.querySelector("button")?.focus()
+  }, [entered])
   const mine = message.author.id === context.me.id
   const owns = mine || context.space.members.some(({ id, role }) => id === context.me.id && role === "owner")
   const tool = (act: string, icon: string, label: string, run: () => void) => (
@@ -65,7 +72,7 @@ const Tools = ({
     </button>
   )
   return (
-    <div className="hover-tools" role="group" aria-label={words.tools}>
+    <div ref={group} className="hover-tools" role="group" aria-label={words.tools}>
       {tool("react", "smile", words.react, () => set("react"))}
       {tool("reply", "message-square", words.reply, () => context.openThread(message))}
       {tool("pin", "pin", message.pinned ? words.unpin : words.pin, () => {
@@ -80,6 +87,10 @@ const Tools = ({
 
 export const MessageView = ({ context, head, message, replies }: MessageViewProps) => {
   const [mode, set] = useState<Mode>("read")
+  // Six buttons a row are most of what a timeline would draw, and nobody sees them before they come near.
+  const [tools, setTools] = useState<"away" | "near" | "entered">("away")
+  const onNear = (event?: FocusEvent) =>
+    setTools((now) => (now !== "away" ? now : event?.target.matches("[data-act=open]") === true ? "entered" : "near"))
   const { me, names } = context
   if (message.deletedAt !== null)
     return (
@@ -88,7 +99,7 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
       </Article>
     )
   return (
-    <Article author={message.author} at={message.createdAt} head={head} id={message.id}>
+    <Article author={message.author} at={message.createdAt} head={head} id={message.id} onNear={onNear}>
       {mode === "edit" ? (
         <Composer
           space={context.space}
@@ -149,7 +160,13 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
           </button>
         </p>
       ) : null}
-      {context.canWrite && mode === "read" ? <Tools message={message} context={context} set={set} /> : null}
+      {!context.canWrite || mode !== "read" ? null : tools === "away" ? (
+        <button type="button" className="vh" data-act="open">
+          {words.tools}
+        </button>
+      ) : (
+        <Tools message={message} context={context} entered={tools === "entered"} set={set} />
+      )}
     </Article>
   )
 }

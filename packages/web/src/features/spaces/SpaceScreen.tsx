@@ -137,7 +137,10 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   const agents = space.members.filter(({ kind }) => kind === "agent")
   const editLast = () => {
     const mine = rows.findLast((row) => row.kind === "message" && row.message.author.id === me.id)
-    document.querySelector<HTMLElement>(`[data-message="${mine?.key ?? ""}"] [data-act=edit]`)?.click()
+    const row = document.querySelector<HTMLElement>(`[data-message="${mine?.key ?? ""}"]`)
+    row?.focus()
+    // Its tools are there once it has the focus.
+    requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-act=edit]")?.click())
   }
   const side = thread !== undefined ? "thread" : q !== undefined ? "search" : panel ? "panel" : "none"
   const closeSide = () => void navigate({ to: "/s/$space", params: { space: space.name }, search: {} })
