@@ -38,7 +38,7 @@ const table = {
   data: setting(
     "STOA_DATA",
     ".stoa",
-    "The data folder (mode 700), the only folder that the house writes to.",
+    "The data folder (mode 700). Outside of it the house writes only to workspaces that an agent names.",
     text(".stoa"),
   ),
   database: setting("DATABASE_URL", "absent", "Postgres 15 or newer; absent means SQLite in STOA_DATA.", secret),

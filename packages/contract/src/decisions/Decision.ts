@@ -1,4 +1,4 @@
-/** A durable question and its answer: approval, form, elicitation. Bound to the exact call, answered once (house.md 4). */
+/** A durable question and its answer: approval, form, elicitation. Bound to the exact call, answered once. */
 import { Schema } from "effect"
 import { ApprovalId, CallId, DecisionId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
 import { PrincipalKind } from "../access/Principal.ts"

@@ -6,7 +6,7 @@ import { MemoryMatch } from "../memory/Memory.ts"
 import { PrincipalKind } from "../access/Principal.ts"
 import { Provenance } from "../access/Provenance.ts"
 
-/** The largest text of a message, in bytes (house.md, section 4). */
+/** The largest text of a message, in bytes. */
 export const largestText = 64 * 1024
 
 const Author = Schema.Struct({ id: PrincipalId, name: Schema.String, kind: PrincipalKind })

@@ -98,7 +98,7 @@ const readTables = (text: string): ReadonlyMap<string, ReadonlyMap<string, Row>>
 
 const intro = `# Who may do what
 
-Written by a test that tries each of these in a running house (\`packages/server/test/access/authorization.test.ts\`; \`STOA_MATRIX=write\` writes it anew). A cell is what a standing is answered: an HTTP status, a code of JSON-RPC, or \`in\` where a tool lets it in. The thing asked for is somebody else's, or the private space \`room\`, of which only \`member\` is one. A link acts as the person it was made for, whoever opens it.
+A test tries each of these in a running house and writes this page (\`packages/server/test/access/authorization.test.ts\`; \`STOA_MATRIX=write\` rewrites it). Each cell shows the answer that a caller gets: an HTTP status, a JSON-RPC error code, \`in\` (the tool accepts the call) or \`refused\`. The requested object belongs to somebody else, or is the private space \`room\`, of which only the caller \`member\` is a member. A link acts as the person it was made for, whoever opens it.
 
 | standing      | is                                                                   |
 | ------------- | -------------------------------------------------------------------- |

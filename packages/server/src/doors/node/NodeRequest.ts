@@ -17,7 +17,7 @@ import { bodyFault, hasNul } from "./Body.ts"
 import { problemResponse } from "../Problems.ts"
 import type { Target } from "./Target.ts"
 
-/** The largest body taken (house.md, section 4). */
+/** The largest body that is accepted. */
 export const largestBody = 4 * 1024 * 1024
 
 export class NodeRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
