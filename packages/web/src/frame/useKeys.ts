@@ -1,6 +1,6 @@
 /** Keys that work everywhere: Ctrl K, ?, and g then a letter. Single letters are silent in fields and can be switched off. */
 import { useRouter } from "@tanstack/react-router"
-import { useEffect } from "react"
+import { useEffect, useRef } from "react"
 import { now } from "../feed/clock.ts"
 import { useStart } from "../feed/start.ts"
 import { settings } from "../parts/settings.ts"
@@ -17,8 +17,9 @@ const isField = (target: EventTarget | null): boolean =>
 export const useKeys = (): void => {
   const router = useRouter()
   const { me, spaces } = useStart()
+  // It lasts while the list of spaces changes between the two letters.
+  const pressedG = useRef(0)
   useEffect(() => {
-    let pressedG = 0
     const neighbour = (step: number) => {
       const { pairs, spaces: named } = sidesOf(spaces, me.id)
       const list = [...named, ...pairs.map(({ space }) => space)]
@@ -39,11 +40,11 @@ export const useKeys = (): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !settings.get().letters) return
       if (event.key === "?") return asking.set((open) => !open)
       if (event.key === "g") {
-        pressedG = now()
+        pressedG.current = now()
         return
       }
-      if (now() - pressedG > patience) return
-      pressedG = 0
+      if (now() - pressedG.current > patience) return
+      pressedG.current = 0
       const to =
         event.key === "d"
           ? "/decisions"
