@@ -46,6 +46,48 @@ it("keys alone open the thread of a message that was answered", async () => {
   expect(said).toEqual([])
 })
 
+it("what one can do with a message: by the pointer, by keys, by a screen reader, by touch, and the last one with ArrowUp", async () => {
+  const lena = await person("Lena")
+  const space = await admin().spaces.add({ name: "dock", kind: "public", members: [lena.id] })
+  await admin().spaces.post(space.id, { text: "first" })
+  await admin().spaces.post(space.id, { text: "second" })
+  const { page } = await visitor()
+  await signIn(page, token(), "/s/dock")
+  const row = (text: string) => page.getByRole("article").filter({ hasText: text })
+  await row("first").hover()
+  await row("first").getByRole("button", { name: "React" }).click()
+  await page.getByRole("button", { name: "👍" }).first().click()
+  await row("first").getByRole("button", { name: /👍/ }).waitFor()
+  expect((await admin().spaces.messages(space.id)).items[0]?.reactions).toHaveLength(1)
+
+  // A screen reader, or Tab, comes to one button a message, and goes on from the first of its tools.
+  await row("second").getByRole("button", { name: "What you can do with this message" }).focus()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("React")
+  await page.keyboard.press("Tab")
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/\/s\/dock\/t\//)
+
+  await page.goBack()
+  await row("first").focus()
+  await page.keyboard.press("r")
+  await page.waitForURL(/\/s\/dock\/t\//)
+  await page.goBack()
+
+  await page.getByRole("textbox", { name: "Write to dock" }).press("ArrowUp")
+  const edited = row("second").getByRole("textbox")
+  await edited.fill("second, mended")
+  await edited.press("Enter")
+  await row("second, mended").getByText("edited").waitFor()
+
+  const two = await visitor(phone, { hasTouch: true, isMobile: true })
+  await signIn(two.page, lena.token, "/s/dock")
+  const touched = two.page.getByRole("article").filter({ hasText: "first" })
+  await touched.getByText("first").tap()
+  await touched.getByRole("button", { name: "Reply" }).tap()
+  await two.page.waitForURL(/\/s\/dock\/t\//)
+  expect(said).toEqual([])
+})
+
 it("/ lists the tools one may call; keys alone choose one, fill in its form and call it here; Esc keeps what was written", async () => {
   const house = admin()
   const nils = await person("Nils")
