@@ -28,3 +28,5 @@ export const cache = new QueryClient({
     mutations: { retry: false },
   },
 })
+// Those are changed by the feed, one message at a time: the rest of a list is the same objects already.
+cache.setQueryDefaults(["messages"], { structuralSharing: false })

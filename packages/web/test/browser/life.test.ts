@@ -111,11 +111,27 @@ it(
     await page.getByText("the newest of all").waitFor()
     const rows = () => page.getByRole("article").count()
     expect(await rows()).toBeLessThan(80)
-    for (const at of [last.seq - count / 2, last.seq - count]) {
+    // Each is seen, not only drawn somewhere: by its address, and again on the way back, where others are loaded.
+    const isSeen = async (at: number) => {
       const wanted = (await writer.spaces.messages("archive", { after: at - 1, limit: 1 })).items[0]!
-      await page.goto(`${url()}/s/archive?at=${at}`)
-      await page.locator(`[data-message="${wanted.id}"]`).waitFor()
+      const row = page.locator(`[data-message="${wanted.id}"]`)
+      await row.waitFor()
+      const inBox = (one: Element) => {
+        const { bottom, top } = one.closest("[role=log]")!.getBoundingClientRect()
+        const mine = one.getBoundingClientRect()
+        return mine.top >= top && mine.bottom <= bottom
+      }
+      await expect.poll(() => row.evaluate(inBox)).toBe(true)
       expect(await rows()).toBeLessThan(80)
+    }
+    const places = [0.5, 1, 0.9, 0.03, 0.7, 0.2, 0.98].map((part) => last.seq - Math.floor(count * part))
+    for (const at of places) {
+      await page.goto(`${url()}/s/archive?at=${at}`)
+      await isSeen(at)
+    }
+    for (const at of places.slice(0, -1).toReversed()) {
+      await page.goBack()
+      await isSeen(at)
     }
     await page.getByRole("button", { name: "To the newest" }).click()
     await page.getByText("the newest of all").waitFor()

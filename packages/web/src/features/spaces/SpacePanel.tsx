@@ -34,8 +34,8 @@ const Doing = ({ run }: { readonly run: Run | undefined }) => {
 
 /** As far as it is loaded, which is said where the day began earlier. */
 const Today = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
-  const now = useNow()
-  const today = messages.filter(({ createdAt }) => dayKey(createdAt) === startOfDay(now))
+  const from = startOfDay(useNow())
+  const today = messages.filter(({ createdAt }) => dayKey(createdAt) === from)
   const calls = today.filter(({ call }) => call !== null)
   const failed = calls.filter(({ call }) => call?.state === "failed" || call?.state === "refused").length
   if (today.length === 0) return null

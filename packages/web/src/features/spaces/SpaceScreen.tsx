@@ -79,7 +79,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   const { decisions, house: facts, me } = useStart()
   const navigate = useNavigate()
   const { at, q } = useSearch({ strict: false }) as { readonly at?: number; readonly q?: string }
-  const { data, error, isPending, jumpTo, more, refetch } = useMessages(space.id)
+  const { data, error, isPending, jumpTo, more, refetch } = useMessages(space.id, at)
   const pending = useStore(outbox).get(space.id)
   const [panel, showPanel] = useState(() => matchMedia("(min-width: 70rem)").matches)
   const atEnd = useRef(true)
@@ -91,7 +91,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   useEffect(() => {
     if (at !== undefined) void jumpTo(at)
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [at, space.id])
+  }, [at, space.id, data === undefined])
 
   const read = useCallback(() => {
     if (space.unread === 0 || !atEnd.current || document.visibilityState !== "visible") return

@@ -32,17 +32,28 @@ export const Timeline = (props: TimelineProps) => {
   // Following the end is an intent, not a position: what grows there does not end it, scrolling up does.
   const follows = useRef(at === undefined)
   const top = useRef(0)
+  const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
+  // The place that was asked for is kept, whatever is loaded above it, until the reader goes elsewhere.
+  const left = useRef<number>(undefined)
+  const leave = () => {
+    left.current = at
+  }
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: (index) => heightOf(rows[index]!),
     getItemKey: (index) => rows[index]!.key,
     overscan: 6,
-    // The first picture is of the end already: rows of the beginning would be drawn for nothing.
+    // The first picture is of the right place already: rows of the beginning would be drawn, and older ones asked for.
     initialRect: { width: 0, height: innerHeight },
-    initialOffset: () => (at === undefined ? Math.max(0, wholeOf(rows) - innerHeight) : 0),
+    initialOffset: () =>
+      Math.max(
+        0,
+        at === undefined ? wholeOf(rows) - innerHeight : wholeOf(rows.slice(0, target + 1)) - innerHeight / 2,
+      ),
     anchorTo: "end",
-    followOnAppend: true,
+    // One drawing for what arrives together; following the end is ours, below, and so done once.
+    useFlushSync: false,
     scrollEndThreshold: 60,
     paddingEnd: 12,
     paddingStart: 16,
@@ -66,9 +77,9 @@ export const Timeline = (props: TimelineProps) => {
       onEnd(now)
     }
   }
-  const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
   useLayoutEffect(() => {
     if (target >= 0) {
+      if (left.current === at) return undefined
       follows.current = false
       list.scrollToIndex(target, { align: "center" })
       // The first of all lies where the list begins: nothing scrolls, and so nothing would say that the end is far.
@@ -79,9 +90,9 @@ export const Timeline = (props: TimelineProps) => {
       list.scrollToEnd()
     }
     return undefined
-    // Once a space, and once a place that was asked for: afterwards the reader scrolls.
+    // Once a space, and for a place that was asked for until the reader scrolls.
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [at, target >= 0, context.space.id])
+  }, [at, target, context.space.id])
 
   useEffect(() => {
     if (first < near) more("older")
@@ -96,6 +107,7 @@ export const Timeline = (props: TimelineProps) => {
   }, [height, newest, list])
 
   const goToNewest = async () => {
+    leave()
     await toNewest()
     follows.current = true
     list.scrollToEnd()
@@ -110,6 +122,7 @@ export const Timeline = (props: TimelineProps) => {
     next?.scrollIntoView({ block: "nearest" })
   }
   const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+    leave()
     if (event.target instanceof HTMLElement && ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const { letters } = settings.get()
@@ -138,6 +151,9 @@ export const Timeline = (props: TimelineProps) => {
         tabIndex={0}
         data-gone={isGone || undefined}
         onScroll={onScroll}
+        onWheel={leave}
+        onTouchMove={leave}
+        onPointerDown={leave}
         onKeyDown={onKey}
       >
         <div className="sizer" style={{ height }}>

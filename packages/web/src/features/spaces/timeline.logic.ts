@@ -144,5 +144,7 @@ export const heightOf = (row: Row): number => {
   if (row.kind === "decision") return 300
   if (row.kind === "calls") return (row.head ? 38 : 16) + Math.min(row.messages.length, 6) * 35
   const text = row.kind === "message" ? row.message.text : row.pending.text
-  return (row.head ? 36 : 14) + Math.ceil(text.length / 90 + text.split("\n").length * 0.8) * 24
+  // As they are drawn in a window of usual width; an empty line is the gap between two paragraphs.
+  const lines = text.split("\n").map((line) => (line === "" ? 7 : Math.ceil(line.length / 80) * 23.4))
+  return (row.head ? 36 : 3.2) + lines.reduce((sum, height) => sum + height, 0)
 }

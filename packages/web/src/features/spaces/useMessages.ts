@@ -47,7 +47,11 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
       end === "older" ? { limit, before: edge.seq } : { limit, after: edge.seq },
     )
     const join = end === "older" ? withOlder : withNewer
-    cache.setQueryData<Loaded>(key, (old) => old && join(old, page.items, page.next !== null))
+    cache.setQueryData<Loaded>(key, (old) => {
+      // The reader may have jumped meanwhile: then this belongs to what is no longer there.
+      const now = end === "older" ? old?.items[0] : old?.items.at(-1)
+      return old === undefined || now?.seq !== edge.seq ? old : join(old, page.items, page.next !== null)
+    })
   } catch {
     // Asked again when the reader scrolls again.
   } finally {
@@ -59,13 +63,24 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
 const jump = async (space: string, seq: number | undefined): Promise<void> => {
   const key = keys.messages(space)
   const loaded = cache.getQueryData<Loaded>(key)
-  const has = seq === undefined ? loaded?.newer === false : loaded?.items.some((one) => one.seq === seq)
-  if (has === true) return
-  cache.setQueryData<Loaded>(key, await (seq === undefined ? newest(space) : load(space, seq)))
+  // The first of all are on their way.
+  if (loaded === undefined) return
+  const has = seq === undefined ? !loaded.newer : loaded.items.some((one) => one.seq === seq)
+  if (has) return
+  // What is being read is of another place, and would come in its stead.
+  await cache.cancelQueries({ queryKey: key })
+  const place = await (seq === undefined ? newest(space) : load(space, seq))
+  await cache.cancelQueries({ queryKey: key })
+  cache.setQueryData<Loaded>(key, place)
 }
 
-export const useMessages = (space: string) => {
-  const query = useQuery({ queryKey: keys.messages(space), queryFn: () => load(space, undefined) })
+/** Those around the message with the number `at`, or the newest. */
+export const useMessages = (space: string, at: number | undefined) => {
+  const query = useQuery({
+    queryKey: keys.messages(space),
+    // Once something is there, it is read again as it lies.
+    queryFn: () => load(space, cache.getQueryData(keys.messages(space)) === undefined ? at : undefined),
+  })
   const more = useCallback((end: "older" | "newer") => void loadMore(space, end), [space])
   const jumpTo = useCallback((seq: number | undefined) => jump(space, seq), [space])
   return { ...query, more, jumpTo }

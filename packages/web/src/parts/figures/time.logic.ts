@@ -24,7 +24,14 @@ export const clockOf = (at: string): string => formats.clock.format(millis(at))
 /** To the thousandth, where what happened is looked at closely. */
 export const exactOf = (at: string): string => formats.exact.format(millis(at))
 export const fullTime = (at: string): string => formats.full.format(millis(at))
-export const dayKey = (at: string): number => startOfDay(millis(at))
+
+/** The day of the one before is mostly the day of the next, and midnight is dear to find. */
+let day = { from: 0, to: 0 }
+export const dayKey = (at: string): number => {
+  const when = Date.parse(at)
+  if (when < day.from || when >= day.to) day = { from: startOfDay(when), to: moment(when).setHours(24, 0, 0, 0) }
+  return day.from
+}
 
 /** Days apart as the calendar counts them, whatever the clocks were set to between. */
 const daysBefore = (at: number, now: number): number => Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000)
