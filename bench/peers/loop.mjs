@@ -3,7 +3,7 @@
  * nobody and survives nothing: the least that a step of an agent costs.
  */
 import { jsonSchema, stepCountIs, streamText, tool } from "ai"
-import { scriptedModel } from "../../packages/server/src/models/scripted.ts"
+import { scriptedModel } from "../../packages/server/src/models/scripted/scripted.ts"
 import { driven } from "./driven.mjs"
 
 const [rules] = process.argv.slice(2)

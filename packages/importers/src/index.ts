@@ -1,3 +1,8 @@
 /** Tools from other systems' files: each importer is pure, and gives tools in the house's own form with what it left out. */
-export { importOpenApi, type OpenApiImport, type OpenApiOptions } from "./openapi/importOpenApi.ts"
+export {
+  importOpenApi,
+  importOpenApiInSteps,
+  type OpenApiImport,
+  type OpenApiOptions,
+} from "./openapi/importOpenApi.ts"
 export { type Migrated, migrateTools } from "./version1/migrateTools.ts"

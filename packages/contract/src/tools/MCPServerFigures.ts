@@ -18,4 +18,8 @@ export class MCPServerFigures extends Schema.Class<MCPServerFigures>("MCPServerF
   p95: Millis,
   /** Older ones within the day are not counted: there were too many to look at. Null: all are. */
   since: Schema.NullOr(Moment),
-}) {}
+  /** How often each of its tools was called within the last seven days; beyond the most that are counted, that many. */
+  tools: Schema.Array(Schema.Struct({ name: Schema.String, calls: Schema.Int })),
+}) {
+  static readonly mostCounted = 1000
+}

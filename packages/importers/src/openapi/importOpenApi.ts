@@ -110,7 +110,11 @@ const chosen = (all: ReadonlyArray<Found>, include: ReadonlyArray<string> | unde
   return all.filter((one) => include.some((id) => idOf(one) === id || one.label === id))
 }
 
-export const importOpenApi = (document: unknown, options: OpenApiOptions = {}): OpenApiImport => {
+/** Operation by operation: who has others to serve does so in between. */
+export function* importOpenApiInSteps(
+  document: unknown,
+  options: OpenApiOptions = {},
+): Generator<void, OpenApiImport, void> {
   const root = read(document)
   if (typeof root === "string") return refused("document", root)
   const version = own(root, "openapi")
@@ -134,6 +138,7 @@ export const importOpenApi = (document: unknown, options: OpenApiOptions = {}): 
   const needs = new Map<string, Need>()
   const notes: Array<string> = []
   for (const one of all) {
+    yield
     const result = operationOf(house, one, (base) => freeName(tools, prefix === "" ? base : `${prefix}_${base}`))
     if ("reason" in result) skipped.push({ operation: one.label, reason: result.reason })
     else {
@@ -143,6 +148,13 @@ export const importOpenApi = (document: unknown, options: OpenApiOptions = {}): 
     }
   }
   return { tools: [...tools.values()], skipped, needs: [...needs.values()], notes, issues: [] }
+}
+
+export const importOpenApi = (document: unknown, options: OpenApiOptions = {}): OpenApiImport => {
+  const steps = importOpenApiInSteps(document, options)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
 }
 
 const freeName = (tools: ReadonlyMap<string, unknown>, base: string): string => {

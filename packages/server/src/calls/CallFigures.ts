@@ -39,6 +39,21 @@ const counts = (counted: Counted, { principal, space, tool, visibility }: Walked
   return counted.principals.has(principal) || (space !== null && visibility !== "hidden" && counted.spaces.has(space))
 }
 
+/** How often each of these tools was called since a moment: as far as its newest `most` calls go. */
+export const makeToolCounts = Effect.map(SqlClient.SqlClient, (sql) =>
+  Effect.fn("ToolCounts")(function* (tools: ReadonlyArray<string>, from: number, most: number) {
+    const counted: Array<number> = []
+    for (const tool of tools) {
+      const rows = yield* Effect.orDie(sql<{ readonly calls: number }>`SELECT count(*) AS calls FROM (
+        SELECT created_at FROM calls WHERE tool = ${tool} ORDER BY id DESC LIMIT ${most}) AS newest
+        WHERE created_at >= ${momentOf(from)}`)
+      counted.push(Number(rows[0]!.calls))
+      yield* Effect.yieldNow
+    }
+    return counted
+  }),
+)
+
 export const makeCallFigures = Effect.map(SqlClient.SqlClient, (sql) => {
   const page = (before: string | undefined) =>
     Effect.orDie(sql<Walked>`SELECT id, principal, tool, space, visibility, state, on_kind, created_at, settled_at FROM calls

@@ -18,7 +18,7 @@ import { ModelFailure } from "./ModelFailure.ts"
 import { ModelKeys } from "./ModelKeys.ts"
 import { providerModel } from "./providers.ts"
 import type { ModelOutput, OutputDelta } from "./ModelOutput.ts"
-import { rulesOf } from "./scriptRules.ts"
+import { rulesOf } from "./scripted/scriptRules.ts"
 
 const Row = Schema.Struct({ name: Schema.String, declared: json(DeclaredModel) })
 const decode = Schema.decodeUnknownSync(Row)

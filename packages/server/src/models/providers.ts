@@ -3,7 +3,7 @@
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider"
 import { Redacted } from "effect"
 import type { Access } from "./Access.ts"
-import { scriptedModel } from "./scripted.ts"
+import { scriptedModel } from "./scripted/scripted.ts"
 
 /** The key goes to the address the operator set, and is not carried on from there. */
 const straight: typeof fetch = (url, init) => fetch(url, { ...init, redirect: "error" })

@@ -19,6 +19,18 @@ const unspaced =
 const continues = (char: string | undefined, more: string): boolean =>
   char !== undefined && !unspaced.test(char) && (/[\p{L}\p{N}\p{M}_]/u.test(char) || more.includes(char))
 
+/** Of the usual letters, which need no table of Unicode: a text may be full of mentions. */
+const usual = Array.from({ length: 128 }, (_, code) => continues(String.fromCharCode(code), ""))
+const continuesBefore = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at - 1)
+  if (code < 128) return usual[code]! || ".%+-".includes(text[at - 1]!)
+  return continues(text.slice(Math.max(0, at - 2), at).match(/.$/su)?.[0], ".%+-")
+}
+const continuesAfter = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return code < 128 ? usual[code]! : continues(text.slice(at, at + 2).match(/^./su)?.[0], "")
+}
+
 const fence = /^[ \t>]*(`{3,}|~{3,})(.*)$/
 
 /** The text without fenced blocks; a fence that is not closed goes on to the end. */
@@ -75,13 +87,12 @@ export const mentionsIn = <Id>(text: string, members: ReadonlyArray<Named<Id>>):
   const found = new Set<Id>()
   while (at >= 0) {
     const next = said.indexOf("@", at + 1)
-    const before = said.slice(Math.max(0, at - 2), at).match(/.$/su)?.[0]
-    if (!continues(before, ".%+-")) {
+    if (!continuesBefore(said, at)) {
       // No name has an @ in it, so what is looked at ends there: nothing is looked at twice.
       const rest = said.slice(at + 1, Math.min(next < 0 ? said.length : next, at + 1 + (lengths[0] ?? 0)))
       const hit = lengths.find((length) => {
         if (length > rest.length || !byName.has(rest.slice(0, length))) return false
-        return !continues(said.slice(at + 1 + length, at + 3 + length).match(/^./su)?.[0], "")
+        return !continuesAfter(said, at + 1 + length)
       })
       if (hit !== undefined) found.add(byName.get(rest.slice(0, hit))!)
     }

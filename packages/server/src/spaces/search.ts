@@ -10,6 +10,9 @@ import { messageColumns, messagesFrom } from "./rows.ts"
 
 /** So many ids in one question. */
 const idsAtOnce = 1000
+/** A page ends early where its texts are so long together; others have their turn between pieces of it. */
+const mostSaid = 256 * 1024
+const foundAtOnce = 20
 /** So far up a thread is looked for its first message. */
 const deepest = 100
 
@@ -79,11 +82,15 @@ export const makeSearch = (sql: SqlClient.SqlClient, index: SearchIndex["Service
     const answered = yield* index.find([...seen].map(scopeOf), words, [], { by })
     const hits = answered.found
     const items: Array<FoundMessage> = []
-    while (at < hits.length && items.length < limit) {
-      const some = hits.slice(at, at + limit - items.length).map(({ ref }) => ref)
+    let said = 0
+    while (at < hits.length && items.length < limit && said < mostSaid) {
+      const some = hits.slice(at, at + Math.min(limit - items.length, foundAtOnce)).map(({ ref }) => ref)
       at += some.length
       const found = yield* among(answered, some, seen)
-      items.push(...some.flatMap((id) => found.get(id) ?? []))
+      const those = some.flatMap((id) => found.get(id) ?? [])
+      items.push(...those)
+      said += those.reduce((sum, { text }) => sum + text.length, 0)
+      yield* Effect.yieldNow
     }
     return { items, next: at < hits.length ? cursorAt(digest, at) : null } satisfies Page<FoundMessage>
   })

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeToolCounts } from "../../src/calls/CallFigures.ts"
 import { newId } from "../../src/store/journal/Correlation.ts"
 import { ask, Guest } from "../house.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
@@ -182,6 +183,13 @@ for (const store of stores)
           yield* call(bot.id, now - hour, "done", 1)
           const it = yield* ask(() => admin.mcpServers.figures(name))
           assert.deepInclude(it, { calls: 6, failed: 1, refused: 1, open: 1, p50: 20, p95: 900, since: null })
+          // Its tools, over a week: the newest so many of each, and no other's.
+          yield* call(bot.id, now - 8 * 24 * hour, "done", 1, of("berth"))
+          const counts = yield* makeToolCounts
+          const tools = ["tide", "berth", "none"].map((tool) => of(tool).tool)
+          assert.deepStrictEqual(yield* counts(tools, now - 7 * 24 * hour, 1000), [4, 3, 0])
+          assert.deepStrictEqual(yield* counts(tools, now - 7 * 24 * hour, 2), [2, 2, 0])
+          assert.deepStrictEqual(it.tools, [])
           const refused = yield* Effect.flip(ask(() => bot.client.mcpServers.figures(name)))
           assert.strictEqual((refused as { status?: number }).status, 403)
         }),

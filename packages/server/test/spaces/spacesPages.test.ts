@@ -48,6 +48,33 @@ for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
     `clauses of spaces on ${store}`,
     (it) => {
+      it.effect("a page of found messages ends early where they are long; all of them come, each once", () =>
+        Effect.gen(function* () {
+          const pam = yield* someone()
+          const space = yield* room(pam, [])
+          const long = "lantern ".repeat(7000)
+          for (let at = 0; at < 30; at++) yield* ask(() => pam.client.spaces.post(space.id, { text: `${at} ${long}` }))
+          const pages: Array<number> = []
+          const seen: Array<string> = []
+          let cursor: string | null | undefined
+          do {
+            const page = yield* ask(() =>
+              pam.client.messages.search({
+                ...{ q: "lantern", space: space.id, limit: 100 },
+                ...(typeof cursor === "string" ? { cursor } : {}),
+              }),
+            )
+            pages.push(page.items.length)
+            seen.push(...page.items.map(({ id }) => id))
+            cursor = page.next
+          } while (cursor !== null)
+          assert.isAbove(pages.length, 1)
+          assert.isTrue(pages.every((count) => count > 0 && count <= 20))
+          assert.strictEqual(new Set(seen).size, 30)
+          assert.strictEqual(seen.length, 30)
+        }),
+      )
+
       it.effect(
         "S0-77 S1-36 S1-51 a page has 50 unless another number is asked for, on every face, and 100 at most",
         () =>

@@ -214,8 +214,14 @@ it("a server says how many calls its tools had in the last day, how many failed,
   await fact("Answers in")
     .getByText(/\d\s(?:ms|s) p95/)
     .waitFor()
+  // Of each tool, over a week.
+  await page.getByRole("columnheader", { name: "Calls, 7 days" }).waitFor()
+  await page.getByRole("row", { name: /tide/ }).getByRole("cell", { name: "3", exact: true }).waitFor()
   expect(await axeFindings(page)).toEqual([])
-  expect(await admin().mcpServers.figures("pier")).toMatchObject({ calls: 3, failed: 0, refused: 0, open: 0 })
+  expect(await admin().mcpServers.figures("pier")).toMatchObject({
+    ...{ calls: 3, failed: 0, refused: 0, open: 0 },
+    tools: [{ name: "tide", calls: 3 }],
+  })
   expect(said).toEqual([])
 })
 

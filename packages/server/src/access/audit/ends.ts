@@ -53,14 +53,18 @@ const lasting: ReadonlyArray<EventKind> = [
   "call.settled",
 ]
 
-/** Whether the journal has such an event in (after, upTo]. */
+/**
+ * Whether the journal has such an event in (after, upTo]. By the range alone, which is a few events: through the index of
+ * kinds, every call that was ever made would be looked at for each batch.
+ */
 export const hasLasting = (
   sql: SqlClient.SqlClient,
   after: number,
   upTo: number,
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
-    sql`SELECT cursor FROM journal WHERE cursor > ${after} AND cursor <= ${upTo} AND ${sql.in("kind", lasting)} LIMIT 1`,
+    sql`SELECT cursor FROM journal WHERE cursor > ${after} AND cursor <= ${upTo}
+      AND kind || '' IN ${sql.in(lasting)} LIMIT 1`,
     (rows) => rows.length > 0,
   )
 

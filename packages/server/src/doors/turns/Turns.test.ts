@@ -82,6 +82,33 @@ describe("turns", () => {
     assert.isDefined(turns.begin("mallory", megabyte))
   })
 
+  it("a large body that costs more than its size tells is rested after until the loop has had room for others", () => {
+    const { now, spend, turn, turns } = loop()
+    const began: Array<number> = []
+    const [bytes, cost, rest] = [64 * 1024, 100, 40]
+    for (let n = 0; n < 10; n++) {
+      turns.begin("victoria")
+      if (!turns.begin("mallory", bytes)) turns.wait("mallory", bytes, () => began.push(now()) && spend(cost))
+    }
+    while (turn()) turns.begin("victoria")
+    assert.strictEqual(began.length, 9)
+    for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, cost + rest)
+    // However busy it is, it is not put off for ever.
+    const one = loop()
+    one.turns.begin("victoria")
+    one.turns.begin("mallory", bytes)
+    let isThere = false
+    one.turns.wait("mallory", bytes, () => (isThere = true))
+    for (let n = 0; n < 20 && !isThere; n++) {
+      one.turns.begin("victoria")
+      one.spend(rest)
+      one.turns.begin("ada")
+      one.turn()
+    }
+    assert.isTrue(isThere)
+    assert.isAtLeast(one.now(), 10 * rest)
+  })
+
   it("whoever holds the loop for long rests after each, so that another has most of it; the other does not rest", () => {
     const { now, spend, turn, turns } = loop()
     turns.begin("victoria")

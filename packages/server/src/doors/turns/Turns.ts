@@ -36,6 +36,9 @@ const newest = 1 / 16
 const largeBytes = 16 * 1024
 /** So many times as long as one holds the loop, others have it. A large one holds it again when it is stored and indexed. */
 const restTimes = 10
+/** Of a rest, so much may the loop be busy; otherwise there is another one, but no more than this. */
+const busyShare = 0.5
+const mostRests = 10
 
 /** How long a refusal is held back: as long as the shortest `Retry-After`. */
 const holdMs = 1000
@@ -177,14 +180,26 @@ export class Turns {
   /** An empty queue is the rest of one that has begun. */
   #beginLarge(who: string, bytes: number): Leave {
     this.#large.set(who, [])
-    this.#clock.after((bytes / largeBytes) * restTimes, () => this.#nextLarge(who))
+    this.#restLarge(who, bytes)
     return nothingToLeave
+  }
+
+  /** What a large one costs is not known beforehand: while the loop is busy with it, and with others, the next one waits on. */
+  #restLarge(who: string, bytes: number, rested = 1): void {
+    const [since, done] = [this.#clock.now(), this.#clock.busy()]
+    this.#clock.after((bytes / largeBytes) * restTimes, () => {
+      const now = this.#clock.now()
+      const isBusy = this.#clock.busy() - done > (now - since) * busyShare
+      const othersAsk = this.#last !== who || this.#mixedAt >= since
+      if (isBusy && othersAsk && rested < mostRests) this.#restLarge(who, bytes, rested + 1)
+      else this.#nextLarge(who)
+    })
   }
 
   #nextLarge(who: string): void {
     const next = this.#large.get(who)!.shift()
     if (next === undefined) return void this.#large.delete(who)
-    this.#clock.after((next.bytes / largeBytes) * restTimes, () => this.#nextLarge(who))
+    this.#restLarge(who, next.bytes)
     next.go(nothingToLeave)
   }
 

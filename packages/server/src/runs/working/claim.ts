@@ -7,7 +7,7 @@ import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { lockName } from "../../store/database/Locks.ts"
 import { Holder, isGone, SharedDatabase } from "../../store/Holder.ts"
-import { Journal } from "../../store/journal/Journal.ts"
+import { type CausedEvent, Journal } from "../../store/journal/Journal.ts"
 import { Notices } from "../../store/journal/Notices.ts"
 import { from, to } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
@@ -55,36 +55,78 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     return rows[0]!.known ? Math.min(share, slots - rows[0]!.busy) : 0
   }, Effect.orDie)
 
+  const chosen = (now: number, most: number) => sql`SELECT id FROM (${candidates(now)}) AS next
+    WHERE place = 1 AND busy < width ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}`
+  const gate = sql`(SELECT gate FROM agents g WHERE g.principal = runs.agent) AS gate`
+  type Candidate = RunRow & { readonly gate: string | null }
+
+  const started = (row: RunRow, at: string): CausedEvent => ({
+    kind: "run.started",
+    ...record.inSpace(row),
+    body: record.about(row),
+    at,
+    actor: row.agent,
+    provenance: "agent",
+    correlationId: row.correlationId,
+  })
+
+  const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => false })
+  const take = `UPDATE runs SET state = '${to("claim")}', owner = value->>2, fence = fence + 1,
+    started_at = COALESCE(started_at, value->>3) FROM json_array_elements($1::json) AS taken(value)
+    WHERE runs.id = value->>0 AND fence = (value->>1)::bigint
+    AND state IN (${from("claim")
+      .map((state) => `'${state}'`)
+      .join(", ")}) RETURNING id`
+  /**
+   * Where nobody else claims: looked up, then taken with its events in one statement, each under the fence it was seen with.
+   * Undefined: somebody changed one of them meanwhile, or a permit is used up; then it is a matter for a transaction.
+   */
+  const takeAlone = Effect.fnUntraced(function* (working: number, now: number, at: string) {
+    if (!isAlone) return undefined
+    if (working >= slots) return []
+    const rows = yield* Effect.orDie(
+      sql<Candidate>`SELECT runs.*, ${gate} FROM runs WHERE id IN (${chosen(now, slots - working)})`,
+    )
+    if (rows.length === 0) return rows
+    if (rows.some(({ gate: of }) => of === "permitted")) return undefined
+    const values = JSON.stringify(rows.map(({ fence, id }) => [id, fence, me, at]))
+    const taken = rows.map((row) => ({
+      ...row,
+      state: to("claim"),
+      owner: me,
+      fence: row.fence + 1,
+      startedAt: row.startedAt ?? at,
+    }))
+    const update = { sql: take, rows: values, expects: rows.length }
+    const events = taken.filter(({ fence }) => fence === 1).map((row) => started(row, at))
+    if (events.length > 0) return (yield* journal.moveTogether(update, [], events)) ? taken : undefined
+    const had = new Set((yield* Effect.orDie(sql.unsafe<{ readonly id: string }>(take, [values]))).map(({ id }) => id))
+    return taken.filter(({ id }) => had.has(id))
+  })
+
   /** What is next, where there is room; each is this house's from now on. */
   const claim = Effect.fnUntraced(function* (working: number) {
     // wall clock: moments that are stored.
     const now = yield* Clock.currentTimeMillis
     const iso = DateTime.formatIso(yield* DateTime.now)
+    const taken = yield* takeAlone(working, now, iso)
+    if (taken !== undefined) return taken
     return yield* journal.transact(
       Effect.gen(function* () {
         const most = yield* room(working)
         if (most <= 0) return []
-        const rows = yield* Effect.orDie(sql<
-          RunRow & { readonly gate: string | null }
-        >`UPDATE runs SET state = ${to("claim")}, owner = ${me},
+        const rows = yield* Effect.orDie(sql<Candidate>`UPDATE runs SET state = ${to("claim")}, owner = ${me},
           fence = fence + 1, started_at = COALESCE(started_at, ${iso}) WHERE id IN (
-            SELECT id FROM runs WHERE ${inState(sql, from("claim"))} AND id IN (
-              SELECT id FROM (${candidates(now)}) AS next WHERE place = 1 AND busy < width
-              ORDER BY busy, resumed DESC, ready_at, id LIMIT ${most}) ${unlocked})
-          RETURNING *, (SELECT gate FROM agents g WHERE g.principal = runs.agent) AS gate`)
+            SELECT id FROM runs WHERE ${inState(sql, from("claim"))} AND id IN (${chosen(now, most)}) ${unlocked})
+          RETURNING *, ${gate}`)
         // A permit lets one run through (G-14).
-        if (rows.some(({ gate }) => gate === "permitted"))
+        if (rows.some(({ gate: of }) => of === "permitted"))
           yield* Effect.orDie(sql`UPDATE agents SET gate = 'held' WHERE gate = 'permitted'
             AND ${sql.in(
               "principal",
               rows.map(({ agent }) => agent),
             )}`)
-        for (const row of rows)
-          if (row.fence === 1)
-            yield* record.because(
-              row,
-              journal.append({ kind: "run.started", ...record.inSpace(row), body: record.about(row) }),
-            )
+        yield* journal.appendAll(rows.filter(({ fence }) => fence === 1).map((row) => started(row, iso)))
         return rows
       }),
     )

@@ -68,6 +68,8 @@ const mostSearched = 20_000
 const namesAtOnce = 5000
 /** Terms of a scope that are compared with a misspelt word. */
 const mostCompared = 20_000
+/** Words of one question that nobody wrote, and that are taken for misspelt; more of them are left out. */
+const mostGuessed = 16
 
 interface StoredRow extends Row {
   readonly tokens: string
@@ -193,11 +195,14 @@ export class SearchIndex extends Context.Service<
         const n = yield* frequencies(ids, question.terms)
         const found: Array<QueryTerm> = []
         const fixed: Record<string, string> = {}
+        let guessed = 0
         for (const term of question.terms) {
           const count = n.get(term)
           if (count !== undefined) found.push({ term, n: count, weight: 1 })
-          else if (mayBeMisspelt(term)) {
+          else if (mayBeMisspelt(term) && guessed < mostGuessed) {
+            guessed++
             const meant = yield* alike(ids, term)
+            yield* Effect.yieldNow
             if (meant[0] !== undefined) fixed[term] = meant[0].term
             found.push(...meant)
           }

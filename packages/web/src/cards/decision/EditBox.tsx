@@ -10,6 +10,7 @@ import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { changesIn } from "./decision.logic.ts"
 import { noted, NoteField } from "./NoteField.tsx"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 export interface EditBoxProps {
@@ -51,19 +52,13 @@ export const EditBox = ({ back, busy, decision, faults: told, send }: EditBoxPro
       }}
     >
       <div className="line wrap">
-        <span className="joined" role="group">
-          {views.map((one) => (
-            <button
-              key={one}
-              type="button"
-              className="button tiny"
-              aria-pressed={view === one}
-              onClick={() => look(one)}
-            >
-              {one === "changes" ? words.changes(changes.length) : words[one]}
-            </button>
-          ))}
-        </span>
+        <OneOf
+          options={views}
+          value={view}
+          nameOf={(one) => (one === "changes" ? words.changes(changes.length) : words[one])}
+          choose={look}
+          isTiny
+        />
         <button type="button" className="button plain tiny push" onClick={() => set(before)}>
           <Icon name="undo-2" small />
           {words.undoAll}

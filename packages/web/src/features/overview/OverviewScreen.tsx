@@ -15,24 +15,20 @@ import { added, momentOf, peakOf, reachOf, roof, type SpanName, spanNamed, spans
 import { PauseButton, PausedNote, PauseForm } from "./PauseForm.tsx"
 import { Tiles } from "./Tiles.tsx"
 import { type Figures, useFigures, usePaused } from "./useFigures.ts"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 const Spans = ({ span }: { readonly span: SpanName }) => {
   const navigate = useNavigate()
   return (
-    <span className="joined" role="group" aria-label={words.span}>
-      {(Object.keys(spans) as ReadonlyArray<SpanName>).map((name) => (
-        <button
-          key={name}
-          type="button"
-          className="button tiny"
-          aria-pressed={name === span}
-          onClick={() => void navigate({ to: "/overview", search: name === "6h" ? {} : { span: name } })}
-        >
-          {words.spans[name]}
-        </button>
-      ))}
-    </span>
+    <OneOf
+      options={Object.keys(spans) as ReadonlyArray<SpanName>}
+      value={span}
+      nameOf={(name) => words.spans[name]}
+      choose={(name) => void navigate({ to: "/overview", search: name === "6h" ? {} : { span: name } })}
+      label={words.span}
+      isTiny
+    />
   )
 }
 

@@ -38,12 +38,26 @@ interface ToolsProps {
   readonly definitions: ReadonlyMap<string, unknown>
 }
 
+const often = 10_000
+
+/** How its calls went: read again every so often, because most of it is no event of its own. */
+const useFigures = (server: string) =>
+  useQuery({
+    queryKey: ["servers", server, "figures"],
+    queryFn: () => house.mcpServers.figures(server),
+    staleTime: often,
+    refetchInterval: often,
+    retry: false,
+  }).data
+
 const Tools = ({ definitions, server }: ToolsProps) => {
   const listed = useQuery({
     queryKey: ["tools", "of", server.name],
     queryFn: async () => (await house.tools.list({ limit: 100 })).items,
     retry: false,
   })
+  const figures = useFigures(server.name)
+  const calls = new Map(figures?.tools.map((one) => [one.name, one.calls]))
   const risks = new Map(listed.data?.map(({ name, riskLevel }) => [name, riskLevel]))
   if (server.tools.length + server.held.length === 0) return <p className="faint">{words.noTools}</p>
   return (
@@ -59,6 +73,7 @@ const Tools = ({ definitions, server }: ToolsProps) => {
               <th>{words.tool}</th>
               <th>{words.riskHead}</th>
               <th>{words.says}</th>
+              <th className="r">{words.callsOfWeek}</th>
             </tr>
           </thead>
           <tbody>
@@ -84,6 +99,7 @@ const Tools = ({ definitions, server }: ToolsProps) => {
                     )}
                   </td>
                   <td className="small soft">{saysOf(definitions.get(name)).join(", ")}</td>
+                  <td className="r num">{calls.has(name) ? words.callCount(calls.get(name)!) : null}</td>
                 </tr>
               )
             })}
@@ -94,17 +110,9 @@ const Tools = ({ definitions, server }: ToolsProps) => {
   )
 }
 
-const often = 10_000
-
-/** How its calls went within the last day: read again every so often, because most of it is no event of its own. */
+/** How its calls went within the last day. */
 const Figures = ({ server }: { readonly server: string }) => {
-  const { data } = useQuery({
-    queryKey: ["servers", server, "figures"],
-    queryFn: () => house.mcpServers.figures(server),
-    staleTime: often,
-    refetchInterval: often,
-    retry: false,
-  })
+  const data = useFigures(server)
   if (data === undefined) return null
   return (
     <>

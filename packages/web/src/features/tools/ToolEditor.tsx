@@ -8,6 +8,7 @@ import { JsonBox } from "../../parts/form/JsonBox.tsx"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { formSchema, kindOf } from "./form.logic.ts"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 export interface ToolEditorProps {
@@ -47,19 +48,15 @@ export const ToolEditor = ({ act, begin, cancel, isNew, save, title }: ToolEdito
     >
       <div className="line wrap">
         <h2 className="lead">{title}</h2>
-        <span className="joined push" role="group" aria-label={words.form.views}>
-          {views.map((one) => (
-            <button
-              key={one}
-              type="button"
-              className="button tiny"
-              aria-pressed={view === one}
-              onClick={() => look(one)}
-            >
-              {words.form.view[one]}
-            </button>
-          ))}
-        </span>
+        <OneOf
+          options={views}
+          value={view}
+          nameOf={(one) => words.form.view[one]}
+          choose={look}
+          label={words.form.views}
+          isTiny
+          isPushed
+        />
       </div>
       {view === "form" ? (
         <SchemaForm schema={schema} value={value} onChange={set} faults={faults} {...(isNew ? {} : { was: begin })} />

@@ -10,6 +10,7 @@ import { AskOnce } from "../../parts/panes/AskOnce.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { beginning, newKinds } from "./form.logic.ts"
 import { ToolEditor } from "./ToolEditor.tsx"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 const changed = () => cache.invalidateQueries({ queryKey: ["tools"] })
@@ -25,19 +26,13 @@ export const NewTool = ({ kind: asked }: { readonly kind: string }) => {
   return (
     <div className="page narrow stack wide-gap">
       <div className="stack">
-        <p className="joined" role="group" aria-label={words.form.kind}>
-          {newKinds.map((one) => (
-            <button
-              key={one}
-              type="button"
-              className="button"
-              aria-pressed={one === kind}
-              onClick={() => void navigate({ to: "/tools", search: { new: one } as never, replace: true })}
-            >
-              {words.form.kinds[one]}
-            </button>
-          ))}
-        </p>
+        <OneOf
+          options={newKinds}
+          value={kind}
+          nameOf={(one) => words.form.kinds[one]}
+          choose={(one) => void navigate({ to: "/tools", search: { new: one } as never, replace: true })}
+          label={words.form.kind}
+        />
         <p className="soft">
           {words.form.kindHint[kind]} <Link to="/servers/add">{words.form.otherWays}</Link>
         </p>

@@ -28,6 +28,9 @@ export const words = {
   tool: "Tool",
   riskHead: "Risk",
   says: "Says of itself",
+  callsOfWeek: "Calls, 7 days",
+  /** Beyond the most that are counted. */
+  callCount: (calls: number) => (calls >= 1000 ? "1,000 or more" : String(calls)),
   said: {
     reads: "only reads",
     destroys: "destroys",

@@ -4,7 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { makeCallFigures } from "../../../../calls/CallFigures.ts"
+import { makeCallFigures, makeToolCounts } from "../../../../calls/CallFigures.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
 import { keyedRequest } from "../../Idempotency.ts"
 
@@ -19,6 +19,7 @@ export const mcpServersHandlers = HttpApiBuilder.group(
     const upstreams = yield* Upstreams
     const limits = yield* Limits
     const callFigures = yield* makeCallFigures
+    const toolCounts = yield* makeToolCounts
     /** Rules speak of names; an id is another way to say one. */
     const named = Effect.fnUntraced(function* (ref: string, action: "read" | "delete" | "admin") {
       const found = yield* Effect.option(upstreams.get(ref))
@@ -44,11 +45,17 @@ export const mcpServersHandlers = HttpApiBuilder.group(
       log: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.log(params.server)),
       figures: Effect.fnUntraced(function* ({ params }) {
         yield* named(params.server, "read")
-        const { name } = yield* upstreams.get(params.server)
+        const { held, name, tools } = yield* upstreams.get(params.server)
+        const all = [...held, ...tools]
         const to = DateTime.toEpochMillis(yield* DateTime.now)
         const { ended, done, failed, open, p50, p95, refused, since } = yield* callFigures(
           { server: name },
           { from: to - day, to, step: day },
+        )
+        const often = yield* toolCounts(
+          all.map((tool) => `${name}/${tool}`),
+          to - 7 * day,
+          MCPServerFigures.mostCounted,
         )
         const one = (counts: ReadonlyArray<number>) => counts[0] ?? 0
         return new MCPServerFigures({
@@ -61,6 +68,7 @@ export const mcpServersHandlers = HttpApiBuilder.group(
           p50: p50[0] ?? null,
           p95: p95[0] ?? null,
           since: since === null ? null : DateTime.makeUnsafe(since),
+          tools: all.map((tool, at) => ({ name: tool, calls: often[at]! })),
         })
       }),
       accept: ({ params, query }) =>

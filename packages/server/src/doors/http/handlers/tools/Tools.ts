@@ -1,5 +1,5 @@
 import { Api, BadInput, Caller, firstIssues, ImportReport, Missing, ToolView, WrongState } from "@stoa/contract"
-import { importOpenApi } from "@stoa/importers"
+import { importOpenApiInSteps } from "@stoa/importers"
 import { inputSchemaOf } from "@stoa/tools"
 import { Effect, Redacted, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -130,12 +130,18 @@ export const toolsHandlers = HttpApiBuilder.group(
         yield* require("admin", "tools/*")
         yield* limits.take(yield* Caller, "imports")
         const dryRun = query.dryRun === "true"
-        const report = importOpenApi(typeof document === "string" ? yield* documentIn(document) : document, options)
+        // Hundreds of operations are read one by one; others get their turn in between.
+        const steps = importOpenApiInSteps(
+          typeof document === "string" ? yield* documentIn(document) : document,
+          options,
+        )
+        let step = steps.next()
+        for (; step.done !== true; step = steps.next()) yield* turn
+        const report = step.value
         const issues = [...report.issues]
         for (const form of report.tools) {
           for (const { message, path } of yield* tools.faults(form))
             issues.push({ path: `${form.name}.${path}`, message })
-          // Hundreds of tools are read one by one; others get their turn in between.
           yield* turn
         }
         // All or nothing: half an API is worse than none.
