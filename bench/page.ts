@@ -150,12 +150,15 @@ export const page = async (): Promise<string> => {
     const busy = await seenBy(tab)
     heaps.push(await heapOf(tab))
     // The same noise beside a page that does nothing: what the machine itself costs.
+    await tab.goto("about:blank")
     const still = await context.newPage()
     await still.goto(`${quiet}/`)
     await forget(still)
     await postFor(admin, space.id, Math.min(minutes * 60, 60))
     const stillness = await seenBy(still)
     await still.close()
+    await tab.goto(`${origin}/s/harbour`)
+    await tab.getByRole("log").waitFor()
 
     // Presses: to other spaces and back, and into the field.
     await admin.spaces.add({ name: "quay", kind: "public" })

@@ -72,7 +72,10 @@ const spaces = createRoute({
 })
 
 const inSpace = (search: Record<string, unknown>) =>
-  some({ at: typeof search["at"] === "number" ? search["at"] : undefined, q: text(search["q"]) })
+  some({
+    at: Number.isSafeInteger(search["at"]) && Number(search["at"]) > 0 ? Number(search["at"]) : undefined,
+    q: text(search["q"]),
+  })
 
 const Guide = lazyRouteComponent(() => import("./features/first/Guide.tsx"), "Guide")
 const HouseNow = lazyRouteComponent(() => import("./features/first/HouseNow.tsx"), "HouseNow")

@@ -12,7 +12,7 @@ import { messageColumns, messagesFrom } from "./rows.ts"
 const idsAtOnce = 1000
 /** A page ends early where its texts are so long together; others have their turn between pieces of it. */
 const mostSaid = 256 * 1024
-const foundAtOnce = 20
+const foundAtOnce = 5
 /** So far up a thread is looked for its first message. */
 const deepest = 100
 

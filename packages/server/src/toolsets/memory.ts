@@ -135,7 +135,7 @@ export const stoaMemory = Effect.gen(function* () {
     message: `There is no memory ${JSON.stringify(input.id ?? input.key ?? "")} of yours. recall lists what there is.`,
   })
   const place = {
-    id: text("The record's id, mem_…"),
+    id: text("The record's id, which begins with mem_"),
     kind: text("Its kind, if it is named by its key (note)"),
     key: text("Its key"),
   }
@@ -155,7 +155,7 @@ export const stoaMemory = Effect.gen(function* () {
             "A name to find and replace it by, such as project/deploy; with slashes it joins a series",
             512,
           ),
-          kind: text("What it is, in one word: note, fact, preference, decision … (note)", {
+          kind: text("What it is, in one word: for example note, fact, preference or decision (note)", {
             pattern: "^[\\p{L}\\p{N}][\\p{L}\\p{N}._-]{0,63}$",
           }),
           tags,

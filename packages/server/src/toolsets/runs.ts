@@ -3,6 +3,7 @@ import { Caller, RunState, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import { judgedFirst } from "../access/rights/JudgedFirst.ts"
 import { type HandlerCall, Waits } from "../calls/road/Handler.ts"
 import { Children } from "../runs/waking/Children.ts"
 import { Runs } from "../runs/Runs.ts"
@@ -83,8 +84,11 @@ export const stoaRuns = Effect.gen(function* () {
         input: { readonly agent: string; readonly text: string; readonly timeoutSeconds?: number },
         call: HandlerCall,
       ) {
-        const agent = yield* agents.get(input.agent)
-        yield* grants.require("execute", `agents/${agent.name}`)
+        const agent = yield* judgedFirst(grants, agents.get(input.agent), {
+          ref: input.agent,
+          action: "execute",
+          of: "agents",
+        })
         yield* Effect.mapError(
           children.start({
             call: { id: call.id, run: call.run?.id ?? null, principal: call.principal },

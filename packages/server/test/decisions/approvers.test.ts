@@ -52,6 +52,30 @@ for (const store of stores)
   layer(callsHouse({ store, config: limited }), { excludeTestServices: true, timeout: 120_000 })(
     `approvers on ${store}`,
     (it) => {
+      it.effect("whom an agent's parent, child or own agent let in, the agent has chosen", () =>
+        Effect.gen(function* () {
+          const boss = yield* admin
+          const { name } = yield* configure({ requiresApproval: true })
+          const [parent, child] = [yield* someone("agent"), yield* someone("agent")]
+          const [friend, host] = [yield* someone(), yield* someone()]
+          const at = yield* request(boss, "PATCH", `/agents/${child.id}`, { parent: parent.id })
+          assert.strictEqual(at.status, 200, JSON.stringify(at.body))
+          const asks = Effect.fnUntraced(function* (opener: Someone, by: Someone, caller: Someone) {
+            const space = yield* room(opener, ...[parent, child, host].filter((one) => one !== opener))
+            assert.strictEqual((yield* request(by, "PUT", `/spaces/${space}/members/${friend.id}`)).status, 204)
+            const { decision } = yield* asked(caller, name, { space })
+            return (yield* mayAnswer(decision)).includes(friend.id)
+          })
+          // Opened by the one, let in by the one, asked by the other: both ways.
+          assert.isFalse(yield* asks(parent, parent, child))
+          assert.isFalse(yield* asks(child, child, parent))
+          assert.isFalse(yield* asks(host, child, parent))
+          assert.isFalse(yield* asks(host, parent, child))
+          // A person who is nobody's agent chose.
+          assert.isTrue(yield* asks(host, host, child))
+        }),
+      )
+
       it.effect(
         "G-13 G-15 over random histories of members, invitations and roles, mayAnswer and answers agree with a model",
         () =>

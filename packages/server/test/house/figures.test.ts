@@ -188,7 +188,7 @@ for (const store of stores)
           const counts = yield* makeToolCounts
           const tools = ["tide", "berth", "none"].map((tool) => of(tool).tool)
           assert.deepStrictEqual(yield* counts(tools, now - 7 * 24 * hour, 1000), [4, 3, 0])
-          assert.deepStrictEqual(yield* counts(tools, now - 7 * 24 * hour, 2), [2, 2, 0])
+          assert.deepStrictEqual(yield* counts(tools, now - 7 * 24 * hour, 2), [2, 1, 0])
           assert.deepStrictEqual(it.tools, [])
           const refused = yield* Effect.flip(ask(() => bot.client.mcpServers.figures(name)))
           assert.strictEqual((refused as { status?: number }).status, 403)

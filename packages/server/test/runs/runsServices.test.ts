@@ -50,7 +50,8 @@ for (const store of stores)
         const nowhere = yield* refused(() => client.agents.trigger(bot.name, { text: "x", space: theirs.name }))
         assert.strictEqual(nowhere.status, 404)
         assert.strictEqual((yield* refused(() => client.agents.trigger(other.name, { text: "x" }))).status, 403)
-        assert.strictEqual((yield* refused(() => client.agents.trigger("nobody", { text: "x" }))).status, 404)
+        // A name that is not there looks like one that is none of its business.
+        assert.strictEqual((yield* refused(() => client.agents.trigger("nobody", { text: "x" }))).status, 403)
         // One key for all who forgot theirs would be one run for all of them.
         for (const key of ["", "k".repeat(201)]) {
           const headers = { authorization: `Bearer ${token}`, "idempotency-key": key }

@@ -128,6 +128,9 @@ it(
     for (const at of places) {
       await page.goto(`${url()}/s/archive?at=${at}`)
       await isSeen(at)
+      // Who has gone elsewhere is brought there again all the same.
+      await page.getByRole("log").hover()
+      await page.mouse.wheel(0, -2000)
     }
     for (const at of places.slice(0, -1).toReversed()) {
       await page.goBack()

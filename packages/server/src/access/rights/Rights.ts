@@ -2,11 +2,14 @@
  * The epoch: a number that grows with every change of rights, in the same transaction (S4-104). Every process of a
  * cluster reads it.
  */
+import { randomInt } from "node:crypto"
 import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../../store/journal/Bell.ts"
 import { lookAt } from "../../store/journal/Following.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+
+const largestStep = 2 ** 20
 
 /** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
 const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined; readonly bell: Bell }>()
@@ -21,7 +24,8 @@ export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Tra
   (sql) =>
     Effect.orDie(
       Effect.andThen(
-        sql`UPDATE access_epoch SET epoch = epoch + 1`,
+        // By a step that nobody can foresee: what was remembered under a number that was rolled back fits no later one.
+        sql`UPDATE access_epoch SET epoch = epoch + ${randomInt(1, largestStep)}`,
         // Forgotten once it is committed: whoever asked before that was answered before it.
         sql.afterCommit(
           Effect.sync(() => {

@@ -47,13 +47,14 @@ class House {
       this.admins.delete(one.who)
     }
   }
-  standing(inSpace: boolean): Standing {
+  standing(inSpace: boolean, asker: Who): Standing {
     const moment = (at: number) => at.toString().padStart(6, "0")
     const admins = [...this.admins].map(([who, since]) => ({ id: id(who), since: moment(since) }))
     return {
       here: new Set(people.filter((who) => !this.gone.has(who)).map(id)),
       admins,
       holds: (role: Role) => new Set(role === "admin" ? admins.map((one) => one.id) : []),
+      kin: new Set([id(asker)]),
       space: inSpace
         ? {
             openedBy: this.opener,
@@ -90,12 +91,12 @@ describe("who may answer an approval", () => {
           askedBy: id(caller),
           askedAt: house.clock.toString().padStart(6, "0"),
         }
-        const fixed: Array<Voter> = [...voters(question, named?.map(id) ?? null, house.standing(inSpace))]
+        const fixed: Array<Voter> = [...voters(question, named?.map(id) ?? null, house.standing(inSpace, caller))]
         if (target !== null) fixed.push({ principal: id(target), reason: "escalation" })
         const [members, admins] = [new Map(house.members), new Map(house.admins)]
-        const atAsking = electorate({ ...question, escalated: true }, fixed, house.standing(inSpace))
+        const atAsking = electorate({ ...question, escalated: true }, fixed, house.standing(inSpace, caller))
         after.forEach((one) => house.apply(one))
-        const may = new Set(electorate({ ...question, escalated }, fixed, house.standing(inSpace)))
+        const may = new Set(electorate({ ...question, escalated }, fixed, house.standing(inSpace, caller)))
         const able = (named ?? []).filter((who) => who !== caller && fixed.some((one) => one.principal === id(who)))
         for (const who of people) {
           // Said in other words than the code has them: the same membership, the same stint, then and now.
@@ -129,12 +130,16 @@ describe("who may answer an approval", () => {
       here: new Set(),
       admins: [],
       holds: () => new Set(),
+      kin: new Set(["ada", "child"]),
       space: { openedBy, people: [{ ...member, letInBy }] },
     })
     assert.lengthOf(voters(question, null, standing(null, "cid")), 0)
     assert.lengthOf(voters(question, null, standing("cid", null)), 0)
     assert.lengthOf(voters(question, null, standing("ada", "cid")), 0)
     assert.lengthOf(voters(question, null, standing("cid", "ada")), 0)
+    // What its child did, it did.
+    assert.lengthOf(voters(question, null, standing("child", "cid")), 0)
+    assert.lengthOf(voters(question, null, standing("cid", "child")), 0)
     assert.lengthOf(voters(question, null, standing("house", "house")), 1)
     assert.lengthOf(voters({ ...question, kind: "form", askedAt: "0" }, null, standing("ada", "ada")), 1)
   })

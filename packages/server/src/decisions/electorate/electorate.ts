@@ -1,7 +1,7 @@
 /**
  * Who may answer: pure. People, and never the one who asked. Those the tool or a policy names; the admins where none of
  * those can; where nobody is named, the people of the call's space and the admins. Who asks does not choose: of a space
- * those count who were there before the call was made, unless the caller opened it or let them in.
+ * those count who were there before the call was made, unless the caller, or an agent of its own, opened it or let them in.
  *
  * Of an approval the list is fixed when it is asked, with the reason of each, and asked again when it is answered: who has
  * lost that reason since is out, and a reason gained since is none. A form is data and no approval: its list is today's.
@@ -22,6 +22,8 @@ export interface Standing {
   /** The people among those who are named, or to whom it escalates, who are here. */
   readonly here: ReadonlySet<PrincipalId>
   readonly admins: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>
+  /** The asker, the agents of its tree and those it owns: whom one of them let in, the asker may have chosen. */
+  readonly kin: ReadonlySet<string>
   /** Of the space it was asked in; null, where there is none. */
   readonly space: SpacePeople | null
   /** Those who hold a role. */
@@ -36,11 +38,11 @@ export interface DecisionRequest {
 }
 
 /** The people of the call's space whom its caller did not choose. */
-const unchosen = ({ askedAt, askedBy }: DecisionRequest, { space }: Standing): ReadonlyArray<PrincipalId> =>
-  space === null || space.openedBy === null || space.openedBy === askedBy
+const unchosen = ({ askedAt }: DecisionRequest, { kin, space }: Standing): ReadonlyArray<PrincipalId> =>
+  space === null || space.openedBy === null || kin.has(space.openedBy)
     ? []
     : space.people
-        .filter(({ letInBy, since }) => letInBy !== null && letInBy !== askedBy && since <= askedAt)
+        .filter(({ letInBy, since }) => letInBy !== null && !kin.has(letInBy) && since <= askedAt)
         .map(({ id }) => id)
 
 const adminsOf = ({ askedAt, kind }: DecisionRequest, { admins }: Standing): ReadonlyArray<PrincipalId> =>

@@ -31,6 +31,17 @@ export const makeEligibility = Effect.gen(function* () {
   const principals = yield* Principals
   const members = yield* SpaceMembers
 
+  /** Those above an agent, those it or they have under them, and the agents somebody owns; each with itself. */
+  const kinOf = Effect.fnUntraced(function* (one: PrincipalId) {
+    const rows = yield* Effect.orDie(sql<{ id: string }>`WITH RECURSIVE up (id) AS (
+        SELECT CAST(${one} AS TEXT) AS id
+        UNION SELECT a.parent FROM agents a JOIN up ON a.principal = up.id WHERE a.parent IS NOT NULL),
+      first (id) AS (SELECT id FROM up UNION SELECT id FROM principals WHERE owner = ${one} AND kind = 'agent'),
+      branch (id) AS (SELECT id FROM first UNION SELECT a.principal FROM agents a JOIN branch ON a.parent = branch.id)
+      SELECT id FROM branch`)
+    return new Set(rows.map(({ id }) => id))
+  })
+
   /** What the house knows now of all who might answer one of these. */
   const standings = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
     const spaces = new Map<string, SpacePeople>()
@@ -41,7 +52,13 @@ export const makeEligibility = Effect.gen(function* () {
     const here = new Set(people.map(({ id }) => id))
     const holds = (role: Role) => new Set(people.filter(({ roles }) => roles.includes(role)).map(({ id }) => id))
     const admins = yield* principals.admins
-    return ({ space }: Asked): Standing => ({ here, holds, admins, space: space === null ? null : spaces.get(space)! })
+    const kin = new Map<string, ReadonlySet<string>>()
+    for (const { askedBy, space } of asked)
+      if (!kin.has(askedBy)) kin.set(askedBy, space === null ? new Set([askedBy]) : yield* kinOf(askedBy))
+    return ({ askedBy, space }: Asked): Standing => ({
+      ...{ here, holds, admins, kin: kin.get(askedBy)! },
+      space: space === null ? null : spaces.get(space)!,
+    })
   })
 
   const votersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {

@@ -17,6 +17,12 @@ import { Decisions } from "../Decisions.ts"
 import { type Notification, notificationKey, notificationPurpose, Notifications } from "./Notifications.ts"
 
 /** Where the house is reached from outside, for the link, once its door is open. Filled in by House.ts. */
+/** The path of an address may be its secret, and whoever has it has the links: only where it is, is said. */
+const withoutPath = (message: string, address: string): string => {
+  const path = URL.parse(address)?.pathname ?? "/"
+  return path.length > 1 ? message.replaceAll(path, "/[path]") : message
+}
+
 export class LinkAddress extends Context.Service<LinkAddress, { readonly known: Effect.Effect<string> }>()(
   "server/decisions/LinkAddress",
 ) {}
@@ -87,7 +93,9 @@ const reader = Effect.gen(function* () {
     yield* house.known.pipe(
       Effect.flatMap((here) => post(address, bodyOf(decision, `${here}/d/${links.make(id, principal)}`))),
       Effect.andThen(transact(timers.cancelKey(notificationKey(notification)))),
-      Effect.catch((error) => Effect.logWarning(`${person.name} could not be notified of ${id}: ${error.message}`)),
+      Effect.catch((error) =>
+        Effect.logWarning(`${person.name} could not be notified of ${id}: ${withoutPath(error.message, address)}`),
+      ),
       lines.withPermits(1),
       // Whoever answers slowly holds up nobody's notifications but their own.
       Effect.forkIn(scope),

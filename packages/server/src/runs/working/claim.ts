@@ -71,12 +71,15 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
   })
 
   const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => false })
+  const states = from("claim")
+    .map((state) => `'${state}'`)
+    .join(", ")
+  /** As steps are written (`together.ts`): nobody is waited for, and the ids are looked up in the index. */
   const take = `UPDATE runs SET state = '${to("claim")}', owner = value->>2, fence = fence + 1,
     started_at = COALESCE(started_at, value->>3) FROM json_array_elements($1::json) AS taken(value)
-    WHERE runs.id = value->>0 AND fence = (value->>1)::bigint
-    AND state IN (${from("claim")
-      .map((state) => `'${state}'`)
-      .join(", ")}) RETURNING id`
+    WHERE runs.id = value->>0 AND fence = (value->>1)::bigint AND state IN (${states})
+    AND runs.id = ANY(ARRAY(SELECT id FROM runs WHERE id = ANY(ARRAY(
+      SELECT value->>0 FROM json_array_elements($1::json) AS asked(value))) FOR UPDATE SKIP LOCKED)) RETURNING id`
   /**
    * Where nobody else claims: looked up, then taken with its events in one statement, each under the fence it was seen with.
    * Undefined: somebody changed one of them meanwhile, or a permit is used up; then it is a matter for a transaction.
@@ -100,7 +103,9 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     const update = { sql: take, rows: values, expects: rows.length }
     const events = taken.filter(({ fence }) => fence === 1).map((row) => started(row, at))
     if (events.length > 0) return (yield* journal.moveTogether(update, [], events)) ? taken : undefined
-    const had = new Set((yield* Effect.orDie(sql.unsafe<{ readonly id: string }>(take, [values]))).map(({ id }) => id))
+    const had = new Set(
+      (yield* Effect.orDie(sql.unsafe<{ readonly id: string }>(update.sql, [values]))).map(({ id }) => id),
+    )
     return taken.filter(({ id }) => had.has(id))
   })
 

@@ -52,17 +52,23 @@ const Tools = ({
   context,
   entered,
   message,
+  onEntered,
   set,
 }: {
   readonly message: Message
   readonly context: RowContext
   /** By the keys or a screen reader, which go on from the first of them. */
   readonly entered: boolean
+  readonly onEntered: () => void
   readonly set: (mode: Mode) => void
 }) => {
   const group = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    if (entered) group.current?.querySelector("button")?.focus()
+    if (!entered) return
+    group.current?.querySelector("button")?.focus()
+    // Once: drawn again later, they take the focus from nobody.
+    onEntered()
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [entered])
   const mine = message.author.id === context.me.id
   const owns = mine || context.space.members.some(({ id, role }) => id === context.me.id && role === "owner")
@@ -165,7 +171,13 @@ export const MessageView = ({ context, head, message, replies }: MessageViewProp
           {words.tools}
         </button>
       ) : (
-        <Tools message={message} context={context} entered={tools === "entered"} set={set} />
+        <Tools
+          message={message}
+          context={context}
+          entered={tools === "entered"}
+          onEntered={() => setTools("near")}
+          set={set}
+        />
       )}
     </Article>
   )

@@ -136,8 +136,12 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
   )
   const agents = space.members.filter(({ kind }) => kind === "agent")
   const editLast = () => {
-    const mine = rows.findLast((row) => row.kind === "message" && row.message.author.id === me.id)
+    const mine = rows.findLast(
+      (row) => row.kind === "message" && row.message.author.id === me.id && row.message.deletedAt === null,
+    )
     const row = document.querySelector<HTMLElement>(`[data-message="${mine?.key ?? ""}"]`)
+    const edited = row?.querySelector<HTMLElement>("textarea")
+    if (edited !== null && edited !== undefined) return edited.focus()
     row?.focus()
     // Its tools are there once it has the focus.
     requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-act=edit]")?.click())

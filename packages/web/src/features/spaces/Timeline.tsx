@@ -35,6 +35,7 @@ export const Timeline = (props: TimelineProps) => {
   const target = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.seq === at)
   // The place that was asked for is kept, whatever is loaded above it, until the reader goes elsewhere.
   const left = useRef<number>(undefined)
+  const asked = useRef(at)
   const leave = () => {
     left.current = at
   }
@@ -78,6 +79,9 @@ export const Timeline = (props: TimelineProps) => {
     }
   }
   useLayoutEffect(() => {
+    // Another place, or the same one once more.
+    if (asked.current !== at) left.current = undefined
+    asked.current = at
     if (target >= 0) {
       if (left.current === at) return undefined
       follows.current = false

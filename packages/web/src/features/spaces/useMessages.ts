@@ -49,8 +49,12 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
     const join = end === "older" ? withOlder : withNewer
     cache.setQueryData<Loaded>(key, (old) => {
       // The reader may have jumped meanwhile: then this belongs to what is no longer there.
-      const now = end === "older" ? old?.items[0] : old?.items.at(-1)
-      return old === undefined || now?.seq !== edge.seq ? old : join(old, page.items, page.next !== null)
+      if (old === undefined || loaded === undefined) return old
+      const now = end === "older" ? old.items[0] : old.items.at(-1)
+      if (now?.seq === edge.seq) return join(old, page.items, page.next !== null)
+      // Or the far end was let go of meanwhile, because much is said: then both are parts of one.
+      const isPart = loaded.items.some(({ seq }) => seq === now?.seq)
+      return isPart ? join({ ...old, items: joined(loaded.items, old.items) }, page.items, page.next !== null) : old
     })
   } catch {
     // Asked again when the reader scrolls again.
@@ -60,7 +64,9 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
 }
 
 /** To the message with this number, or to the newest. */
+let jumps = 0
 const jump = async (space: string, seq: number | undefined): Promise<void> => {
+  const mine = ++jumps
   const key = keys.messages(space)
   const loaded = cache.getQueryData<Loaded>(key)
   // The first of all are on their way.
@@ -70,8 +76,12 @@ const jump = async (space: string, seq: number | undefined): Promise<void> => {
   // What is being read is of another place, and would come in its stead.
   await cache.cancelQueries({ queryKey: key })
   const place = await (seq === undefined ? newest(space) : load(space, seq))
+  // Somebody has jumped elsewhere meanwhile.
+  if (mine !== jumps) return
+  const isStale = cache.isFetching({ queryKey: key }) > 0
   await cache.cancelQueries({ queryKey: key })
   cache.setQueryData<Loaded>(key, place)
+  if (isStale) void cache.invalidateQueries({ queryKey: key })
 }
 
 /** Those around the message with the number `at`, or the newest. */

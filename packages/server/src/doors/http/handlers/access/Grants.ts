@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Delegations } from "../../../../access/rights/Delegations.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
 import { makeStanding } from "../../../../access/rights/Standing.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
@@ -31,8 +32,8 @@ export const grantsHandlers = HttpApiBuilder.group(
           return yield* explanations.explain(who, query.action, query.resource, { mayLook, ...space })
         }
         if (query.principal === undefined) return yield* grants.judge(caller, query.action, query.resource)
-        const other = yield* principals.get(query.principal)
-        yield* grants.require("read", `grants/${other.name}`)
+        const ref = query.principal
+        const other = yield* judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "grants" })
         return yield* grants.judgeOf(other, query.action, query.resource)
       }),
     })

@@ -3,6 +3,7 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Authority } from "../../../../access/rights/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { makeServiceKey } from "../../../../access/secrets/ServiceKeys.ts"
 import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
@@ -12,17 +13,14 @@ export const principalsHandlers = HttpApiBuilder.group(
   Api,
   "principals",
   Effect.fn(function* (handlers) {
-    const { require } = yield* Grants
+    const grants = yield* Grants
+    const { require } = grants
     const principals = yield* Principals
     const authority = yield* Authority
     const changes = yield* RightsChanges
     const { transact } = yield* Journal
     const keyOf = yield* makeServiceKey
-    const named = Effect.fnUntraced(function* (ref: string) {
-      const principal = yield* principals.get(ref)
-      yield* require("read", `principals/${principal.name}`)
-      return principal
-    })
+    const named = (ref: string) => judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "principals" })
     return handlers.handleAll({
       me: () => Effect.map(Caller, ({ principal }) => principal),
       get: ({ params }) => named(params.principal),

@@ -1,10 +1,11 @@
 import { Api, Caller, type Token } from "@stoa/contract"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Authority } from "../../../../access/rights/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 
 export const tokensHandlers = HttpApiBuilder.group(
@@ -25,10 +26,13 @@ export const tokensHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { principal } = yield* Caller
-        const whose = query.principal === undefined ? undefined : yield* principals.get(query.principal)
-        yield* whose?.id === principal.id
-          ? grants.require("read", "self/tokens")
-          : grants.require("read", whose === undefined ? "tokens/*" : `tokens/${whose.name}`)
+        const { principal: ref } = query
+        if (ref === undefined) yield* grants.require("read", "tokens/*")
+        else {
+          const whose = yield* Effect.option(principals.get(ref))
+          if (Option.isSome(whose) && whose.value.id === principal.id) yield* grants.require("read", "self/tokens")
+          else yield* judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "tokens" })
+        }
         return yield* tokens.list(query)
       }),
       add: Effect.fnUntraced(function* ({ payload }) {

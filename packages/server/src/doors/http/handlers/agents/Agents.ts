@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
 import { signatureHeader } from "../../../../calls/waiting/Signatures.ts"
 import { Languages } from "../../../../models/Languages.ts"
 import { withAgentNotes } from "../../../../runs/AgentNotes.ts"
@@ -19,7 +20,8 @@ export const agentsHandlers = HttpApiBuilder.group(
   Api,
   "agents",
   Effect.fn(function* (handlers) {
-    const { judge, require, viewer, viewerOf } = yield* Grants
+    const grants = yield* Grants
+    const { judge, require, viewer, viewerOf } = grants
     const tokens = yield* Tokens
     const spaces = yield* Spaces
     const triggers = yield* Triggers
@@ -29,11 +31,7 @@ export const agentsHandlers = HttpApiBuilder.group(
     const tree = yield* Tree
     const team = yield* Team
     const { transact } = yield* Journal
-    const named = Effect.fnUntraced(function* (ref: string) {
-      const agent = yield* agents.get(ref)
-      yield* require("read", `principals/${agent.name}`)
-      return agent
-    })
+    const named = (ref: string) => judgedFirst(grants, agents.get(ref), { ref, action: "read", of: "principals" })
     /** A name nobody declared would fail each of its runs: it is said now. */
     const known = Effect.fnUntraced(function* ({ model }: AgentChange) {
       if (model === undefined || model === null) return
@@ -107,8 +105,8 @@ export const agentsHandlers = HttpApiBuilder.group(
       }),
       trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
         // A service may know of nobody here but of whom it calls.
-        const agent = yield* agents.get(params.agent)
-        yield* require("execute", `agents/${agent.name}`)
+        const ref = params.agent
+        const agent = yield* judgedFirst(grants, agents.get(ref), { ref, action: "execute", of: "agents" })
         const { principal: by, run: within } = yield* Caller
         // It is the agent who will stand there: it must see the space, whoever sends it.
         const space =

@@ -1,5 +1,5 @@
-import { Api, Caller } from "@stoa/contract"
-import { Effect } from "effect"
+import { Api, Caller, Missing } from "@stoa/contract"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
@@ -25,7 +25,14 @@ export const runsHandlers = HttpApiBuilder.group(
     const reader = grants.viewer("runs")
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query: { agent, space, ...query } }) {
-        const whose = agent === undefined ? undefined : (yield* agents.get(agent)).id
+        const found = agent === undefined ? undefined : yield* Effect.option(agents.get(agent))
+        // Whoever may not know of an agent hears of none of its runs, whether there is one or not.
+        if (found !== undefined && Option.isNone(found)) {
+          const { verdict } = yield* grants.judge(yield* Caller, "read", `principals/${agent!}`)
+          if (verdict !== "allow") return { items: [], next: null }
+          return yield* new Missing({ noun: "agent", ref: agent! })
+        }
+        const whose = found === undefined ? undefined : found.value.id
         const where = space === undefined ? undefined : (yield* spaces.get(space, yield* grants.viewer("spaces"))).id
         return yield* runs.list(yield* reader, {
           ...query,
