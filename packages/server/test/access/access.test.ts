@@ -7,7 +7,7 @@ import { pause } from "../../../../test/pause.ts"
 import { AllowLists } from "../../src/access/rights/AllowLists.ts"
 import { Audit } from "../../src/access/audit/Audit.ts"
 import { hashOfRow } from "../../src/access/audit/auditOf.ts"
-import { endsOf, moveHead } from "../../src/access/audit/ends.ts"
+import { endsOf, lastingIn, moveHead } from "../../src/access/audit/ends.ts"
 import { Grants } from "../../src/access/rights/Grants.ts"
 import { Principals } from "../../src/access/identity/Principals.ts"
 import { Secrets } from "../../src/access/secrets/Secrets.ts"
@@ -445,6 +445,17 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.strictEqual((yield* refused(() => admin.principals.get(name))).status, 404)
         const entries = yield* audited({ principal: pam.principal.id, result: "denied" })
         assert.strictEqual(entries[0]!.resource, `principals/${name}`)
+      }),
+    )
+
+    it.effect("where the trail ends is found by a range of the journal, however many calls were made", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [text, params] = lastingIn(sql, 5, 9).compile()
+        const explain = store === "sqlite" ? "EXPLAIN QUERY PLAN" : "EXPLAIN"
+        const plan = JSON.stringify(yield* sql.unsafe(`${explain} ${text}`, params))
+        assert.notInclude(plan, "journal_kind_at")
+        assert.match(plan, store === "sqlite" ? /USING INTEGER PRIMARY KEY/ : /journal_pkey|Seq Scan/)
       }),
     )
 

@@ -54,19 +54,18 @@ const lasting: ReadonlyArray<EventKind> = [
 ]
 
 /**
- * Whether the journal has such an event in (after, upTo]. By the range alone, which is a few events: through the index of
- * kinds, every call that was ever made would be looked at for each batch.
+ * Such an event of the journal in (after, upTo]. By the range alone, which is a few events: through the index of kinds, every
+ * call that was ever made would be looked at for each batch.
  */
+export const lastingIn = (sql: SqlClient.SqlClient, after: number, upTo: number) =>
+  sql`SELECT cursor FROM journal WHERE cursor > ${after} AND cursor <= ${upTo}
+    AND kind || '' IN ${sql.in(lasting)} LIMIT 1`
+
 export const hasLasting = (
   sql: SqlClient.SqlClient,
   after: number,
   upTo: number,
-): Effect.Effect<boolean, SqlError.SqlError> =>
-  Effect.map(
-    sql`SELECT cursor FROM journal WHERE cursor > ${after} AND cursor <= ${upTo}
-      AND kind || '' IN ${sql.in(lasting)} LIMIT 1`,
-    (rows) => rows.length > 0,
-  )
+): Effect.Effect<boolean, SqlError.SqlError> => Effect.map(lastingIn(sql, after, upTo), (rows) => rows.length > 0)
 
 /** A change of one of the two rows: for the writer thread, and for a transaction. */
 export interface Moved {
