@@ -47,7 +47,7 @@ export const makeToolCounts = Effect.map(SqlClient.SqlClient, (sql) =>
       const rows = yield* Effect.orDie(sql<{ readonly calls: number }>`SELECT count(*) AS calls FROM (
         SELECT created_at FROM calls WHERE tool = ${tool} ORDER BY id DESC LIMIT ${most}) AS newest
         WHERE created_at >= ${momentOf(from)}`)
-      counted.push(Number(rows[0]!.calls))
+      counted.push(rows[0]!.calls)
       yield* Effect.yieldNow
     }
     return counted

@@ -60,7 +60,9 @@ for (const store of stores)
           do {
             const page = yield* ask(() =>
               pam.client.messages.search({
-                ...{ q: "lantern", space: space.id, limit: 100 },
+                q: "lantern",
+                space: space.id,
+                limit: 100,
                 ...(typeof cursor === "string" ? { cursor } : {}),
               }),
             )

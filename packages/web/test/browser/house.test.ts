@@ -219,7 +219,10 @@ it("a server says how many calls its tools had in the last day, how many failed,
   await page.getByRole("row", { name: /tide/ }).getByRole("cell", { name: "3", exact: true }).waitFor()
   expect(await axeFindings(page)).toEqual([])
   expect(await admin().mcpServers.figures("pier")).toMatchObject({
-    ...{ calls: 3, failed: 0, refused: 0, open: 0 },
+    calls: 3,
+    failed: 0,
+    refused: 0,
+    open: 0,
     tools: [{ name: "tide", calls: 3 }],
   })
   expect(said).toEqual([])

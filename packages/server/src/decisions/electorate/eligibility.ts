@@ -56,7 +56,10 @@ export const makeEligibility = Effect.gen(function* () {
     for (const { askedBy, space } of asked)
       if (!kin.has(askedBy)) kin.set(askedBy, space === null ? new Set([askedBy]) : yield* kinOf(askedBy))
     return ({ askedBy, space }: Asked): Standing => ({
-      ...{ here, holds, admins, kin: kin.get(askedBy)! },
+      here,
+      holds,
+      admins,
+      kin: kin.get(askedBy)!,
       space: space === null ? null : spaces.get(space)!,
     })
   })
