@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { ruleFor, rulesOf } from "./scriptRules.ts"
 
-const office = fileURLToPath(new URL("../demo/rules.json", import.meta.url))
+const office = fileURLToPath(new URL("../../demo/rules.json", import.meta.url))
 
 describe("the rules of a scripted model", () => {
   it("look at what the last call gave: who was not answered thanks nobody", () => {
