@@ -292,63 +292,6 @@ for (const store of ["sqlite", "postgres"] as const)
       }),
     )
 
-    it.effect("whoever may not know of somebody cannot tell a name that is taken from one that is free", () =>
-      Effect.gen(function* () {
-        const { raw } = yield* Guest
-        const guest = yield* someone("service", { roles: ["guest"] })
-        const agent = yield* someone("agent")
-        const answer = Effect.fnUntraced(function* (path: string, ref: string, init: RequestInit = {}) {
-          const response = yield* ask(() =>
-            raw(`/api/v1${path.replace("REF", encodeURIComponent(ref))}`, {
-              ...init,
-              headers: { authorization: `Bearer ${guest.token.token}`, "content-type": "application/json" },
-            }),
-          )
-          const body = yield* ask(() => response.text())
-          return `${response.status} ${body.replaceAll(ref, "REF").replaceAll(/"(?:instance|correlationId|traceId)":"[^"]*"/g, "")}`
-        })
-        const asked: ReadonlyArray<readonly [string, RequestInit?]> = [
-          ["/principals/REF"],
-          ["/principals/REF", { method: "DELETE" }],
-          ["/agents/REF"],
-          ["/agents/REF/prompt"],
-          ["/agents/REF/trigger", { method: "POST", body: '{"text":"hello"}' }],
-          ["/runs?agent=REF"],
-          ["/tokens?principal=REF"],
-          ["/judge?principal=REF&action=read&resource=tools/x"],
-        ]
-        for (const [path, init] of asked)
-          assert.strictEqual(
-            yield* answer(path, agent.name, init),
-            yield* answer(path, `${agent.name} free`, init),
-            path,
-          )
-      }),
-    )
-
-    it.effect("an epoch that was rolled back is no later one: what was remembered under it counts for nothing", () =>
-      Effect.gen(function* () {
-        const { transact } = yield* Journal
-        const sql = yield* SqlClient.SqlClient
-        const epoch = Effect.map(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`, (rows) => rows[0]!.epoch)
-        const undone = new Set<number>()
-        for (let times = 0; times < 20; times++)
-          yield* Effect.ignore(
-            transact(
-              Effect.gen(function* () {
-                yield* rightsChanged
-                undone.add(yield* epoch)
-                return yield* Effect.fail("undone")
-              }),
-            ),
-          )
-        for (let times = 0; times < 20; times++) {
-          yield* transact(rightsChanged)
-          assert.isFalse(undone.has(yield* epoch))
-        }
-      }),
-    )
-
     it.effect("S4-104 judgements are remembered, and revoking is felt at the next one", () =>
       Effect.gen(function* () {
         const { admin } = yield* Guest
