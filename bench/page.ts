@@ -106,6 +106,8 @@ export const page = async (): Promise<string> => {
     args: ["--no-sandbox", "--disable-gpu", ...windowSize],
     env: { ...(process.env as Record<string, string>), TMPDIR: join(folder, "tmp") },
   })
+  let html = ""
+  const floor = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end(html))
   try {
     const context = await browser.newContext(asWindow)
     await context.addInitScript(watch)
@@ -122,8 +124,7 @@ export const page = async (): Promise<string> => {
     const first = [...scripts]
     const bytes = (await Promise.all(first.map(gzipSize))).reduce((sum, one) => sum + one, 0)
 
-    const html = await withoutScripts(tab, origin)
-    const floor = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end(html))
+    html = await withoutScripts(tab, origin)
     const state = await context.storageState()
     const ours = await paints(browser, state, `${origin}/s/harbour`, rounds)
     const quiet = await addressOf(floor)
@@ -227,8 +228,6 @@ export const page = async (): Promise<string> => {
         followed: frame(followed),
       }),
     )
-    floor.close()
-    floor.closeAllConnections()
     const sizes = builtSizes(join(folder, "built"), first)
     const added = addedInstall(folder)
     await context.close()
@@ -269,5 +268,7 @@ export const page = async (): Promise<string> => {
     await browser.close()
     await house.stop().catch(() => undefined)
     model.stop()
+    floor.close()
+    floor.closeAllConnections()
   }
 }

@@ -86,25 +86,27 @@ export const compileSchema = (given: Readonly<Record<string, unknown>>): Compile
   return { check, unchecked }
 }
 
+const nestedTooDeeply: SchemaFault = {
+  path: "",
+  expected: "arguments that are not nested so deeply",
+  received: "a stack overflow",
+  says: "cannot be checked, because it is nested too deeply",
+}
+
+const tooManyBranches: SchemaFault = {
+  path: "",
+  expected: "a value that fits, or fails, with fewer alternatives",
+  received: "too many alternatives",
+  says: "cannot be checked: too many alternatives of its schema were tried; simplify the schema",
+}
+
 const run = (validate: ValidateFunction, value: unknown): SchemaFault | undefined => {
   try {
     if (validate(value)) return undefined
   } catch (cause) {
     // Data nested deeper than the stack: it does not fit, and nothing has broken.
-    if (cause instanceof RangeError)
-      return {
-        path: "",
-        expected: "arguments that are not nested so deeply",
-        received: "a stack overflow",
-        says: "cannot be checked, because it is nested too deeply",
-      }
-    if (cause instanceof TooManyBranches)
-      return {
-        path: "",
-        expected: "a value that fits, or fails, with fewer alternatives",
-        received: "too many alternatives",
-        says: "cannot be checked: too many alternatives of its schema were tried; simplify the schema",
-      }
+    if (cause instanceof RangeError) return nestedTooDeeply
+    if (cause instanceof TooManyBranches) return tooManyBranches
     throw cause
   }
   return faultOf(validate.errors![0]!, value)

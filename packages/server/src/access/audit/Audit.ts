@@ -58,8 +58,13 @@ const insertInto = (sql: SqlClient.SqlClient): Insert<Stored> => {
   return made
 }
 
-/** The house's key for this alone. */
-const keyOf = (secrets: Secrets["Service"]): Redacted.Redacted => secrets.derive("audit")
+/** The house's key for this alone, derived once: every batch is signed with it. */
+const keys = new WeakMap<Secrets["Service"], Redacted.Redacted>()
+const keyOf = (secrets: Secrets["Service"]): Redacted.Redacted => {
+  const key = keys.get(secrets) ?? secrets.derive("audit")
+  keys.set(secrets, key)
+  return key
+}
 
 export class Audit extends Context.Service<
   Audit,

@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads"
 import { Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { GroupCommit } from "./groupCommit.ts"
-import type { BatchStatement } from "./batch.ts"
+import { asText, type BatchStatement } from "./batch.ts"
 import type { Batch, Written } from "./writerThread.ts"
 
 /** Of each statement the number of its last row. */
@@ -150,7 +150,7 @@ export class Batches {
       if (worker === undefined) throw new Error("the writer thread has ended")
       // Only what waits for its answer keeps the process alive.
       worker.ref()
-      worker.postMessage(batch)
+      worker.postMessage(batch === "move log" ? batch : { ...batch, statements: batch.statements.map(asText) })
     } catch (cause) {
       // Or something that no thread can be told; a database could not keep it either.
       this.#asked.pop()

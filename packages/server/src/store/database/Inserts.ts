@@ -18,7 +18,7 @@ const chunksOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Ro
 /** Rows on their way into their table. */
 export interface Rows {
   readonly count: number
-  /** As one text: for another thread, or for Postgres in one parameter. Copying a thousand values takes longer. */
+  /** As one text: for Postgres in one parameter. Copying a thousand values takes longer. */
   readonly text: () => string
   readonly statement: () => BatchStatement
   /** On Postgres, from the parameter of this number. */
@@ -55,9 +55,9 @@ export const makeInsert = <Row extends object>(
     return sql.unsafe(textFor(rows.length), values)
   }
   const one = `INSERT INTO ${table} (${names}) VALUES ${unnumbered}`
-  const textOf = (rows: ReadonlyArray<Row>): string =>
-    JSON.stringify(rows.map((row) => columns.map((column) => row[column])))
-  const statement = (text: string): BatchStatement => ({ sql: one, rows: text })
+  const valuesOf = (rows: ReadonlyArray<Row>) => rows.map((row) => columns.map((column) => row[column] ?? null))
+  const textOf = (rows: ReadonlyArray<Row>): string => JSON.stringify(valuesOf(rows))
+  const statement = (rows: ReadonlyArray<Row>): BatchStatement => ({ sql: one, rows: valuesOf(rows) })
   /** Joined with what comes before. */
   const selectFrom = (place: number, before = ""): string =>
     `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
@@ -77,7 +77,7 @@ export const makeInsert = <Row extends object>(
       return {
         count: rows.length,
         text,
-        statement: () => statement(text()),
+        statement: () => statement(rows),
         selectFrom,
         wholeFrom: (place) => `${selectFrom(place)} ${after}`,
         run: () => run(rows),
@@ -87,6 +87,9 @@ export const makeInsert = <Row extends object>(
 }
 
 /** Half of a character alone is kept as a question mark by both databases, unless it comes in JSON. */
-export const isWhole = (text: string): boolean => !/\\ud[89a-f]/i.test(text)
+export const isWhole = (rows: BatchStatement["rows"]): boolean =>
+  typeof rows === "string"
+    ? !/\\ud[89a-f]/i.test(rows)
+    : rows.every((row) => row.every((value) => typeof value !== "string" || value.isWellFormed()))
 
 export type Insert<Row extends object> = ReturnType<typeof makeInsert<Row>>

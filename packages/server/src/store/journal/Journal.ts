@@ -18,7 +18,7 @@ import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
 import { makeNews } from "./news.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
-import type { BatchStatement } from "../database/batch.ts"
+import type { Changes } from "../database/batch.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
 export class Transaction extends Context.Service<
@@ -64,13 +64,13 @@ export class Journal extends Context.Service<
      * A statement that must give back as many rows as it says, with the events of all of them, beside the event loop. False:
      * nothing was written, because that cannot be done here or it would have hit fewer; then it is a matter for `transact`.
      */
-    readonly updateTogether: (update: BatchStatement, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
+    readonly updateTogether: (update: Changes, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
     /**
      * On Postgres, in one statement: an update that must hit as many rows as it says, the rows of other tables that follow from
      * it, and the events. False: nothing was written; then it is a matter for `transact`.
      */
     readonly moveTogether: (
-      update: BatchStatement & { readonly expects: number },
+      update: Changes,
       rows: ReadonlyArray<Rows>,
       events: ReadonlyArray<CausedEvent>,
     ) => Effect.Effect<boolean>
@@ -219,29 +219,27 @@ export class Journal extends Context.Service<
           const written = events.map(rowOf)
           const told = insert.with(written)
           const [count, all] = [rows.reduce((sum, some) => sum + some.count, 0), [...rows, told]]
-          if (!(foreign || batches?.takes(count) === true) || !all.every(({ text }) => isWhole(text())))
-            return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
-          if (batches === undefined)
-            return Effect.map(
-              Effect.orDie(
-                sql.unsafe(
-                  atOnce(rows),
-                  all.map(({ text }) => text()),
-                ),
-              ),
-              (given) => tell(written, cursorsTo(lastOf(given), written.length)),
-            )
-          const statements = all.map(({ statement }) => statement())
-          return Effect.map(Effect.orDie(batches.write(statements, count)), (last) => tellOf(written, last.at(-1)!))
+          if (foreign) {
+            const texts = all.map(({ text }) => text())
+            if (texts.every(isWhole))
+              return Effect.map(Effect.orDie(sql.unsafe(atOnce(rows), texts)), (given) =>
+                tell(written, cursorsTo(lastOf(given), written.length)),
+              )
+          } else if (batches?.takes(count) === true) {
+            const statements = all.map(({ statement }) => statement())
+            if (statements.every((one) => isWhole(one.rows)))
+              return Effect.map(Effect.orDie(batches.write(statements, count)), (last) => tellOf(written, last.at(-1)!))
+          }
+          return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
         })
 
       const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
         Effect.suspend(() => {
           const written = events.map(rowOf)
-          const text = insert.textOf(written)
-          if (batches?.takes(events.length) !== true || !isWhole(update.rows) || !isWhole(text))
-            return Effect.succeed(false)
-          return batches.write([update, insert.statement(text)], events.length).pipe(
+          if (batches?.takes(events.length) !== true) return Effect.succeed(false)
+          const statements = [update, insert.statement(written)]
+          if (!statements.every((one) => isWhole(one.rows))) return Effect.succeed(false)
+          return batches.write(statements, events.length).pipe(
             Effect.map(([, last]) => {
               tellOf(written, last!)
               return true

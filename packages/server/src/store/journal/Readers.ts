@@ -39,7 +39,7 @@ export interface RowsOf {
   readonly run: Effect.Effect<unknown, SqlError.SqlError>
 }
 export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyArray<Row>): RowsOf => ({
-  statements: [into.statement(into.textOf(rows))],
+  statements: [into.statement(rows)],
   run: Effect.suspend(() => into.run(rows)),
 })
 

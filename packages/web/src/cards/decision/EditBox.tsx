@@ -6,11 +6,11 @@ import { Diff } from "../../parts/text/Diff.tsx"
 import { type Fault, faultsOf, type JsonSchema } from "../../parts/form/form.logic.ts"
 import { isFields } from "../../parts/form/json.logic.ts"
 import { JsonBox } from "../../parts/form/JsonBox.tsx"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { changesIn } from "./decision.logic.ts"
 import { noted, NoteField } from "./NoteField.tsx"
-import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 export interface EditBoxProps {

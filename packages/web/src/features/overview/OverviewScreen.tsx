@@ -6,6 +6,7 @@ import { moment } from "../../feed/clock.ts"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { counted } from "../../parts/figures/money.logic.ts"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { clockOf, span as length } from "../../parts/figures/time.logic.ts"
 import { CostCard, HouseCard } from "./Cards.tsx"
@@ -15,7 +16,6 @@ import { added, momentOf, peakOf, reachOf, roof, type SpanName, spanNamed, spans
 import { PauseButton, PausedNote, PauseForm } from "./PauseForm.tsx"
 import { Tiles } from "./Tiles.tsx"
 import { type Figures, useFigures, usePaused } from "./useFigures.ts"
-import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 const Spans = ({ span }: { readonly span: SpanName }) => {

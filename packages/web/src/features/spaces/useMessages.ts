@@ -63,8 +63,9 @@ const loadMore = async (space: string, end: "older" | "newer"): Promise<void> =>
   }
 }
 
-/** To the message with this number, or to the newest. */
 let jumps = 0
+
+/** To the message with this number, or to the newest. */
 const jump = async (space: string, seq: number | undefined): Promise<void> => {
   const mine = ++jumps
   const key = keys.messages(space)

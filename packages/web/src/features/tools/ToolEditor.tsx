@@ -5,10 +5,10 @@ import { useState } from "react"
 import type { Json } from "../../feed/types.ts"
 import { type Fault, faultsOf } from "../../parts/form/form.logic.ts"
 import { JsonBox } from "../../parts/form/JsonBox.tsx"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { SchemaForm } from "../../parts/form/SchemaForm.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { formSchema, kindOf } from "./form.logic.ts"
-import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 export interface ToolEditorProps {

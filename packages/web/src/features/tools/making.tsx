@@ -6,11 +6,11 @@ import { cache } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Tool } from "../../feed/tools.ts"
 import type { Json } from "../../feed/types.ts"
+import { OneOf } from "../../parts/form/OneOf.tsx"
 import { AskOnce } from "../../parts/panes/AskOnce.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { beginning, newKinds } from "./form.logic.ts"
 import { ToolEditor } from "./ToolEditor.tsx"
-import { OneOf } from "../../parts/form/OneOf.tsx"
 import { words } from "./words/en.ts"
 
 const changed = () => cache.invalidateQueries({ queryKey: ["tools"] })

@@ -31,8 +31,21 @@ export const makeArrivals = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const known = new Map<string, number>()
   const recent = new Map<string, { readonly since: number; readonly count: number }>()
-  return ({ principal, token }: Caller["Service"], { introduces, ...said }: Arrival): Effect.Effect<void> =>
+  /** What each said last. Most say the same with every request, and then there is nothing to tell. */
+  const last = new WeakMap<Caller["Service"], Arrival & { readonly at: number }>()
+  const isSame = (caller: Caller["Service"], { client, introduces, protocol, version }: Arrival): boolean => {
+    const before = last.get(caller)
+    return (
+      !introduces &&
+      before?.client === client &&
+      before.version === version &&
+      before.protocol === protocol &&
+      monotonicOf(clock) - before.at < sameMs
+    )
+  }
+  const arrive = (caller: Caller["Service"], { introduces, ...said }: Arrival): Effect.Effect<void> =>
     Effect.suspend(() => {
+      const { principal, token } = caller
       const [client, version, protocol] = [short(said.client), short(said.version), short(said.protocol)]
       const who = token ?? principal.id
       const key = [who, client, version, protocol].join("\n")
@@ -49,8 +62,11 @@ export const makeArrivals = Effect.gen(function* () {
       }
       recent.set(who, { ...fresh, count: fresh.count + 1 })
       known.set(key, now)
+      last.set(caller, { ...said, introduces, at: now })
       const body = { ...said, client, version, protocol, principal: principal.id }
       const event = journal.append({ kind: "client.connected", actor: principal.id, body })
       return whereRoom(`that ${principal.name} has come in`, journal.transact(event))
     })
+  return (caller: Caller["Service"], arrival: Arrival): Effect.Effect<void> =>
+    isSame(caller, arrival) ? Effect.void : arrive(caller, arrival)
 })

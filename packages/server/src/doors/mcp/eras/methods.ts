@@ -28,16 +28,15 @@ type Method = (talk: McpContext, request: Request) => Effect.Effect<string, Faul
 
 /** What broke is told as over HTTP, in JSON-RPC's words: the client gets an answer all the same. */
 export const served = (method: Method, talk: McpContext, request: Request): Effect.Effect<string, Fault> =>
-  Effect.catchDefect(
-    method(talk, request),
-    Effect.fnUntraced(function* (defect) {
-      const { correlationId } = yield* currentCause
-      const fault = yield* faultOf(request.method, Cause.die(defect), correlationId)
-      return yield* fault._tag === "Internal"
-        ? fail(new Fault(codes.internal, `Something in the house failed (${correlationId})`, { correlationId }))
-        : fail(new Fault(codes.internal, fault.message, problemOf(fault).body))
-    }),
-  )
+  Effect.catchDefect(method(talk, request), (defect) => broken(request.method, defect))
+
+const broken = Effect.fnUntraced(function* (what: string, defect: unknown) {
+  const { correlationId } = yield* currentCause
+  const fault = yield* faultOf(what, Cause.die(defect), correlationId)
+  return yield* fault._tag === "Internal"
+    ? fail(new Fault(codes.internal, `Something in the house failed (${correlationId})`, { correlationId }))
+    : fail(new Fault(codes.internal, fault.message, problemOf(fault).body))
+})
 
 /** A list is the caller's own; a change is told to whoever listens, and a call is judged anew in any case. */
 const listTtlMs = 10_000

@@ -73,7 +73,7 @@ export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<voi
     const answered = serveNew(talkNew(base, era.envelope), message, request.headers, reply, (talk, it) =>
       begin(exchange, talk, it),
     )
-    return Effect.andThen(greeted, answered)
+    return chain(greeted, () => answered)
   }
   if (message.kind === "request" && message.method === "initialize")
     return Effect.andThen(

@@ -1,5 +1,5 @@
 import { Api, Caller, type Token } from "@stoa/contract"
-import { Effect, Option } from "effect"
+import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
@@ -29,9 +29,9 @@ export const tokensHandlers = HttpApiBuilder.group(
         const { principal: ref } = query
         if (ref === undefined) yield* grants.require("read", "tokens/*")
         else {
-          const whose = yield* Effect.option(principals.get(ref))
-          if (Option.isSome(whose) && whose.value.id === principal.id) yield* grants.require("read", "self/tokens")
-          else yield* judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "tokens" })
+          const whose = yield* Effect.exit(principals.get(ref))
+          if (Exit.isSuccess(whose) && whose.value.id === principal.id) yield* grants.require("read", "self/tokens")
+          else yield* judgedFirst(grants, whose, { ref, action: "read", of: "tokens" })
         }
         return yield* tokens.list(query)
       }),

@@ -1,9 +1,10 @@
 import { Api, Caller, MCPServerFigures, MCPServerState } from "@stoa/contract"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
+import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
 import { makeCallFigures, makeToolCounts } from "../../../../calls/CallFigures.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
 import { keyedRequest } from "../../Idempotency.ts"
@@ -15,19 +16,18 @@ export const mcpServersHandlers = HttpApiBuilder.group(
   Api,
   "mcpServers",
   Effect.fn(function* (handlers) {
-    const { require } = yield* Grants
+    const grants = yield* Grants
+    const { require } = grants
     const upstreams = yield* Upstreams
     const limits = yield* Limits
     const callFigures = yield* makeCallFigures
     const toolCounts = yield* makeToolCounts
     /** Rules speak of names; an id is another way to say one. */
-    const named = Effect.fnUntraced(function* (ref: string, action: "read" | "delete" | "admin") {
-      const found = yield* Effect.option(upstreams.get(ref))
-      yield* require(action, `servers/${Option.isSome(found) ? found.value.name : ref}`)
-    })
+    const named = (ref: string, action: "read" | "delete" | "admin") =>
+      judgedFirst(grants, upstreams.get(ref), { ref, action, of: "servers" })
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
-      get: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.get(params.server)),
+      get: ({ params }) => named(params.server, "read"),
       // It may run a program on this machine, with what the house may do there.
       add: Effect.fnUntraced(function* ({ payload }) {
         yield* require("admin", `servers/${payload.name}`)
@@ -44,8 +44,7 @@ export const mcpServersHandlers = HttpApiBuilder.group(
       tools: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.pinned(params.server)),
       log: ({ params }) => Effect.andThen(named(params.server, "read"), upstreams.log(params.server)),
       figures: Effect.fnUntraced(function* ({ params }) {
-        yield* named(params.server, "read")
-        const { held, name, tools } = yield* upstreams.get(params.server)
+        const { held, name, tools } = yield* named(params.server, "read")
         const all = [...held, ...tools]
         const to = DateTime.toEpochMillis(yield* DateTime.now)
         const { ended, done, failed, open, p50, p95, refused, since } = yield* callFigures(
