@@ -36,6 +36,66 @@ for (const [name, store] of stores)
         ),
       )
 
+    it.effect("a bell for what concerns it is not rung by the rest, and says how far that went", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const bell = journal.bellOf(["secret.set"], (event) => nameOf(event).startsWith("mine"))
+        yield* say("mine 1")
+        const heard = bell.rung
+        yield* say("another's", "another's too")
+        yield* say("another's again")
+        assert.strictEqual(bell.rung, heard)
+        const passed = yield* journal.end
+        assert.strictEqual(bell.quietAfter(heard), passed)
+        yield* say("another's", "mine 2")
+        assert.strictEqual(bell.rung, heard + 1)
+        // Whoever was woken by this ring asks a moment later, when others have been there again.
+        yield* say("another's at last")
+        assert.strictEqual(bell.quietAfter(heard), passed)
+        assert.strictEqual(bell.quietAfter(heard + 1), yield* journal.end)
+        assert.strictEqual(bell.quietAfter(heard + 2), 0)
+      }),
+    )
+
+    it.effect("a reader of what concerns it gets all of that, once and in order, however much lies between", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const readers = yield* Readers
+        const [handled, asked]: [Array<string>, Array<string>] = [[], []]
+        const isMine = (event: Event) => {
+          asked.push(nameOf(event))
+          return nameOf(event).startsWith("mine")
+        }
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "choosy",
+            atomic: true,
+            kinds: ["secret.set"],
+            concerns: isMine,
+            handle: (events) => Effect.sync(() => void handled.push(...events.filter(isMine).map(nameOf))),
+          }),
+        )
+        yield* readers.receipt("choosy")
+        const wanted: Array<string> = []
+        for (let round = 0; round < 4; round++) {
+          // More than the newest events that are held in memory.
+          for (let part = 0; part < 3; part++)
+            yield* say(...Array.from({ length: 500 }, (_, at) => `other ${round} ${part} ${at}`))
+          wanted.push(`mine ${round}`)
+          yield* say("other", `mine ${round}`, "other")
+          yield* until(Effect.sync(() => handled.length === wanted.length))
+        }
+        assert.deepStrictEqual(handled, wanted)
+        // Each was looked at when it was told; those that did not concern it were not read again.
+        const others = asked.filter((one) => one.startsWith("other 3 1 "))
+        assert.strictEqual(others.length, 500)
+        yield* readers.receipt("choosy")
+        const [state] = (yield* readers.list).filter((one) => one.name === "choosy")
+        assert.isAtLeast(state!.cursor, 1500)
+      }),
+    )
+
     it.effect("two names keep separate places, and a second pass sees nothing", () =>
       Effect.gen(function* () {
         yield* empty

@@ -9,7 +9,11 @@ import type { Grants } from "./Grants.ts"
 export const judgedFirst = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
   { require }: Pick<Grants["Service"], "require">,
   find: Effect.Effect<A, E>,
-  asked: { readonly ref: string; readonly action: Action; readonly of: "principals" | "agents" | "tokens" | "grants" | "servers" },
+  asked: {
+    readonly ref: string
+    readonly action: Action
+    readonly of: "principals" | "agents" | "tokens" | "grants" | "servers"
+  },
 ) {
   const found = yield* Effect.exit(find)
   yield* require(asked.action, `${asked.of}/${Exit.isSuccess(found) ? found.value.name : asked.ref}`)

@@ -5,7 +5,15 @@
  * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
  */
-import { type EventKind, kinds, type NewEvent, type PrincipalId, type Provenance, eventVersion } from "@stoa/contract"
+import {
+  type Event,
+  type EventKind,
+  kinds,
+  type NewEvent,
+  type PrincipalId,
+  type Provenance,
+  eventVersion,
+} from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
@@ -97,8 +105,8 @@ export class Journal extends Context.Service<
     readonly readAnew: Effect.Effect<void>
     /** Rings when anything may have been committed. */
     readonly bell: Bell
-    /** One that rings only for these kinds: until then reading them finds nothing. */
-    readonly bellOf: (kinds: ReadonlyArray<EventKind>) => Bell
+    /** One that rings only for these kinds, and of them for what concerns it: until then reading those finds nothing. */
+    readonly bellOf: (kinds: ReadonlyArray<EventKind>, concerns?: (event: Event) => boolean) => Bell
   }
 >()("server/store/journal/Journal") {
   static readonly layer = Layer.effect(

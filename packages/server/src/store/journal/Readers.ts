@@ -51,7 +51,7 @@ interface Reader<R> {
   readonly atomic: boolean
   /** The kinds it cares for; it is not woken into work by others. All of them, if none are named. */
   readonly kinds?: ReadonlyArray<EventKind>
-  /** Of these kinds, which it acts on: past the others it reads without writing that down at once. */
+  /** Of these kinds, which it acts on: it is not woken by others, and goes past them without writing that down at once. */
   readonly concerns?: (event: Event) => boolean
   /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
   readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
@@ -177,7 +177,7 @@ export class Readers extends Context.Service<
         let heldUntil = 0
         let limit = most
         // Not woken into work by what does not concern it.
-        const bell = kinds === undefined ? journal.bell : journal.bellOf(kinds)
+        const bell = kinds === undefined ? journal.bell : journal.bellOf(kinds, concerns)
         bells.set(name, bell)
 
         const whole = (events: ReadonlyArray<Event>, last: number) =>
@@ -243,7 +243,8 @@ export class Readers extends Context.Service<
           const last = events.at(-1)?.cursor
           if (last === undefined) {
             yield* passOver(end)
-            return yield* bell.waitPast(heard)
+            yield* bell.waitPast(heard)
+            return yield* passOver(bell.quietAfter(heard))
           }
           if (concerns !== undefined && !events.some(concerns)) return yield* passOver(last)
           if (!(yield* hold)) {

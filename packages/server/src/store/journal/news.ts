@@ -14,7 +14,11 @@ import { type TailEntry, Tail } from "./tail.ts"
 /** What others wrote is read so many at a time. */
 const caughtUpAtOnce = 500
 
-/** What is asked for of the newest events; each is decoded once, however many read it. */
+/** Each is decoded once, however many read it. */
+const decoded = (one: TailEntry<EventRow>): Event =>
+  (one.decoded ??= eventFrom({ ...one.row, cursor: one.cursor })) as Event
+
+/** What is asked for of the newest events. */
 const eventsOf = (
   some: Iterable<TailEntry<EventRow>>,
   wanted: ReadonlyArray<EventKind> | undefined,
@@ -25,7 +29,7 @@ const eventsOf = (
   for (const one of some) {
     if (events.length >= limit) break
     if (kindsWanted?.has(one.row.kind) === false) continue
-    events.push((one.decoded ??= eventFrom({ ...one.row, cursor: one.cursor })) as Event)
+    events.push(decoded(one))
   }
   return events
 }
@@ -43,9 +47,12 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   }
   const bell = new Bell(onWait)
   const bells = new Map<EventKind, Set<Bell>>()
-  const bellOf = (of: ReadonlyArray<EventKind>): Bell => {
-    const one = new Bell(onWait)
+  /** Those that are not rung for every event of their kinds. */
+  const choosy = new Set<Bell>()
+  const bellOf = (of: ReadonlyArray<EventKind>, concerns?: (event: Event) => boolean): Bell => {
+    const one = new Bell(onWait, concerns)
     for (const kind of of) bells.set(kind, (bells.get(kind) ?? new Set()).add(one))
+    if (concerns !== undefined) choosy.add(one)
     return one
   }
   const ringAll = () => {
@@ -55,22 +62,37 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   // On Postgres others write too: their commits are told by notice, and read from the table once for all who follow.
   const foreign = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
   const tail = new Tail<EventRow>()
-  const ringFor = (events: ReadonlyArray<EventRow>): void => {
+  const isFor = ({ concerns }: Bell, entry: TailEntry<EventRow>): boolean => {
+    if (concerns === undefined) return true
+    try {
+      return concerns(decoded(entry))
+    } catch {
+      // What cannot be read is a matter for whoever reads it.
+      return true
+    }
+  }
+  /** For what was just added to the tail. */
+  const ringAfter = (cursor: number): void => {
+    const entries = tail.after(cursor)
+    if (entries === undefined) return ringAll()
     const rung = new Set<Bell>()
-    for (const { kind } of events) for (const one of bells.get(kind) ?? []) rung.add(one)
+    for (const entry of entries)
+      for (const one of bells.get(entry.row.kind) ?? []) if (!rung.has(one) && isFor(one, entry)) rung.add(one)
+    const last = entries.at(-1)?.cursor
+    if (last !== undefined) for (const one of choosy) if (!rung.has(one)) one.pass(last)
     for (const one of rung) one.ring()
   }
   /** The tail is not where the journal is. */
   const behind = new Bell()
   const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
     if (tail.add(events, cursors)) {
-      ringFor(events)
+      ringAfter(cursors[0]!.cursor - 1)
       if (foreign) bell.ring()
     } else if (foreign) behind.ring()
     else {
       // The table has all, and this begins anew.
       tail.clear()
-      ringFor(events)
+      ringAll()
     }
   }
 
@@ -107,9 +129,9 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     }
     for (;;) {
       const rows = yield* stored({ after: tail.end ?? 0, limit: caughtUpAtOnce })
-      const fresh = tail.fill(rows)
-      if (fresh.length > 0) {
-        ringFor(fresh)
+      const [first] = tail.fill(rows)
+      if (first !== undefined) {
+        ringAfter(first.cursor - 1)
         bell.ring()
       }
       if (rows.length < caughtUpAtOnce) return

@@ -58,7 +58,7 @@ export class Tail<Row> {
   }
 
   /** What the table holds after the end, without a gap that will be filled; what is known already is passed over. */
-  fill(rows: ReadonlyArray<Row & { readonly cursor: number }>): ReadonlyArray<Row> {
+  fill<Found extends Row & { readonly cursor: number }>(rows: ReadonlyArray<Found>): ReadonlyArray<Found> {
     const fresh = rows.filter(({ cursor }) => cursor > (this.#end ?? Infinity))
     for (const row of fresh) this.#put(row, row.cursor)
     this.#highest = Math.max(this.#highest, this.#end ?? 0)
