@@ -3,7 +3,7 @@
  * only way in for HTTP, the feed and MCP. Identity comes from here and from nowhere else (X-27).
  */
 import { Caller, type CorrelationId, Forbidden, TooManyRequests, Unauthenticated } from "@stoa/contract"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Limits } from "../access/limits/Limits.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
@@ -94,8 +94,8 @@ export class Acting extends Context.Service<
             return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
           const known =
             token === undefined
-              ? tokens.authenticateSession(Redacted.make(session!))
-              : tokens.authenticate(Redacted.make(token))
+              ? tokens.authenticateSession(session!)
+              : tokens.authenticate(token)
           return resolvedValue(known) !== undefined
             ? known
             : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))

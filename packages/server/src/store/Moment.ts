@@ -6,7 +6,7 @@ let text = ""
 
 export const isoMoment = (milliseconds: number): string => {
   if (milliseconds !== last) {
-    text = DateTime.formatIso(DateTime.makeUnsafe(milliseconds))
+    text = new Date(milliseconds).toISOString()
     last = milliseconds
   }
   return text

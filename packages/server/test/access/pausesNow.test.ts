@@ -43,7 +43,7 @@ for (const store of stores)
         const bot = yield* someone("agent")
         const stub = yield* holding
         const { name: tool } = yield* httpTool(stub.url)
-        const caller = yield* tokens.authenticate(Redacted.make(bot.token))
+        const caller = yield* tokens.authenticate(bot.token)
         assert.strictEqual((yield* pauses.now).size, 0)
         const [held, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         // Nothing else is written while this is.

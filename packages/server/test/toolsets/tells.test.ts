@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { toolNames, type ToolsetName } from "@stoa/contract"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { http } from "../../../tools/test/egressLoopback.ts"
 import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
@@ -57,7 +57,7 @@ layer(house({ store: "sqlite", config: { ...roomy, egress: { allow: ["127.0.0.1"
   }
 
   const listOf = Effect.fnUntraced(function* (token: string, set: ToolsetName) {
-    const caller = yield* Effect.orDie((yield* Tokens).authenticate(Redacted.make(token)))
+    const caller = yield* Effect.orDie((yield* Tokens).authenticate(token))
     return yield* (yield* Catalogue).list(caller, { kind: "set", set })
   })
 

@@ -88,9 +88,9 @@ export class Tokens extends Context.Service<
     readonly madeSince: (id: TokenId, moment: string) => Effect.Effect<PrincipalId | undefined>
     readonly list: (query: PageQuery & { readonly principal?: string }) => Effect.Effect<Page<Token>, Missing>
     /** Who is behind a token. Unknown, expired, revoked and retired all look the same. */
-    readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
+    readonly authenticate: (token: string) => Effect.Effect<Caller["Service"], Unauthenticated>
     /** Who is behind what a browser's cookie holds. */
-    readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Caller["Service"], Unauthenticated>
+    readonly authenticateSession: (secret: string) => Effect.Effect<Caller["Service"], Unauthenticated>
     /** Whether a token that was good when a stream began still is. */
     readonly isAlive: (id: TokenId) => Effect.Effect<boolean>
     /** The same of a caller, also of one that came without a token. */
@@ -310,9 +310,9 @@ export class Tokens extends Context.Service<
           return lookUp(key)
         })
       }
-      const authenticate: Tokens["Service"]["authenticate"] = (token) => callerAt(hashOf(Redacted.value(token)))
+      const authenticate: Tokens["Service"]["authenticate"] = (token) => callerAt(hashOf(token))
       const authenticateSession: Tokens["Service"]["authenticateSession"] = (secret) =>
-        callerAt(hashOfSession(Redacted.value(secret)))
+        callerAt(hashOfSession(secret))
 
       const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
         const now = DateTime.formatIso(yield* DateTime.now)

@@ -58,7 +58,7 @@ export const sessionHandlers = HttpApiBuilder.group(
         const caller =
           session === undefined
             ? undefined
-            : yield* Effect.orElseSucceed(tokens.authenticateSession(Redacted.make(session)), () => undefined)
+            : yield* Effect.orElseSucceed(tokens.authenticateSession(session), () => undefined)
         if (caller !== undefined && caller.token !== null) yield* transact(Effect.ignore(tokens.revoke(caller.token)))
         yield* withCookie(noSession(upkeep.address()))
       }),
