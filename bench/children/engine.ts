@@ -4,10 +4,9 @@
  * and no call: as in the peers, whose steps do nothing.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import type { makeDrive } from "../../packages/server/src/runs/working/drive.ts"
 import { Working } from "../../packages/server/src/runs/working/Dispatch.ts"
-import type { StepRow, TriggerRow } from "../../packages/server/src/runs/rows.ts"
+import type { RunRow, StepRow } from "../../packages/server/src/runs/rows.ts"
 
 /** What wakes it says how many steps it takes. */
 export const textOf = (steps: number): string => (steps === 1 ? "one" : `ten ${steps}`)
@@ -16,10 +15,9 @@ const stepsOf = (text: string): number => (text === "one" ? 1 : Number(text.slic
 const spent = { tokensIn: 1, tokensOut: 1, costMicros: 0, busyMs: 0 }
 const content = '[{"type":"text","text":"x"}]'
 
-const thoughtless: typeof makeDrive = Effect.fnUntraced(function* (record) {
-  const sql = yield* SqlClient.SqlClient
-  return Effect.fnUntraced(function* (row) {
-    const triggers = yield* Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${row.id}`)
+const thoughtless: typeof makeDrive = (record) => {
+  const drive = Effect.fnUntraced(function* (row: RunRow) {
+    const triggers = yield* record.triggersOf(row.id)
     const steps = stepsOf(triggers[0]!.text)
     const told = [
       { run: row.id, seq: 1, kind: "system", body: "You are an agent.", step: 0 },
@@ -46,6 +44,7 @@ const thoughtless: typeof makeDrive = Effect.fnUntraced(function* (record) {
     }
     return "ended" as const
   })
-})
+  return Effect.succeed(drive)
+}
 
 export const layerThoughtless = Layer.succeed(Working, thoughtless)

@@ -92,10 +92,7 @@ export class Acting extends Context.Service<
           const token = authorization === "" ? undefined : tokenIn(authorization)
           if (authorization !== "" && token === undefined)
             return refused(new Unauthenticated({ reason: "refused" }), sender, "tokens")
-          const known =
-            token === undefined
-              ? tokens.authenticateSession(session!)
-              : tokens.authenticate(token)
+          const known = token === undefined ? tokens.authenticateSession(session!) : tokens.authenticate(token)
           return resolvedValue(known) !== undefined
             ? known
             : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))

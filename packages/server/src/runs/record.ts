@@ -7,6 +7,7 @@ import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
+import { makeBatch } from "../store/journal/Batch.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
@@ -54,6 +55,17 @@ export const makeRecord = Effect.gen(function* () {
 
   const byId = (id: string) =>
     Effect.map(Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`), (rows) => rows[0])
+
+  /** What woke a run. Those that begin at once are asked for in one statement. */
+  const triggersOf = yield* makeBatch((ids: ReadonlyArray<RunId>) =>
+    Effect.map(
+      Effect.orDie(sql<TriggerRow>`SELECT * FROM triggers WHERE ${sql.in("run", ids)} ORDER BY at, source`),
+      (rows) => {
+        const byRun = Map.groupBy(rows, ({ run }) => run)
+        return (id: RunId): ReadonlyArray<TriggerRow> => byRun.get(id) ?? []
+      },
+    ),
+  )
 
   const inSpace = (row: Pick<RunRow, "triggerSpace">) => (row.triggerSpace === null ? {} : { space: row.triggerSpace })
   const about = (row: Pick<RunRow, "id" | "agent">) => ({ run: row.id, principal: row.agent })
@@ -265,7 +277,7 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  return { spendToday, byId, enqueue, start, trigger, step, end, park, ring, stop, because, about, inSpace }
+  return { spendToday, byId, triggersOf, enqueue, start, trigger, step, end, park, ring, stop, because, about, inSpace }
 })
 
 export type Record = Effect.Success<typeof makeRecord>

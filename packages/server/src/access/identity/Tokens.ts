@@ -311,8 +311,7 @@ export class Tokens extends Context.Service<
         })
       }
       const authenticate: Tokens["Service"]["authenticate"] = (token) => callerAt(hashOf(token))
-      const authenticateSession: Tokens["Service"]["authenticateSession"] = (secret) =>
-        callerAt(hashOfSession(secret))
+      const authenticateSession: Tokens["Service"]["authenticateSession"] = (secret) => callerAt(hashOfSession(secret))
 
       const isAlive: Tokens["Service"]["isAlive"] = Effect.fnUntraced(function* (id) {
         const now = DateTime.formatIso(yield* DateTime.now)

@@ -117,14 +117,23 @@ export class Dispatch extends Context.Service<
 
       let missed = shortestMiss
       let queued = queue.rung
+      /** Nothing was queued when it was looked last: until something is, whoever ends makes room for nobody. */
+      let isEmpty = false
+      /** For what comes into the queue, or may have come, without an event. */
+      const lookAgain = () => {
+        isEmpty = false
+        bell.ring()
+      }
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
         const isQueued = queue.rung !== queued
         queued = queue.rung
+        if (!isQueued && isEmpty) return yield* bell.waitPast(heard)
         if (isQueued && working.size < slots) for (const row of yield* claim(working.size)) yield* begin(row, scope)
         // A look costs less than a claim, and mostly there is nothing more to claim.
         const { isDue, nextMs } = yield* ahead()
+        isEmpty = !isDue && nextMs === undefined
         const rows = isDue && working.size < slots ? yield* claim(working.size) : []
         for (const row of rows) yield* begin(row, scope)
         // One a mailbox and pass: there may be more.
@@ -171,12 +180,7 @@ export class Dispatch extends Context.Service<
         yield* stopEnded
         yield* takeOver(scope)
         // What other houses that have died left behind; whoever has come or gone changes what there is room for.
-        yield* holder.eachBeat(
-          Effect.ensuring(
-            takeOver(scope),
-            Effect.sync(() => bell.ring()),
-          ),
-        )
+        yield* holder.eachBeat(Effect.ensuring(takeOver(scope), Effect.sync(lookAgain)))
         const claiming = yield* Effect.forkIn(loop(scope), scope)
         yield* Effect.addFinalizer(() => leave(claiming))
       })
@@ -188,7 +192,7 @@ export class Dispatch extends Context.Service<
         const twice = rows.filter(({ fence, id }) => seen.get(id) === fence)
         seen = new Map(rows.map(({ fence, id }) => [id, fence]))
         for (const row of twice) yield* handBack(row)
-        if (twice.length > 0) bell.ring()
+        if (twice.length > 0) lookAgain()
         return twice.length
       })
 

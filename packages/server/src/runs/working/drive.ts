@@ -107,11 +107,18 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
 
   const load = Effect.fnUntraced(function* (row: RunRow) {
     const id = row.id
-    const triggers = yield* sql<TriggerRow>`SELECT * FROM triggers WHERE run = ${id} ORDER BY at, source`
-    const fresh = row.step === 0 && row.fence === 1
-    const told = fresh ? [] : yield* sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`
-    const steps = fresh ? [] : yield* sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`
-    const calls = fresh ? [] : yield* sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`
+    if (row.step === 0 && row.fence === 1)
+      return { row, triggers: yield* record.triggersOf(id), told: [], calls: [], steps: [] } satisfies Work
+    // What others change of them is looked at again before the run parks: they need not be read one after the other.
+    const [triggers, told, steps, calls] = yield* Effect.all(
+      [
+        record.triggersOf(id),
+        sql<PromptRow>`SELECT * FROM run_messages WHERE run = ${id} ORDER BY seq`,
+        sql<StepRow>`SELECT * FROM steps WHERE run = ${id} ORDER BY number`,
+        sql<CallRow>`SELECT * FROM calls WHERE run = ${id} ORDER BY step, place`,
+      ],
+      { concurrency: "unbounded" },
+    )
     return {
       row,
       triggers,
