@@ -38,13 +38,13 @@ const update = (values: string, int: (at: number) => string): string => `UPDATE 
   FROM ${values} WHERE runs.id = value->>0 AND fence = ${int(1)} AND state IN (${states})`
 const onSqlite = `${update("json_each(?)", (at) => `value->>${at}`)} RETURNING id`
 const bigint = (at: number) => `(value->>${at})::bigint`
-const alone = update("(SELECT $1::json->0) AS taken(value)", bigint)
+const alone = update("(SELECT $1::jsonb->0) AS taken(value)", bigint)
 /**
  * Of several none is waited for while others are held: whoever rings several has them in another order. The ids are one array,
  * which is looked up in the index; joined with a list of unknown length, the whole table would be read for each of them.
  */
-const several = `${update("json_array_elements($1::json) AS taken(value)", bigint)} AND runs.id = ANY(ARRAY(
-  SELECT id FROM runs WHERE id = ANY(ARRAY(SELECT value->>0 FROM json_array_elements($1::json) AS asked(value)))
+const several = `${update("jsonb_array_elements($1::jsonb) AS taken(value)", bigint)} AND runs.id = ANY(ARRAY(
+  SELECT id FROM runs WHERE id = ANY(ARRAY(SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value)))
   FOR UPDATE SKIP LOCKED))`
 
 const stepColumns = [

@@ -76,10 +76,10 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     .join(", ")
   /** As steps are written (`together.ts`): nobody is waited for, and the ids are looked up in the index. */
   const take = `UPDATE runs SET state = '${to("claim")}', owner = value->>2, fence = fence + 1,
-    started_at = COALESCE(started_at, value->>3) FROM json_array_elements($1::json) AS taken(value)
+    started_at = COALESCE(started_at, value->>3) FROM jsonb_array_elements($1::jsonb) AS taken(value)
     WHERE runs.id = value->>0 AND fence = (value->>1)::bigint AND state IN (${states})
     AND runs.id = ANY(ARRAY(SELECT id FROM runs WHERE id = ANY(ARRAY(
-      SELECT value->>0 FROM json_array_elements($1::json) AS asked(value))) FOR UPDATE SKIP LOCKED)) RETURNING id`
+      SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value))) FOR UPDATE SKIP LOCKED)) RETURNING id`
   /**
    * Where nobody else claims: looked up, then taken with its events in one statement, each under the fence it was seen with.
    * Undefined: somebody changed one of them meanwhile, or a permit is used up; then it is a matter for a transaction.

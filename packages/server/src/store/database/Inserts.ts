@@ -61,7 +61,7 @@ export const makeInsert = <Row extends object>(
   /** Joined with what comes before. */
   const selectFrom = (place: number, before = ""): string =>
     `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
-        FROM ${before}json_array_elements($${place}::json) WITH ORDINALITY AS t(v, n) ORDER BY n`
+        FROM ${before}jsonb_array_elements($${place}::jsonb) WITH ORDINALITY AS t(v, n) ORDER BY n`
   const run = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
     rows.length === 1
       ? insertSome(rows)

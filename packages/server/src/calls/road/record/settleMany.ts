@@ -24,8 +24,8 @@ const update = (
 const onSqlite = update("json_each(?)")
 // The ids are one array, too, which is looked up in the index: joined with a list of unknown length, the table would be read.
 const onPostgres = update(
-  "json_array_elements($1::json) AS ends(value)",
-  " AND calls.id = ANY(ARRAY(SELECT value->>0 FROM json_array_elements($1::json) AS asked(value)))",
+  "jsonb_array_elements($1::jsonb) AS ends(value)",
+  " AND calls.id = ANY(ARRAY(SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value)))",
 )
 
 const textOf = (rows: ReadonlyArray<CallRow>, owner: string): string =>
