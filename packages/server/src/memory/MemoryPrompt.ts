@@ -3,6 +3,7 @@ import type { MemoryRecord, PrincipalId, PromptSection } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../access/identity/Principals.ts"
+import { makeBatch } from "../store/journal/Batch.ts"
 import { fenced, fenceRule, inLine, markFor } from "../models/Fence.ts"
 import { goalIn } from "./Goals.ts"
 import { Memories } from "./Memories.ts"
@@ -119,22 +120,33 @@ const memorySections = (remembered: Remembered, nameOf: NameOf): ReadonlyArray<S
   ]
 }
 
+/** Which lists an agent has. */
+type Lists = Readonly<Record<"blocks" | "goals" | "memories" | "plans" | "lent", unknown>> & { readonly agent?: string }
+const noLists: Lists = { blocks: false, goals: false, memories: false, plans: false, lent: false }
+
 /** The memory sections of an agent's prompt, as its memory stands now. */
 export const makeMemoryPrompt = Effect.gen(function* () {
   const memories = yield* Memories
   const plans = yield* Plans
   const principals = yield* Principals
   const sql = yield* SqlClient.SqlClient
-  const listsOf = Effect.fnUntraced(function* (agent: PrincipalId) {
-    const own = (namespace: string, kind: string) =>
-      sql`EXISTS (SELECT 1 FROM memory_records WHERE owner = ${agent} AND namespace = ${namespace} AND kind = ${kind})`
-    const rows = yield* sql<
-      Readonly<Record<"blocks" | "goals" | "memories" | "plans" | "lent", unknown>>
-    >`SELECT ${own("office", "block")} AS blocks, ${own("gateway", "goal")} AS goals,
-      ${own("gateway", "memory")} AS memories, EXISTS (SELECT 1 FROM memory_plans WHERE owner = ${agent}) AS plans,
-      EXISTS (SELECT 1 FROM memory_shares WHERE principal = ${agent}) AS lent`
-    return rows[0]!
-  }, Effect.orDie)
+  const own = (namespace: string, kind: string) =>
+    sql`EXISTS (SELECT 1 FROM memory_records WHERE owner = p.id AND namespace = ${namespace} AND kind = ${kind})`
+  /** Agents that begin to think at once are asked for in one statement. */
+  const listsOf = yield* makeBatch((agents: ReadonlyArray<PrincipalId>) =>
+    Effect.map(
+      Effect.orDie(
+        sql<Lists>`SELECT p.id AS agent, ${own("office", "block")} AS blocks, ${own("gateway", "goal")} AS goals,
+          ${own("gateway", "memory")} AS memories, EXISTS (SELECT 1 FROM memory_plans WHERE owner = p.id) AS plans,
+          EXISTS (SELECT 1 FROM memory_shares WHERE principal = p.id) AS lent
+          FROM principals p WHERE ${sql.in("p.id", [...new Set(agents)])}`,
+      ),
+      (rows) => {
+        const byAgent = new Map(rows.map((row) => [row.agent, row]))
+        return (agent: PrincipalId) => byAgent.get(agent) ?? noLists
+      },
+    ),
+  )
   const nameOf = (id: PrincipalId) =>
     Effect.match(principals.get(id), { onFailure: () => "somebody who has left", onSuccess: ({ name }) => name })
   return Effect.fn("MemoryPrompt.sections")(function* (agent: PrincipalId) {
@@ -142,14 +154,14 @@ export const makeMemoryPrompt = Effect.gen(function* () {
     // What others share is asked for apart: nobody fills an agent's prompt in the place of its own.
     const kept = (namespace: "office" | "gateway", kind: string, owner: { readonly owner?: PrincipalId }) =>
       Effect.orDie(Effect.map(memories.list(by, { namespace, kind, limit: most, ...owner }), ({ items }) => items))
-    const own = { owner: agent }
+    const itself = { owner: agent }
     // Most agents use one of the two sets of tools, and many neither: one look says which lists there are.
     const has = yield* listsOf(agent)
     const lent = has.lent ? (yield* kept("office", "block", {})).filter((one) => one.owner !== agent) : []
     const plansOf = has.plans ? (yield* plans.list(by, "active")).slice(0, most) : []
-    const blocks = [...(has.blocks ? yield* kept("office", "block", own) : []), ...lent]
-    const goals = has.goals ? yield* kept("gateway", "goal", own) : []
-    const kinds = has.memories ? yield* kept("gateway", "memory", own) : []
+    const blocks = [...(has.blocks ? yield* kept("office", "block", itself) : []), ...lent]
+    const goals = has.goals ? yield* kept("gateway", "goal", itself) : []
+    const kinds = has.memories ? yield* kept("gateway", "memory", itself) : []
     const authors = new Set([
       ...[...blocks, ...goals, ...kinds].flatMap(({ origin, owner }) => [owner, origin.principal]),
       ...plansOf.map(({ writer }) => writer),

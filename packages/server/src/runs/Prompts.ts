@@ -19,6 +19,7 @@ import { makeMemoryPrompt } from "../memory/MemoryPrompt.ts"
 import { estimatedTokens, usualWindow } from "../models/Estimate.ts"
 import { Languages } from "../models/Languages.ts"
 import { Messages } from "../spaces/Messages.ts"
+import { makeBatch } from "../store/journal/Batch.ts"
 import { makeNear } from "../store/journal/Near.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
@@ -47,6 +48,15 @@ export interface About {
   readonly speaks: boolean
   readonly space: SpaceId | null
   readonly triggers: ReadonlyArray<TriggerRow>
+}
+
+/** So many of its other runs an agent is told of. */
+const mostOthers = 20
+interface OpenRun {
+  readonly id: string
+  readonly agent: string
+  readonly state: string
+  readonly summary: string
 }
 
 const sizeOf = (text: string) => ({ size: text.length, tokens: estimatedTokens(text) })
@@ -96,11 +106,20 @@ export class Prompts extends Context.Service<
         } satisfies PromptTrigger
       })
 
+      /** Of several agents in one statement: with the run itself, which is not among the others. */
+      const openOf = yield* makeBatch((agents: ReadonlyArray<string>) =>
+        Effect.map(
+          Effect.orDie(
+            sql<OpenRun>`SELECT id, agent, state, summary FROM (SELECT id, agent, state, trigger_summary AS summary,
+                row_number() OVER (PARTITION BY agent ORDER BY id) AS place FROM runs
+                WHERE ${sql.in("agent", [...new Set(agents)])} AND ${inState(sql, open)}) AS ranked
+              WHERE place <= ${mostOthers + 1} ORDER BY id`,
+          ),
+          (rows) => (agent: string) => rows.filter((row) => row.agent === agent),
+        ),
+      )
       const othersOf = (agent: string, run: RunId | null) =>
-        Effect.orDie(
-          sql<{ id: string; state: string; summary: string }>`SELECT id, state, trigger_summary AS summary FROM runs
-            WHERE agent = ${agent} AND ${inState(sql, open)} AND id <> ${run ?? ""} ORDER BY id LIMIT 20`,
-        )
+        Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, mostOthers))
 
       /** The messages that woke a run, as far as its agent still sees them. */
       const wokenBy = Effect.fnUntraced(function* (
