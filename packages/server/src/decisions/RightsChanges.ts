@@ -32,6 +32,7 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { AllowLists, defaultTools } from "../access/rights/AllowLists.ts"
 import { Approved, Authority, type NeedsApproval } from "../access/rights/Authority.ts"
 import { Grants } from "../access/rights/Grants.ts"
+import { judgedIfMissing } from "../access/rights/JudgedFirst.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Decisions } from "./Decisions.ts"
@@ -105,7 +106,8 @@ export class RightsChanges extends Context.Service<
           return yield* transact(lists.reset(toolset, context))
         }),
         GrantAdded: Effect.fnUntraced(function* ({ grant }: Of<"GrantAdded">) {
-          const whose = yield* principals.get(grant.principal)
+          const ref = grant.principal
+          const whose = yield* judgedIfMissing(grants, principals.get(ref), { ref, action: "admin", of: "grants" })
           const wanted = yield* authority.grant(grant, whose)
           return yield* transact(grants.add({ ...wanted, principal: whose.id }))
         }),

@@ -106,18 +106,21 @@ export class Prompts extends Context.Service<
         } satisfies PromptTrigger
       })
 
-      /** Of several agents in one statement: with the run itself, which is not among the others. */
-      const openOf = yield* makeBatch((agents: ReadonlyArray<string>) =>
-        Effect.map(
-          Effect.orDie(
-            sql<OpenRun>`SELECT id, agent, state, summary FROM (SELECT id, agent, state, trigger_summary AS summary,
-                row_number() OVER (PARTITION BY agent ORDER BY id) AS place FROM runs
-                WHERE ${sql.in("agent", [...new Set(agents)])} AND ${inState(sql, open)}) AS ranked
-              WHERE place <= ${mostOthers + 1} ORDER BY id`,
+      const openRuns = sql`SELECT id, agent, state, trigger_summary AS summary FROM runs WHERE ${inState(sql, open)}`
+      const first = sql`ORDER BY id LIMIT ${mostOthers + 1}`
+      /** With the run itself, which is not among the others. On Postgres of several agents in one statement. */
+      const openOf = yield* sql.onDialectOrElse({
+        pg: () =>
+          makeBatch((agents: ReadonlyArray<string>) =>
+            Effect.map(
+              Effect.orDie(sql<OpenRun>`SELECT found.* FROM principals p CROSS JOIN LATERAL
+                (${openRuns} AND agent = p.id ${first}) AS found WHERE ${sql.in("p.id", [...new Set(agents)])} ORDER BY id`),
+              (rows) => (agent: string) => rows.filter((row) => row.agent === agent),
+            ),
           ),
-          (rows) => (agent: string) => rows.filter((row) => row.agent === agent),
-        ),
-      )
+        orElse: () =>
+          Effect.succeed((agent: string) => Effect.orDie(sql<OpenRun>`${openRuns} AND agent = ${agent} ${first}`)),
+      })
       const othersOf = (agent: string, run: RunId | null) =>
         Effect.map(openOf(agent), (rows) => rows.filter(({ id }) => id !== run).slice(0, mostOthers))
 

@@ -25,6 +25,7 @@ for (const store of ["sqlite", "postgres"] as const)
           const response = yield* ask(() =>
             raw(`/api/v1${path.replace("REF", encodeURIComponent(ref))}`, {
               ...init,
+              ...(typeof init.body === "string" ? { body: init.body.replace("REF", ref) } : {}),
               headers: { authorization: `Bearer ${guest.token.token}`, "content-type": "application/json" },
             }),
           )
@@ -40,6 +41,13 @@ for (const store of ["sqlite", "postgres"] as const)
           ["/runs?agent=REF"],
           ["/tokens?principal=REF"],
           ["/judge?principal=REF&action=read&resource=tools/x"],
+          ["/judge?principal=REF&action=read&resource=tools/x&explain=true"],
+          ["/tools?as=REF"],
+          ["/tokens", { method: "POST", body: '{"principal":"REF"}' }],
+          [
+            "/grants",
+            { method: "POST", body: '{"principal":"REF","effect":"allow","actions":["read"],"resource":"tools/x"}' },
+          ],
         ]
         for (const [path, init] of asked)
           assert.strictEqual(

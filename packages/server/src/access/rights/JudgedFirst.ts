@@ -2,20 +2,35 @@
  * Something that is asked for by its name, judged before it is said whether there is one: to whoever may not know of it, a
  * name that is taken and one that is free look alike.
  */
-import type { Action } from "@stoa/contract"
+import { type Action, Caller, Forbidden } from "@stoa/contract"
 import { Effect, Exit } from "effect"
 import type { Grants } from "./Grants.ts"
+
+interface Asked {
+  readonly ref: string
+  readonly action: Action
+  readonly of: "principals" | "agents" | "tokens" | "grants" | "servers"
+}
 
 export const judgedFirst = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
   { require }: Pick<Grants["Service"], "require">,
   find: Effect.Effect<A, E>,
-  asked: {
-    readonly ref: string
-    readonly action: Action
-    readonly of: "principals" | "agents" | "tokens" | "grants" | "servers"
-  },
+  { action, of, ref }: Asked,
 ) {
   const found = yield* Effect.exit(find)
-  yield* require(asked.action, `${asked.of}/${Exit.isSuccess(found) ? found.value.name : asked.ref}`)
+  yield* require(action, `${of}/${Exit.isSuccess(found) ? found.value.name : ref}`)
   return yield* found
+})
+
+/** For what is judged further on, by more than its name: here a name that is free is refused to whoever may not use any. */
+export const judgedIfMissing = Effect.fnUntraced(function* <A, E>(
+  { judge }: Pick<Grants["Service"], "judge">,
+  find: Effect.Effect<A, E>,
+  { action, of, ref }: Asked,
+) {
+  const found = yield* Effect.exit(find)
+  if (Exit.isSuccess(found)) return found.value
+  const resource = `${of}/${ref}`
+  const { rule, verdict } = yield* judge(yield* Caller, action, resource)
+  return yield* verdict === "deny" ? new Forbidden({ action, resource, rule }) : found
 })

@@ -129,7 +129,9 @@ export class Dispatch extends Context.Service<
         const heard = bell.rung
         const isQueued = queue.rung !== queued
         queued = queue.rung
-        if (!isQueued && isEmpty) return yield* bell.waitPast(heard)
+        // Until it is looked whether anything is left: a claim that fails leaves it queued.
+        if (isQueued) isEmpty = false
+        if (isEmpty) return yield* bell.waitPast(heard)
         if (isQueued && working.size < slots) for (const row of yield* claim(working.size)) yield* begin(row, scope)
         // A look costs less than a claim, and mostly there is nothing more to claim.
         const { isDue, nextMs } = yield* ahead()

@@ -85,8 +85,11 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   /** The tail is not where the journal is. */
   const behind = new Bell()
   const tell = (events: ReadonlyArray<EventRow>, cursors: ReadonlyArray<{ readonly cursor: number }>): void => {
+    const begins = tail.end === undefined
     if (tail.add(events, cursors)) {
-      ringAfter(cursors[0]!.cursor - 1)
+      // Where it begins, something before it may be committed and not told yet: nobody passes over that unread.
+      if (begins) ringAll()
+      else ringAfter(cursors[0]!.cursor - 1)
       if (foreign) bell.ring()
     } else if (foreign) behind.ring()
     else {

@@ -5,7 +5,7 @@ import { Principals } from "../../../../access/identity/Principals.ts"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Authority } from "../../../../access/rights/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
+import { judgedFirst, judgedIfMissing } from "../../../../access/rights/JudgedFirst.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 
 export const tokensHandlers = HttpApiBuilder.group(
@@ -37,7 +37,8 @@ export const tokensHandlers = HttpApiBuilder.group(
       }),
       add: Effect.fnUntraced(function* ({ payload }) {
         // Judged by the name of whom it is for, however the request spells it.
-        const whose = yield* principals.get(payload.principal)
+        const { principal: ref } = payload
+        const whose = yield* judgedIfMissing(grants, principals.get(ref), { ref, action: "write", of: "tokens" })
         const wanted = yield* authority.token(payload, whose)
         return yield* transact(tokens.issue({ ...wanted, principal: whose.id }))
       }),
