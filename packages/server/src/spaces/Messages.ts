@@ -26,7 +26,7 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { type Answered, SearchIndex } from "../store/search/SearchIndex.ts"
 import { mentionsIn } from "./mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
-import { messageColumns, messageFrom, messagesFrom } from "./rows.ts"
+import { messageColumns, messageFrom, messagesFrom, withinPage } from "./rows.ts"
 import type { Act } from "./rules.ts"
 import { quietly, Spaces, unseen } from "./Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
@@ -225,10 +225,11 @@ export class Messages extends Context.Service<
           sql`SELECT ${columns} FROM messages m JOIN principals p ON p.id = m.author
             WHERE ${sql.and(where)} ORDER BY m.seq ${order} LIMIT ${limit + 1}`,
         )
-        const found = yield* Effect.orDie(messagesFrom(sql, rows.slice(0, limit) as never))
+        const page = withinPage(rows.slice(0, limit) as never)
+        const found = yield* Effect.orDie(messagesFrom(sql, page))
         const items = forward ? found : found.toReversed()
         const edge = forward ? items.at(-1) : items[0]
-        return { items, next: rows.length > limit && edge !== undefined ? String(edge.seq) : null }
+        return { items, next: rows.length > page.length && edge !== undefined ? String(edge.seq) : null }
       })
 
       const get: Messages["Service"]["get"] = Effect.fn("Messages.get")(function* (id, viewer) {

@@ -59,6 +59,7 @@ export const spacesFrom = (
 
 interface MessageRow {
   readonly id: string
+  readonly text: string
   readonly author: string
   readonly authorName: string
   readonly authorKind: string
@@ -86,6 +87,14 @@ export const messageFrom = (
 /** The columns every reading of messages asks for. */
 export const messageColumns = (sql: SqlClient.SqlClient) =>
   sql.literal("m.*, p.name AS author_name, p.kind AS author_kind")
+
+/** A page ends early where its texts are so long together: whoever reads a space does not pay for what others wrote in it. */
+export const mostSaid = 256 * 1024
+export const withinPage = (rows: ReadonlyArray<MessageRow>): ReadonlyArray<MessageRow> => {
+  let said = 0
+  const over = rows.findIndex(({ call, text }) => (said += text.length + (call?.length ?? 0)) > mostSaid)
+  return over < 0 ? rows : rows.slice(0, Math.max(1, over))
+}
 
 export const messagesFrom = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rows: ReadonlyArray<MessageRow>) {
   const ids = rows.map((row) => row.id)

@@ -6,12 +6,11 @@ import type { Transaction } from "../store/journal/Journal.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { matchesOf } from "../store/search/Match.ts"
 import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
-import { messageColumns, messagesFrom } from "./rows.ts"
+import { messageColumns, messagesFrom, mostSaid } from "./rows.ts"
 
 /** So many ids in one question. */
 const idsAtOnce = 1000
-/** A page ends early where its texts are so long together; others have their turn between pieces of it. */
-const mostSaid = 256 * 1024
+/** Others have their turn between so many. */
 const foundAtOnce = 5
 /** So far up a thread is looked for its first message. */
 const deepest = 100

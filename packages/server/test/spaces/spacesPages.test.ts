@@ -48,6 +48,39 @@ for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(
     `clauses of spaces on ${store}`,
     (it) => {
+      it.effect(
+        "a page of a space ends early where its messages are long; all of them come, each once, both ways",
+        () =>
+          Effect.gen(function* () {
+            const pam = yield* someone()
+            const space = yield* room(pam, [])
+            const long = "lantern ".repeat(7500)
+            for (let at = 0; at < 12; at++)
+              yield* ask(() => pam.client.spaces.post(space.id, { text: `${at} ${long}` }))
+            for (const [edge, first] of [
+              ["before", 1_000_000],
+              ["after", 0],
+            ] as const) {
+              const seen: Array<number> = []
+              for (let next: string | null = String(first); next !== null;) {
+                const at: number = Number(next)
+                const page = yield* ask(() => pam.client.spaces.messages(space.id, { limit: 20, [edge]: at }))
+                assert.isAtMost(page.items.length, 4)
+                assert.isAtLeast(page.items.length, 1)
+                const numbers = page.items.map(({ seq }) => seq)
+                if (edge === "after") seen.push(...numbers)
+                else seen.unshift(...numbers)
+                next = page.next
+              }
+              assert.deepStrictEqual(
+                seen,
+                Array.from({ length: 12 }, (_, at) => at + 1),
+                edge,
+              )
+            }
+          }),
+      )
+
       it.effect("a page of found messages ends early where they are long; all of them come, each once", () =>
         Effect.gen(function* () {
           const pam = yield* someone()
