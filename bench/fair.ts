@@ -104,12 +104,13 @@ const usual = (port: number, token: string): LoadQuestion => {
     get(`/spaces/${space}`),
     call,
   ]
-  return { port, token, connections: 16, warmMillis: 0, millis, pace, ...first, more }
+  return { port, token, connections: 16, stands: true, warmMillis: 0, millis, pace, ...first, more }
 }
 const code = (port: number, token: string): LoadQuestion => ({
   port,
   token,
   connections: 8,
+  stands: true,
   warmMillis: 0,
   millis,
   pace: codePace,
@@ -184,7 +185,7 @@ export const fair = async (): Promise<string> => {
   await house.stop()
   const shown = [...all].map(([row, measured]) => rowOf(row, measured))
   return [
-    `A principal works at ${pace} requests a second (reads, posts, a tool call), ${rounds} rounds of ${millis / 1000} s alone and ${rounds} beside each attack by another principal, in turn; middle round. The attacker's process has the lowest priority, since its machine would be another one. Delays count from when a request was due. The usual limits stand. Kept: p99 at most ${most} x the quiet p99 of the same row, and none of its requests refused.`,
+    `A principal works at ${pace} requests a second (reads, posts, a tool call), ${rounds} rounds of ${millis / 1000} s alone and ${rounds} beside each attack by another principal, in turn; middle round. The attacker's process has the lowest priority, since its machine would be another one. Delays count from when a request was due, on connections that stand. The usual limits stand. Kept: p99 at most ${most} x the quiet p99 of the same row, and none of its requests refused.`,
     "",
     table(["beside", "quiet p99 ms", "p50 ms", "p99 ms", "to quiet", "kept", "the attacker was answered"], shown),
     "",

@@ -25,6 +25,8 @@ export interface LoadQuestion {
   readonly count?: number
   /** Requests a second; as fast as it goes, if not given. */
   readonly pace?: number
+  /** Each connection has had an answer before anything counts: Node takes up one new connection in a turn of the loop. */
+  readonly stands?: boolean
 }
 export interface LoadAnswer extends Delays {
   readonly answered: number
@@ -100,6 +102,7 @@ const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
   let turn = 0
   const make = () => makers[turn++ % makers.length]!()
   const took: Array<number> = []
+  if (question.stands === true) await Promise.all(connections.map((connection) => connection.send(makers[0]!())))
   const warmUntil = performance.now() + question.warmMillis
   const end = warmUntil + question.millis
   let refused = 0

@@ -6,7 +6,7 @@ let text = ""
 
 export const isoMoment = (milliseconds: number): string => {
   if (milliseconds !== last) {
-    text = new Date(milliseconds).toISOString()
+    text = DateTime.formatIso(DateTime.makeUnsafe(milliseconds))
     last = milliseconds
   }
   return text
