@@ -24,6 +24,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { lockName } from "../store/database/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
@@ -120,6 +121,8 @@ export class Decisions extends Context.Service<
       /** One principal cannot flood those who answer: so many questions of one are open at a time. */
       const room = Effect.fnUntraced(function* ({ askedBy: principal, policy: epoch }: NewDecision) {
         const most = yield* limits.most({ principal, epoch }, openQuestions)
+        // Those who count at once would each find room for the last one.
+        yield* Effect.orDie(lockName(sql, openQuestions, principal.id))
         const [count] = yield* Effect.orDie(
           sql<{ n: number }>`SELECT count(*) AS n FROM decisions
             WHERE asked_by = ${principal.id} AND ${inState(sql, from("answer"))}`,

@@ -42,6 +42,10 @@ for (const store of ["sqlite", "postgres"] as const)
           ["/tokens?principal=REF"],
           ["/judge?principal=REF&action=read&resource=tools/x"],
           ["/judge?principal=REF&action=read&resource=tools/x&explain=true"],
+          [
+            "/delegations",
+            { method: "POST", body: '{"to":"REF","resource":"tools/x","actions":["execute"],"reason":"work"}' },
+          ],
           ["/tools?as=REF"],
           ["/tokens", { method: "POST", body: '{"principal":"REF"}' }],
           [

@@ -302,6 +302,17 @@ for (const store of stores)
             yield* decide(ada, open[0]!.decision, { verdict: "deny" })
             yield* asked(bot, name)
             assert.strictEqual((yield* callTool(bot, name)).status, 429)
+            // Many at once find no more room than one after the other.
+            for (const { decision } of open.slice(1)) yield* decide(ada, decision, { verdict: "deny" })
+            const many = yield* Effect.all(
+              Array.from({ length: 12 }, () => callTool(bot, name)),
+              { concurrency: "unbounded" },
+            )
+            assert.deepStrictEqual(many.map(({ status }) => status).toSorted(), [
+              202,
+              202,
+              ...Array.from({ length: 10 }, () => 429),
+            ])
           }),
       )
     },

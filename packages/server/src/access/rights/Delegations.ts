@@ -16,6 +16,7 @@ import {
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { lockName } from "../../store/database/Locks.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"
@@ -55,6 +56,8 @@ export class Delegations extends Context.Service<
       /** Every loan is asked about at every judgement of its receiver, so there is an end to them. */
       const room = Effect.fnUntraced(function* (giver: string, receiver: string, now: string) {
         const live = sql`revoked_at IS NULL AND expires_at > ${now}`
+        // In one order: two who lend to each other do not wait for each other.
+        for (const id of [giver, receiver].toSorted()) yield* Effect.orDie(lockName(sql, "delegations", id))
         const [counts] = yield* Effect.orDie(
           sql<{ given: number; received: number }>`SELECT
             (SELECT count(*) FROM delegations WHERE giver = ${giver} AND ${live}) AS given,
@@ -71,7 +74,6 @@ export class Delegations extends Context.Service<
       const add: Delegations["Service"]["add"] = Effect.fn("Delegations.add")(function* (asked) {
         const caller = yield* Caller
         const wanted = { ...asked, resource: walletResource(asked.resource) }
-        const receiver = yield* principals.get(wanted.to)
         const now = yield* DateTime.now
         const latest = DateTime.add(now, longestDelegation)
         const expiresAt = wanted.expiresAt ?? latest
@@ -85,12 +87,14 @@ export class Delegations extends Context.Service<
             resource: wanted.resource,
             rule: "a token of a turn lends nothing",
           })
-        if (receiver.id === caller.principal.id)
-          return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
-        yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))
         const source = mayDelegate(yield* grants.rulesOf(caller), wanted, now, caller.context)
         if (source === undefined)
           return yield* new Forbidden({ action: "delegate", resource: wanted.resource, rule: "only what you have" })
+        // Only whoever has something to lend learns whether there is somebody of that name.
+        const receiver = yield* principals.get(wanted.to)
+        if (receiver.id === caller.principal.id)
+          return yield* new BadInput({ issues: [{ path: "to", message: "is yourself: you have it already" }] })
+        yield* room(caller.principal.id, receiver.id, DateTime.formatIso(now))
         const parent = source.name.startsWith("delegation:") ? source.name.slice("delegation:".length) : null
         const before = parent === null ? undefined : yield* get(parent as DelegationId)
         const depth = (before?.depth ?? 0) + 1
