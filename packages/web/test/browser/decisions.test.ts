@@ -92,8 +92,19 @@ it("is given from now on, listed under Always, and taken back", async () => {
   await page.getByRole("button", { name: "Always" }).click()
   await page.getByRole("radio", { name: /from now on/ }).check()
   await page.getByText("Any input, not only this one.").waitFor()
+  // The house takes its time, and the person goes elsewhere meanwhile: there they stay, and see what came of it.
+  let answered = () => {}
+  const leave = new Promise<void>((resolve) => void (answered = resolve))
+  await page.route(/\/answer$/, async (route) => {
+    await leave
+    await route.continue()
+  })
+  const sent = page.waitForRequest(/\/answer$/)
   await page.getByRole("button", { name: "Approve and remember" }).click()
+  await sent
   await page.getByRole("link", { name: "Always", exact: true }).click()
+  await page.getByText("Nobody may do anything").waitFor()
+  answered()
   await page.getByRole("button", { name: "Take back" }).click()
   await page.getByRole("button", { name: "Take back" }).click()
   await page.getByText("Nobody may do anything").waitFor()

@@ -94,8 +94,16 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
   const isOn = useStore(notifying)
   useNotices(mine)
   const at = mine.findIndex((one) => one.id === shown)
-  /** The next one has the focus when one is answered. */
+  const looking = useRef<string>(undefined)
+  useEffect(() => {
+    looking.current = shown
+    return () => {
+      looking.current = undefined
+    }
+  }, [shown])
+  /** The next one has the focus when one is answered; whoever has gone elsewhere meanwhile stays there. */
   const goOn = () => {
+    if (looking.current !== shown) return
     const next = mine.find((one) => one.id !== shown)
     keep(next?.id)
     if (next === undefined) void navigate({ to: "/decisions", search: { tab } })
