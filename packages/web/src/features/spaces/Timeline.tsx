@@ -98,6 +98,14 @@ export const Timeline = (props: TimelineProps) => {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [at, target, context.space.id])
 
+  // The list keeps the height of every row it ever drew: those of rows that are no longer loaded are let go of now and then.
+  useEffect(() => {
+    const { itemSizeCache: heights } = list
+    if (heights.size < rows.length * 2 + 1000) return
+    const here = new Set<unknown>(rows.map(({ key }) => key))
+    for (const key of heights.keys()) if (!here.has(key)) heights.delete(key)
+  }, [list, rows])
+
   useEffect(() => {
     if (first < near) more("older")
     if (last > rows.length - near) more("newer")
