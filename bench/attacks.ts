@@ -6,8 +6,11 @@ export interface AttackRow {
   readonly connections: number
   readonly requests: ReadonlyArray<AttackRequest>
   readonly deaf?: boolean
-  /** The other one does this alone, instead of its usual work: it needs the very thing that is attacked. */
-  readonly victim?: "code"
+  /**
+   * What the other one does instead of its usual work: `code` needs the very thing that is attacked; `newcomers` is its usual
+   * work, sixteen requests at once, each on a connection of its own.
+   */
+  readonly victim?: "code" | "newcomers"
 }
 
 const mebibytes = (count: number): string => "x".repeat(count * 1024 * 1024)
@@ -97,6 +100,12 @@ export const attacks = (space: string): ReadonlyArray<AttackRow> => [
     name: "requests, as fast as they are answered",
     connections: 64,
     requests: [{ method: "GET", path: "/api/v1/me" }],
+  },
+  {
+    name: "the same, beside 16 newcomers at a time",
+    connections: 64,
+    requests: [{ method: "GET", path: "/api/v1/me" }],
+    victim: "newcomers",
   },
   {
     name: "messages of 64 kB, full of mentions",

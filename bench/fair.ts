@@ -119,6 +119,14 @@ const code = (port: number, token: string): LoadQuestion => ({
   body: '{"input":{"code":"[1,2,3].map((x) => x * 2)"},"wait":10}',
 })
 
+const newcomers = (port: number, token: string): LoadQuestion => ({
+  ...usual(port, token),
+  connections: 0,
+  stands: false,
+  newcomers: 16,
+})
+const victims = { usual, code, newcomers }
+
 interface Measured {
   readonly quiet: Array<LoadAnswer>
   readonly beside: Array<LoadAnswer>
@@ -126,7 +134,7 @@ interface Measured {
 }
 
 const work = ({ house, victim }: Sides, row: AttackRow | undefined): Promise<LoadAnswer> =>
-  victim.child.ask<LoadAnswer>((row?.victim === "code" ? code : usual)(house.port, victim.token))
+  victim.child.ask<LoadAnswer>(victims[row?.victim ?? "usual"](house.port, victim.token))
 
 const besides = async (sides: Sides, row: AttackRow, measured: Measured): Promise<void> => {
   const { attacker, house } = sides
@@ -185,7 +193,7 @@ export const fair = async (): Promise<string> => {
   await house.stop()
   const shown = [...all].map(([row, measured]) => rowOf(row, measured))
   return [
-    `A principal works at ${pace} requests a second (reads, posts, a tool call), ${rounds} rounds of ${millis / 1000} s alone and ${rounds} beside each attack by another principal, in turn; middle round. The attacker's process has the lowest priority, since its machine would be another one. Delays count from when a request was due, on connections that stand. The usual limits stand. Kept: p99 at most ${most} x the quiet p99 of the same row, and none of its requests refused.`,
+    `A principal works at ${pace} requests a second (reads, posts, a tool call), ${rounds} rounds of ${millis / 1000} s alone and ${rounds} beside each attack by another principal, in turn; middle round. The attacker's process has the lowest priority, since its machine would be another one. Delays count from when a request was due, on connections that stand, but for the row of newcomers. The usual limits stand. Kept: p99 at most ${most} x the quiet p99 of the same row, and none of its requests refused.`,
     "",
     table(["beside", "quiet p99 ms", "p50 ms", "p99 ms", "to quiet", "kept", "the attacker was answered"], shown),
     "",

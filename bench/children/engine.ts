@@ -6,7 +6,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import type { makeDrive } from "../../packages/server/src/runs/working/drive.ts"
 import { Working } from "../../packages/server/src/runs/working/Dispatch.ts"
-import type { RunRow, StepRow } from "../../packages/server/src/runs/rows.ts"
+import type { RunRow, StepRow, TriggerRow } from "../../packages/server/src/runs/rows.ts"
 
 /** What wakes it says how many steps it takes. */
 export const textOf = (steps: number): string => (steps === 1 ? "one" : `ten ${steps}`)
@@ -16,8 +16,8 @@ const spent = { tokensIn: 1, tokensOut: 1, costMicros: 0, busyMs: 0 }
 const content = '[{"type":"text","text":"x"}]'
 
 const thoughtless: typeof makeDrive = (record) => {
-  const drive = Effect.fnUntraced(function* (row: RunRow) {
-    const triggers = yield* record.triggersOf(row.id)
+  const drive = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
+    const triggers = known ?? (yield* record.triggersOf(row.id))
     const steps = stepsOf(triggers[0]!.text)
     const told = [
       { run: row.id, seq: 1, kind: "system", body: "You are an agent.", step: 0 },

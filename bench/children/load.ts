@@ -27,6 +27,8 @@ export interface LoadQuestion {
   readonly pace?: number
   /** Each connection has had an answer before anything counts: Node takes up one new connection in a turn of the loop. */
   readonly stands?: boolean
+  /** At a pace: so many are due at once, each on a connection that is made for it. */
+  readonly newcomers?: number
 }
 export interface LoadAnswer extends Delays {
   readonly answered: number
@@ -129,6 +131,8 @@ const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
     const free = [...connections]
     const line: Array<number> = []
     const all = Math.round((pace * question.millis) / 1000)
+    const together = question.newcomers ?? 1
+    const dueAt = (at: number) => started + ((at - (at % together)) * 1000) / pace
     let due = 0
     let done = 0
     await new Promise<void>((resolve) => {
@@ -137,14 +141,17 @@ const reply = async (question: LoadQuestion): Promise<LoadAnswer> => {
           await send(connection, line.shift()!)
           if (++done === all) resolve()
         }
-        free.push(connection)
+        if (question.newcomers === undefined) free.push(connection)
+        else connection.close()
       }
       const serve = () => {
         while (line.length > 0 && free.length > 0) void one(free.pop()!)
       }
       const tick = setInterval(() => {
-        for (; due < all && started + (due * 1000) / pace <= performance.now(); due++)
-          line.push(started + (due * 1000) / pace)
+        for (; due < all && dueAt(due) <= performance.now(); due++) {
+          line.push(dueAt(due))
+          if (question.newcomers !== undefined) free.push(new Connection(question.port))
+        }
         if (due === all) clearInterval(tick)
         serve()
       }, 2)

@@ -217,6 +217,8 @@ export const kinds = {
     state: RunState,
     stop: StopReason,
     failure: Schema.NullOr(Schema.String),
+    /** It was over with its first step, and nobody can have waited for it. */
+    whole: Schema.optionalKey(Schema.Literal(true)),
   }),
   // Seen in the call's space, and by those who may answer: the room that delivers asks which they are.
   "decision.asked": kind("space", 365, {

@@ -6,9 +6,9 @@ import type { AgentLimits, CallId, CorrelationId, MessageId, PrincipalId, RunId,
 import type { TriggerKind } from "@stoa/contract"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { causedBy, currentCause, newId } from "../store/journal/Correlation.ts"
+import { causedBy, currentCause } from "../store/journal/Correlation.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
-import { Journal, type Transaction } from "../store/journal/Journal.ts"
+import { type CausedEvent, Journal, type Transaction } from "../store/journal/Journal.ts"
 import { endOf, from, open, to } from "./lifecycle.ts"
 import type { RunEnd, RunConfig, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
@@ -25,7 +25,7 @@ const laneOf = (agent: string): number => {
 }
 
 export interface NewRun {
-  readonly id?: RunId
+  readonly id: RunId
   readonly agent: PrincipalId
   readonly profile: string
   readonly limits: AgentLimits
@@ -75,7 +75,7 @@ export const makeRecord = Effect.gen(function* () {
 
   /** A run that waits for its turn. */
   const newRow = Effect.fnUntraced(function* (wanted: NewRun) {
-    const id = wanted.id ?? newId<RunId>("run")
+    const { id } = wanted
     // wall clock: a moment that is stored.
     const now = yield* Clock.currentTimeMillis
     const row: RunRow = {
@@ -131,12 +131,35 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  /** The same for what comes once, and is answered when it is on disk: written together with others. */
-  const start = Effect.fnUntraced(function* (wanted: NewRun, trigger: TriggerRow) {
-    const row = yield* newRow(wanted)
+  /**
+   * The same for what comes once, and is answered when it is on disk: written together with others. Where its house has room
+   * for it, the house's claim is written with it.
+   */
+  const start = Effect.fnUntraced(function* (wanted: NewRun, trigger: TriggerRow, owner: string | null) {
+    const fresh = yield* newRow(wanted)
+    const row = owner === null ? fresh : claimed(fresh, owner, fresh.createdAt)
     const { actor, correlationId, provenance } = yield* currentCause
     const event = { ...queued(row), at: row.createdAt, actor, correlationId, provenance }
-    yield* together.start({ row, trigger, events: [event] })
+    yield* together.start({ row, trigger, events: owner === null ? [event] : [event, started(row, row.createdAt)] })
+    return row
+  })
+
+  /** A row as the house that claims it leaves it. */
+  const claimed = (row: RunRow, owner: string, at: string): RunRow => ({
+    ...row,
+    state: to("claim"),
+    owner,
+    fence: row.fence + 1,
+    startedAt: row.startedAt ?? at,
+  })
+  const started = (row: RunRow, at: string): CausedEvent => ({
+    kind: "run.started",
+    ...inSpace(row),
+    body: about(row),
+    at,
+    actor: row.agent,
+    provenance: "agent",
+    correlationId: row.correlationId,
   })
 
   /** Whether it is new: a source wakes an agent once. */
@@ -277,7 +300,23 @@ export const makeRecord = Effect.gen(function* () {
     return row
   })
 
-  return { spendToday, byId, triggersOf, enqueue, start, trigger, step, end, park, ring, stop, because, about, inSpace }
+  return {
+    spendToday,
+    byId,
+    triggersOf,
+    enqueue,
+    start,
+    claimed,
+    started,
+    trigger,
+    step,
+    end,
+    park,
+    ring,
+    stop,
+    because,
+    about,
+  }
 })
 
 export type Record = Effect.Success<typeof makeRecord>

@@ -8,6 +8,7 @@ import { makeInsert, type Rows } from "../store/database/Inserts.ts"
 import { type CausedEvent, Journal } from "../store/journal/Journal.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
 import { endOf, from, to } from "./lifecycle.ts"
+import { profileNamed } from "./profile.ts"
 import { accountsOf, hasSpent, makeAccounts } from "./spending.ts"
 import type { RunEnd, RunRow, Usage, StepRow, PromptRow, TriggerRow } from "./rows.ts"
 
@@ -82,6 +83,10 @@ const runNumbers = [
   "waits",
 ] as const
 
+/** Nobody can wait for it: no message and no call woke it, and it has called nothing that others could wait for. */
+const isUnwatched = ({ parentCall, profile, triggerKind }: RunRow, { number }: StepRow, calls: number): boolean =>
+  triggerKind === "service" && parentCall === null && number === 1 && calls === 0 && !profileNamed(profile).inbox
+
 /** What is told of a step, and of the end it brings: the agent's doing, under the correlation of what woke it. */
 const eventsOf = ({ calls, end, row, step }: StepWrite, at: string): ReadonlyArray<CausedEvent> => {
   const caused = { at, actor: row.agent, provenance: "agent", correlationId: row.correlationId } as const
@@ -89,7 +94,9 @@ const eventsOf = ({ calls, end, row, step }: StepWrite, at: string): ReadonlyArr
   const stepped = { ...caused, kind: "run.stepped", body: { ...about, step: step.number, calls } } as const
   if (end === undefined) return [stepped]
   const { failure, stop } = end
-  const ended = { kind: "run.ended", body: { ...about, state: to(endOf[stop]), stop, failure } } as const
+  const whole = isUnwatched(row, step, calls) ? ({ whole: true } as const) : {}
+  const body = { ...about, state: to(endOf[stop]), stop, failure, ...whole }
+  const ended = { kind: "run.ended", body } as const
   return [stepped, { ...caused, ...ended, ...(row.triggerSpace === null ? {} : { space: row.triggerSpace }) }]
 }
 

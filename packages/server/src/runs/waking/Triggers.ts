@@ -23,6 +23,7 @@ import { limitsFor, profileNameOf } from "../profile.ts"
 import { makeRecord, type NewRun } from "../record.ts"
 import { type StepRow, type PromptRow, type TriggerRow } from "../rows.ts"
 import { Runs } from "../Runs.ts"
+import { Dispatch } from "../working/Dispatch.ts"
 import { depthAfter, mayWake } from "./route.ts"
 
 export interface Trigger {
@@ -56,6 +57,7 @@ export class Triggers extends Context.Service<
       const runs = yield* Runs
       const grants = yield* Grants
       const record = yield* makeRecord
+      const dispatch = yield* Dispatch
 
       const able = Effect.fnUntraced(function* (agent: Agent) {
         if (agent.retiredAt !== null) return yield* new WrongState({ detail: `${agent.name} has left the house.` })
@@ -101,7 +103,7 @@ export class Triggers extends Context.Service<
           thinker: agent.thinker.kind,
         }
         // Without a key nobody can have sent it before.
-        if (trigger.key === undefined) return yield* Effect.as(record.start(wanted, row), run)
+        if (trigger.key === undefined) return yield* Effect.as(dispatch.start(wanted, row), run)
         return yield* journal.transact(
           Effect.gen(function* () {
             if (yield* record.trigger(row)) return yield* Effect.as(record.enqueue(wanted), run)

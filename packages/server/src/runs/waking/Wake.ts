@@ -60,6 +60,8 @@ const concerns = (event: Event): boolean => {
       )
     case "call.waiting":
       return event.body.on.kind === "run"
+    case "run.ended":
+      return event.body.whole !== true
     default:
       return true
   }

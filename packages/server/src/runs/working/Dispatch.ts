@@ -2,15 +2,17 @@
  * One fiber a house: takes over what a dead house left, claims what is next, starts it, and waits for its bell. A claimed run
  * is worked on in a fiber of its own, until it parks or ends.
  */
-import type { RunId } from "@stoa/contract"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Scope, Tracer } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, type Scope, Tracer } from "effect"
+import { Agents } from "../../access/identity/Agents.ts"
+import { Pauses } from "../../access/limits/Pauses.ts"
 import { Settings } from "../../Settings.ts"
 import { Holder } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord } from "../record.ts"
-import type { RunRow } from "../rows.ts"
+import { makeRecord, type NewRun } from "../record.ts"
+import type { RunRow, TriggerRow } from "../rows.ts"
+import { Seats } from "./seats.ts"
 
 /** Taken over so often within one step, a run may be what kills the house (G-24). */
 const mostAttempts = 5
@@ -32,6 +34,11 @@ const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Eff
       : { root: true }),
   })
 
+interface Started {
+  readonly row: RunRow
+  readonly triggers: ReadonlyArray<TriggerRow>
+}
+
 /** How a claimed run is worked on. The bench works on them without a thought. */
 export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
 
@@ -40,6 +47,8 @@ export class Dispatch extends Context.Service<
   {
     /** Begins to work: once everything it works with is there. */
     readonly open: Effect.Effect<void, never, Scope.Scope>
+    /** A run that somebody asks for is on disk: claimed at once, where this house has room and nobody waits, or else queued. */
+    readonly start: (wanted: NewRun, trigger: TriggerRow) => Effect.Effect<void>
     /** How many runs are worked on here. */
     readonly working: () => number
     /** Runs that are this house's by their rows, and that nobody works on: they go back into the queue. How many there were. */
@@ -53,17 +62,24 @@ export class Dispatch extends Context.Service<
       const holder = yield* Holder
       const { slots } = yield* Settings
       const record = yield* makeRecord
-      const { ahead, claim, handBack, mine, recover } = yield* makeClaim(record, slots)
+      const agents = yield* Agents
+      const pauses = yield* Pauses
+      const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* (yield* Working)(record, () => leaving)
-      const working = new Map<RunId, Fiber.Fiber<unknown>>()
+      const working = new Seats(slots)
+      /** Claimed when they were asked for, and not begun yet. */
+      let started: Array<Started> = []
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
       /** Rings for what can be claimed: nobody looks first whether there is anything. */
-      const queue = journal.bellOf(["run.queued", "run.resumed"])
+      const queue = journal.bellOf(
+        ["run.queued", "run.resumed"],
+        (event) => event.kind !== "run.queued" || !working.has(event.body.run),
+      )
 
       /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
-      const work = (row: RunRow, faults = 0): Effect.Effect<void> =>
-        Effect.exit(spanOf(row, drive(row))).pipe(
+      const work = (row: RunRow, faults = 0, triggers?: ReadonlyArray<TriggerRow>): Effect.Effect<void> =>
+        Effect.exit(spanOf(row, drive(row, triggers))).pipe(
           Effect.flatMap((exit) => {
             if (Exit.isSuccess(exit)) return exit.value === "handBack" ? Effect.asVoid(handBack(row)) : Effect.void
             if (Cause.hasInterruptsOnly(exit.cause)) return Effect.void
@@ -85,17 +101,22 @@ export class Dispatch extends Context.Service<
         )
       })
 
-      const begin = Effect.fnUntraced(function* (row: RunRow, scope: Scope.Scope) {
-        const body = work(row).pipe(
+      const begin = Effect.fnUntraced(function* (
+        row: RunRow,
+        scope: Scope.Scope,
+        triggers?: ReadonlyArray<TriggerRow>,
+      ) {
+        working.take(row.id, row.mailbox)
+        const body = work(row, 0, triggers).pipe(
           Effect.catchCause((cause) => Effect.logError(`Run ${row.id} could not be worked on`, cause)),
           Effect.ensuring(
             Effect.sync(() => {
-              working.delete(row.id)
+              working.leave(row.id)
               bell.ring()
             }),
           ),
         )
-        working.set(row.id, yield* Effect.forkIn(body, scope))
+        working.seat(row.id, yield* Effect.forkIn(body, scope))
       })
 
       const takeOver = Effect.fnUntraced(function* (scope: Scope.Scope) {
@@ -119,14 +140,47 @@ export class Dispatch extends Context.Service<
       let queued = queue.rung
       /** Nothing was queued when it was looked last: until something is, whoever ends makes room for nobody. */
       let isEmpty = false
+      let isOpen = false
       /** For what comes into the queue, or may have come, without an event. */
       const lookAgain = () => {
         isEmpty = false
         bell.ring()
       }
+      const takeStarted = () => {
+        const some = started
+        started = []
+        return some
+      }
+
+      /** True: it has its seat. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
+      const takeSeat = Effect.fnUntraced(function* ({ afterRun, agent: id, id: run, limits, ...wanted }: NewRun) {
+        const isNext = afterRun === undefined && wanted.parentCall === undefined && wanted.readyAt === undefined
+        if (!isAlone || !isOpen || !isNext) return false
+        const agent = yield* Effect.option(agents.near(id))
+        if (Option.isNone(agent) || agent.value.gate !== "open") return false
+        const paused = yield* pauses.now
+        if (paused.has("everything") || paused.has(`agents/${id}`)) return false
+        // Nothing comes between this look and the seat.
+        const isFree = !leaving && isEmpty && queue.rung === queued && working.hasRoom(id, limits.width ?? 1)
+        if (isFree) working.take(run, id)
+        return isFree
+      })
+
+      const start: Dispatch["Service"]["start"] = (wanted, trigger) =>
+        Effect.gen(function* () {
+          if (!(yield* takeSeat(wanted))) return void (yield* record.start(wanted, trigger, null))
+          const row = yield* Effect.onError(record.start(wanted, trigger, holder.id), () =>
+            Effect.sync(() => working.leave(wanted.id)),
+          )
+          started.push({ row, triggers: [trigger] })
+          bell.ring()
+          // Nobody who hangs up leaves a claimed run behind that nobody works on.
+        }).pipe(Effect.uninterruptible)
+
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
+        for (const { row, triggers } of takeStarted()) yield* begin(row, scope, triggers)
         const isQueued = queue.rung !== queued
         queued = queue.rung
         // Until it is looked whether anything is left: a claim that fails leaves it queued.
@@ -163,7 +217,7 @@ export class Dispatch extends Context.Service<
           Effect.sync(() => {
             for (const event of events)
               if (event.kind === "run.ended" && event.body.state === "canceled")
-                working.get(event.body.run)?.interruptUnsafe()
+                working.fiberOf(event.body.run)?.interruptUnsafe()
           }),
       })
 
@@ -172,13 +226,15 @@ export class Dispatch extends Context.Service<
         Effect.gen(function* () {
           leaving = true
           yield* Fiber.interrupt(claiming)
-          const all = [...working.values()]
+          for (const { row } of takeStarted()) yield* handBack(row)
+          const all = working.fibers
           yield* Effect.timeoutOption(Fiber.awaitAll(all), drain)
           yield* Fiber.interruptAll(all)
         })
 
       const open = Effect.gen(function* () {
         const scope = yield* Effect.scope
+        isOpen = true
         yield* stopEnded
         yield* takeOver(scope)
         // What other houses that have died left behind; whoever has come or gone changes what there is room for.
@@ -198,7 +254,7 @@ export class Dispatch extends Context.Service<
         return twice.length
       })
 
-      return Dispatch.of({ orphans, open, working: () => working.size })
+      return Dispatch.of({ orphans, open, start, working: () => working.size })
     }),
   )
 }

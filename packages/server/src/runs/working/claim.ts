@@ -7,7 +7,7 @@ import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { lockName } from "../../store/database/Locks.ts"
 import { Holder, isGone, SharedDatabase } from "../../store/Holder.ts"
-import { type CausedEvent, Journal } from "../../store/journal/Journal.ts"
+import { Journal } from "../../store/journal/Journal.ts"
 import { Notices } from "../../store/journal/Notices.ts"
 import { from, to } from "../lifecycle.ts"
 import type { Record } from "../record.ts"
@@ -60,17 +60,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
   const gate = sql`(SELECT gate FROM agents g WHERE g.principal = runs.agent) AS gate`
   type Candidate = RunRow & { readonly gate: string | null }
 
-  const started = (row: RunRow, at: string): CausedEvent => ({
-    kind: "run.started",
-    ...record.inSpace(row),
-    body: record.about(row),
-    at,
-    actor: row.agent,
-    provenance: "agent",
-    correlationId: row.correlationId,
-  })
-
-  const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => false })
+  const canTakeAtOnce = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => false })
   const states = from("claim")
     .map((state) => `'${state}'`)
     .join(", ")
@@ -85,7 +75,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
    * Undefined: somebody changed one of them meanwhile, or a permit is used up; then it is a matter for a transaction.
    */
   const takeAlone = Effect.fnUntraced(function* (working: number, now: number, at: string) {
-    if (!isAlone) return undefined
+    if (!canTakeAtOnce) return undefined
     if (working >= slots) return []
     const rows = yield* Effect.orDie(
       sql<Candidate>`SELECT runs.*, ${gate} FROM runs WHERE id IN (${chosen(now, slots - working)})`,
@@ -93,15 +83,9 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
     if (rows.length === 0) return rows
     if (rows.some(({ gate: of }) => of === "permitted")) return undefined
     const values = JSON.stringify(rows.map(({ fence, id }) => [id, fence, me, at]))
-    const taken = rows.map((row) => ({
-      ...row,
-      state: to("claim"),
-      owner: me,
-      fence: row.fence + 1,
-      startedAt: row.startedAt ?? at,
-    }))
+    const taken = rows.map((row) => record.claimed(row, me, at))
     const update = { sql: take, rows: values, expects: rows.length }
-    const events = taken.filter(({ fence }) => fence === 1).map((row) => started(row, at))
+    const events = taken.filter(({ fence }) => fence === 1).map((row) => record.started(row, at))
     if (events.length > 0) return (yield* journal.moveTogether(update, [], events)) ? taken : undefined
     const had = new Set(
       (yield* Effect.orDie(sql.unsafe<{ readonly id: string }>(update.sql, [values]))).map(({ id }) => id),
@@ -131,7 +115,7 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
               "principal",
               rows.map(({ agent }) => agent),
             )}`)
-        yield* journal.appendAll(rows.filter(({ fence }) => fence === 1).map((row) => started(row, iso)))
+        yield* journal.appendAll(rows.filter(({ fence }) => fence === 1).map((row) => record.started(row, iso)))
         return rows
       }),
     )
@@ -176,5 +160,8 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
   /** What this house works on, by its rows. */
   const mine = Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE state = 'running' AND owner = ${me}`)
 
-  return { ahead, claim, mine, recover, handBack }
+  /** Nobody else claims. */
+  const isAlone = sql.onDialectOrElse({ pg: () => !isShared, orElse: () => true })
+
+  return { ahead, claim, isAlone, mine, recover, handBack }
 })

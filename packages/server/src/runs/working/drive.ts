@@ -105,10 +105,12 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
   const spend = yield* Spend
   const clock = yield* Clock.Clock
 
-  const load = Effect.fnUntraced(function* (row: RunRow) {
+  const load = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
     const id = row.id
-    if (row.step === 0 && row.fence === 1)
-      return { row, triggers: yield* record.triggersOf(id), told: [], calls: [], steps: [] } satisfies Work
+    if (row.step === 0 && row.fence === 1) {
+      const woke = known ?? (yield* record.triggersOf(id))
+      return { row, triggers: woke, told: [], calls: [], steps: [] } satisfies Work
+    }
     // What others change of them is looked at again before the run parks: they need not be read one after the other.
     const [triggers, told, steps, calls] = yield* Effect.all(
       [
@@ -137,8 +139,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     Effect.orDie(sql<CallRow>`SELECT * FROM calls WHERE run = ${run} AND step = ${step} ORDER BY place`)
 
   /** As its rows have it. A turn that was under way when its house died is over, and said to be cut. */
-  const loadWhole = Effect.fnUntraced(function* (row: RunRow) {
-    const work = yield* load(row)
+  const loadWhole = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
+    const work = yield* load(row, known)
     const last = work.steps.at(-1)
     if (last?.state !== "thinking") return work
     yield* turns.cut(row, last.number)
@@ -152,8 +154,9 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     return isQuiet ? turns.beside(work) : Effect.succeed(nothingBeside)
   }
 
-  return Effect.fnUntraced(function* (claimed: RunRow) {
-    let work = yield* loadWhole(claimed)
+  /** `triggers`: what woke it, where that is known. */
+  return Effect.fnUntraced(function* (claimed: RunRow, triggers?: ReadonlyArray<TriggerRow>) {
+    let work = yield* loadWhole(claimed, triggers)
     let since = monotonicOf(clock)
     /** Time that was worked since it was last written down. */
     const busy = (): number => {

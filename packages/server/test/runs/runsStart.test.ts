@@ -1,0 +1,142 @@
+/** A run that somebody asks for is claimed with its row where there is room for it, and waits for its turn where there is none. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PrincipalId } from "@stoa/contract"
+import { Agents } from "../../src/access/identity/Agents.ts"
+import { Dispatch } from "../../src/runs/working/Dispatch.ts"
+import { Triggers } from "../../src/runs/waking/Triggers.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { ask, Guest } from "../house.ts"
+import { ended, inState, runsHouse, setRules, stores, thinker, until } from "./runsKit.ts"
+
+/** Asks for a run, and looks at its row the moment that is answered: nobody has had time to claim it since. */
+const asked = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const agent = yield* (yield* Agents).get(id)
+  const by = { id: id as PrincipalId, kind: "service" } as const
+  const run = yield* (yield* Triggers).start(agent, { text: "go", space: null, key: undefined, by, run: undefined })
+  const rows = yield* sql<{ fence: number; startedAt: string | null }>`SELECT * FROM runs WHERE id = ${run}`
+  return { run, isClaimed: rows[0]!.startedAt !== null && rows[0]!.fence === 1 }
+})
+
+/** The queue is empty, as far as the one who claims knows: two looks at it lead to the same. */
+const settled = Effect.gen(function* () {
+  const { working } = yield* Dispatch
+  const sql = yield* SqlClient.SqlClient
+  yield* until(Effect.sync(() => (working() === 0 ? true : undefined)))
+  yield* until(
+    Effect.map(sql`SELECT id FROM runs WHERE state = 'queued'`, (rows) => (rows.length === 0 ? true : undefined)),
+  )
+})
+
+/** Asks until one is claimed with its row: the house has just begun, or has just ended another. */
+const isClaimedAtOnce = Effect.fnUntraced(function* (bot: { readonly id: string }) {
+  for (let tries = 0; tries < 20; tries++) {
+    yield* settled
+    if ((yield* asked(bot)).isClaimed) return true
+    yield* ended(bot, tries + 1)
+  }
+  return false
+})
+
+for (const store of stores)
+  layer(runsHouse({ store, env: { STOA_SLOTS: "2" } }), { excludeTestServices: true, timeout: 90_000 })(
+    `runs that are asked for, on ${store}`,
+    (it) => {
+      it.effect("with room for it, a run is queued, claimed and begun with one commit, and ends as every run", () =>
+        Effect.gen(function* () {
+          const bot = yield* thinker()
+          yield* setRules([{ when: {}, say: "done" }])
+          assert.isTrue(yield* isClaimedAtOnce(bot))
+          yield* settled
+          const { run } = yield* asked(bot)
+          const { admin } = yield* Guest
+          yield* until(
+            Effect.map(
+              ask(() => admin.runs.get(run)),
+              ({ state }) => (state === "completed" ? true : undefined),
+            ),
+          )
+          const journal = yield* Journal
+          const events = (yield* journal.read({ after: 0, limit: 10_000 })).filter(
+            (event) => "run" in event.body && event.body.run === run,
+          )
+          assert.deepStrictEqual(
+            events.map(({ kind }) => kind),
+            ["run.queued", "run.started", "run.stepped", "run.ended"],
+          )
+          // One write: nothing can stand between the two.
+          assert.strictEqual(events[1]!.cursor - events[0]!.cursor, 1)
+          assert.strictEqual(String(events[1]!.at), String(events[0]!.at))
+          assert.deepInclude(events[3]!.body, { stop: "no_tool_call", whole: true })
+        }),
+      )
+
+      it.effect(
+        "it waits while its agent is held or paused, everything is paused, its mailbox or the slots are full",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const sql = yield* SqlClient.SqlClient
+            yield* setRules([{ when: {}, say: "done" }])
+            const waits = Effect.fnUntraced(function* (
+              why: string,
+              bot: { readonly id: string },
+              begin: Effect.Effect<unknown, never, Guest>,
+              end: Effect.Effect<unknown, never, Guest>,
+            ) {
+              assert.isTrue(yield* isClaimedAtOnce(bot), why)
+              yield* settled
+              const before = (yield* sql`SELECT id FROM runs WHERE agent = ${bot.id}`).length
+              yield* begin
+              const { isClaimed } = yield* asked(bot)
+              assert.isFalse(isClaimed, why)
+              yield* inState(bot, "queued")
+              yield* end
+              yield* ended(bot, before + 1)
+            })
+            const held = yield* thinker()
+            yield* waits(
+              "held",
+              held,
+              ask(() => admin.agents.change(held.id, { gate: "held" })),
+              ask(() => admin.agents.change(held.id, { gate: "open" })),
+            )
+            for (const subject of ["agent", "everything"] as const) {
+              const bot = yield* thinker()
+              const paused = subject === "agent" ? `agents/${bot.name}` : subject
+              yield* waits(
+                subject,
+                bot,
+                ask(() => admin.pauses.set({ subject: paused })),
+                ask(() => admin.pauses.lift(paused)),
+              )
+            }
+          }),
+      )
+
+      it.effect(
+        "a second run of a mailbox that takes one waits for the first; so does a third where two slots are taken",
+        () =>
+          Effect.gen(function* () {
+            yield* setRules([{ when: {}, say: "done" }])
+            const [one, two, three] = [yield* thinker(), yield* thinker(), yield* thinker()]
+            assert.isTrue(yield* isClaimedAtOnce(one))
+            yield* settled
+            // Long enough for what is asked for meanwhile.
+            yield* setRules([{ when: {}, say: "done", waitMs: 2000 }])
+            yield* asked(one)
+            yield* inState(one, "running")
+            assert.isFalse((yield* asked(one)).isClaimed, "its mailbox takes one")
+            yield* settled
+            yield* asked(two)
+            yield* asked(one)
+            yield* inState(one, "running")
+            yield* inState(two, "running")
+            assert.isFalse((yield* asked(three)).isClaimed, "two slots")
+            yield* ended(three)
+          }),
+      )
+    },
+  )
