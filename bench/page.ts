@@ -102,7 +102,7 @@ export const page = async (): Promise<string> => {
   const build = await buildTime(folder)
   const { space } = await furnish(admin)
   const browser = await chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: chromiumPath({ window: true }),
     args: ["--no-sandbox", "--disable-gpu", ...windowSize],
     env: { ...(process.env as Record<string, string>), TMPDIR: join(folder, "tmp") },
   })

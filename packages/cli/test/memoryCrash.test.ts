@@ -10,7 +10,7 @@ const countOf = async (house: House): Promise<number> =>
   (await house.admin.memory.erase({ confirm: "admin", dryRun: true })).erased
 
 /** Until it is so, or the test's time is over. A house that is asked without a pause does nothing else. */
-const until = async (so: () => Promise<boolean>, pauseMs = 0): Promise<void> => {
+const until = async (so: () => Promise<boolean>, pauseMs = 5): Promise<void> => {
   while (!(await so())) await new Promise((next) => setTimeout(next, pauseMs))
 }
 
