@@ -8,6 +8,7 @@ import { Pauses } from "../../access/limits/Pauses.ts"
 import { Settings } from "../../Settings.ts"
 import { Holder } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
+import { makeNear } from "../../store/journal/Near.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
 import { makeRecord, type NewRun } from "../record.ts"
@@ -64,6 +65,8 @@ export class Dispatch extends Context.Service<
       const record = yield* makeRecord
       const agents = yield* Agents
       const pauses = yield* Pauses
+      /** What is paused, as this house last heard: whatever it hears a moment later ends the run. */
+      const paused = yield* makeNear(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
       const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* (yield* Working)(record, () => leaving)
@@ -158,8 +161,8 @@ export class Dispatch extends Context.Service<
         if (!isAlone || !isOpen || !isNext) return false
         const agent = yield* Effect.option(agents.near(id))
         if (Option.isNone(agent) || agent.value.gate !== "open") return false
-        const paused = yield* pauses.now
-        if (paused.has("everything") || paused.has(`agents/${id}`)) return false
+        const stopped = yield* paused.near("")
+        if (stopped.has("everything") || stopped.has(`agents/${id}`)) return false
         // Nothing comes between this look and the seat.
         const isFree = !leaving && isEmpty && queue.rung === queued && working.hasRoom(id, limits.width ?? 1)
         if (isFree) working.take(run, id)
