@@ -1,5 +1,5 @@
 /**
- * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
+ * The house's one port. A door that reads messages itself (`/mcp`) takes its path here before the router;
  * everything else goes through effect/http by way of `NodeRequest.ts`.
  */
 // edge: node:http speaks callbacks, and a closing house waits in real time.
