@@ -11,7 +11,7 @@ import { resolvedValue, chain } from "../store/Resolved.ts"
 import { whereRoom } from "../store/database/FullDisk.ts"
 import { type Cause, Correlation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
-import { type Leave, mostWaiting, nothingToLeave, Turns } from "./turns/Turns.ts"
+import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
 
 /** What of a request says who sent it. */
 export interface Sender {
@@ -98,11 +98,11 @@ export class Acting extends Context.Service<
             : Effect.catchTag(known, "Unauthenticated", (error) => refused(error, sender, "tokens"))
         }
 
-        const turns = new Turns()
+        const queue = new FairQueue()
         /** Until its turn has come; a principal with too many before it is told so. */
-        const turnOf = (id: string, bytes: number): Effect.Effect<Leave, TooManyRequests> =>
+        const placeOf = (id: string, bytes: number): Effect.Effect<Leave, TooManyRequests> =>
           Effect.callback<Leave, TooManyRequests>((resume) => {
-            const leave = turns.wait(id, bytes, (place) => resume(Effect.succeed(place)))
+            const leave = queue.wait(id, bytes, (place) => resume(Effect.succeed(place)))
             if (leave !== undefined) return Effect.sync(leave)
             const limit = `${mostWaiting} that wait to begin`
             resume(Effect.fail(new TooManyRequests({ resource: "http", limit, retryAfter: 1 })))
@@ -112,7 +112,7 @@ export class Acting extends Context.Service<
         const heldBack = (id: string): Effect.Effect<void> =>
           Effect.callback<void>((resume) => {
             const answer = () => resume(Effect.void)
-            const leave = turns.hold(id, answer)
+            const leave = queue.hold(id, answer)
             if (leave !== undefined) return Effect.sync(leave)
             answer()
           })
@@ -136,8 +136,8 @@ export class Acting extends Context.Service<
           const until = (leave: Leave): Effect.Effect<A, E, R | Caller> =>
             leave === nothingToLeave ? app : Effect.ensuring(app, Effect.sync(leave))
           const begun = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> => {
-            const leave = turns.begin(id, bytes)
-            return leave === undefined ? Effect.flatMap(turnOf(id, bytes), until) : until(leave)
+            const leave = queue.begin(id, bytes)
+            return leave === undefined ? Effect.flatMap(placeOf(id, bytes), until) : until(leave)
           }
           // Small ones are bounded by their number.
           const sized = (bytes: number): Effect.Effect<A, E | TooManyRequests, R | Caller> =>

@@ -1,7 +1,7 @@
 /** Access through the door, on both databases: who is asking, may they, and what is written down of it. */
 import { assert, layer } from "@effect/vitest"
 import type { StoaError } from "@stoa/sdk"
-import { DateTime, Effect, Redacted } from "effect"
+import { DateTime, Effect, Redacted, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { pause } from "../../../../test/pause.ts"
 import { AllowLists } from "../../src/access/rights/AllowLists.ts"
@@ -211,6 +211,36 @@ for (const store of ["sqlite", "postgres"] as const)
         const full = yield* refused(lend(one, two, 100))
         assert.strictEqual(full.status, 400)
       }),
+    )
+
+    it.effect(
+      "loans that are made at once are counted one after the other: of twelve, the two that there is room for",
+      () =>
+        Effect.gen(function* () {
+          const [one, two] = yield* Effect.all([someone("agent"), someone("agent")])
+          const lend = (n: number) =>
+            Effect.exit(
+              ask(() =>
+                one.client.delegations.add({
+                  to: two.name,
+                  resource: `tools/y${n}`,
+                  actions: ["execute"],
+                  reason: "r",
+                }),
+              ),
+            )
+          const all = (from: number, to: number) =>
+            Effect.map(
+              Effect.forEach(
+                Array.from({ length: to - from }, (_, at) => from + at),
+                lend,
+                { concurrency: "unbounded" },
+              ),
+              (exits) => exits.filter(Exit.isSuccess).length,
+            )
+          assert.strictEqual(yield* all(0, 48), 48)
+          assert.strictEqual(yield* all(48, 60), 2)
+        }),
     )
 
     it.effect("whoever may write principals, tokens or grants cannot make itself an admin by it", () =>

@@ -45,7 +45,7 @@ const holdMs = 1000
 /** Refusals of one principal that are held back; more are answered at once. */
 const mostHeld = 1024
 
-export interface TurnsClock {
+export interface QueueClock {
   readonly now: () => number
   /** For how many milliseconds the loop has worked, and not waited. */
   readonly busy: () => number
@@ -53,7 +53,7 @@ export interface TurnsClock {
   readonly after: (milliseconds: number, then: () => void) => void
 }
 
-const eventLoop: TurnsClock = {
+const eventLoop: QueueClock = {
   now: () => performance.now(),
   busy: () => performance.eventLoopUtilization().active,
   afterTurn: (then) => void setImmediate(then),
@@ -76,8 +76,8 @@ interface Account {
   restsUntil: number
 }
 
-export class Turns {
-  readonly #clock: TurnsClock
+export class FairQueue {
+  readonly #clock: QueueClock
   readonly #waiting = new Map<string, Array<Waiting>>()
   /** Those with large bodies, apart: a principal's small requests do not wait for them. */
   readonly #large = new Map<string, Array<Waiting>>()
@@ -100,7 +100,7 @@ export class Turns {
   #mixedAt = -Infinity
   #turnBegan: number | undefined
 
-  constructor(clock: TurnsClock = eventLoop) {
+  constructor(clock: QueueClock = eventLoop) {
     this.#clock = clock
   }
 

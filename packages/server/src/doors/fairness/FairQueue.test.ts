@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import { mostWaiting, Turns } from "./Turns.ts"
+import { mostWaiting, FairQueue } from "./FairQueue.ts"
 
 /** An event loop of our own: a turn takes what its requests take. */
 const loop = () => {
@@ -8,9 +8,9 @@ const loop = () => {
   let busy = 0
   const due: Array<{ readonly at: number; readonly go: () => void }> = []
   const at = (wait: number, go: () => void) => void due.push({ at: now + wait, go })
-  const turns = new Turns({ now: () => now, busy: () => busy, afterTurn: (go) => at(0, go), after: at })
+  const queue = new FairQueue({ now: () => now, busy: () => busy, afterTurn: (go) => at(0, go), after: at })
   return {
-    turns,
+    queue,
     spend: (milliseconds: number) => {
       now += milliseconds
       busy += milliseconds
@@ -34,25 +34,25 @@ const leaving = (leave: (() => void) | undefined): boolean => {
   return leave !== undefined
 }
 
-describe("turns", () => {
+describe("a fair queue", () => {
   it("one alone need not take turns, once it has been alone for a while", () => {
-    const { spend, turns } = loop()
-    assert.isTrue(leaving(turns.begin("ada")))
+    const { spend, queue } = loop()
+    assert.isTrue(leaving(queue.begin("ada")))
     spend(300)
-    for (let n = 0; n < 1000; n++) assert.isTrue(leaving(turns.begin("ada")))
+    for (let n = 0; n < 1000; n++) assert.isTrue(leaving(queue.begin("ada")))
   })
 
   it("somebody who sends a thousand waits behind itself; another begins at once", () => {
-    const { spend, turn, turns } = loop()
+    const { spend, turn, queue } = loop()
     const begun: Array<number> = []
     for (let n = 0; n < 200; n++)
-      if (turns.begin("mallory") === undefined)
-        turns.wait("mallory", 0, (leave) => begun.push(n) && (spend(3), leave()))
-    assert.isDefined(turns.begin("victoria"))
+      if (queue.begin("mallory") === undefined)
+        queue.wait("mallory", 0, (leave) => begun.push(n) && (spend(3), leave()))
+    assert.isDefined(queue.begin("victoria"))
     const order: Array<string> = []
     while (turn()) {
       // Whatever waits, whoever sends one more begins in that turn.
-      if (begun.length < 196 && leaving(turns.begin("victoria"))) {
+      if (begun.length < 196 && leaving(queue.begin("victoria"))) {
         order.push("v")
         spend(0.5)
       }
@@ -66,43 +66,43 @@ describe("turns", () => {
   })
 
   it("large bodies of one begin one by one, with a rest for others; its small requests do not wait for them", () => {
-    const { now, spend, turn, turns } = loop()
-    turns.begin("victoria")
+    const { now, spend, turn, queue } = loop()
+    queue.begin("victoria")
     const began: Array<number> = []
     const megabyte = 1024 * 1024
     for (let n = 0; n < 20; n++)
-      if (turns.begin("mallory", megabyte)) began.push(now())
-      else turns.wait("mallory", megabyte, () => began.push(now()) && spend(50))
-    assert.isDefined(turns.begin("mallory"))
+      if (queue.begin("mallory", megabyte)) began.push(now())
+      else queue.wait("mallory", megabyte, () => began.push(now()) && spend(50))
+    assert.isDefined(queue.begin("mallory"))
     while (turn());
     assert.strictEqual(began.length, 20)
     for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, 200)
     // Rested, it is as before.
     spend(300)
-    assert.isDefined(turns.begin("mallory", megabyte))
+    assert.isDefined(queue.begin("mallory", megabyte))
   })
 
   it("a large body that costs more than its size tells is rested after until the loop has had room for others", () => {
-    const { now, spend, turn, turns } = loop()
+    const { now, spend, turn, queue } = loop()
     const began: Array<number> = []
     const [bytes, cost, rest] = [64 * 1024, 100, 40]
     for (let n = 0; n < 10; n++) {
-      turns.begin("victoria")
-      if (!turns.begin("mallory", bytes)) turns.wait("mallory", bytes, () => began.push(now()) && spend(cost))
+      queue.begin("victoria")
+      if (!queue.begin("mallory", bytes)) queue.wait("mallory", bytes, () => began.push(now()) && spend(cost))
     }
-    while (turn()) turns.begin("victoria")
+    while (turn()) queue.begin("victoria")
     assert.strictEqual(began.length, 9)
     for (const [n, at] of began.entries()) if (n > 0) assert.isAtLeast(at - began[n - 1]!, cost + rest)
     // However busy it is, it is not put off for ever.
     const one = loop()
-    one.turns.begin("victoria")
-    one.turns.begin("mallory", bytes)
+    one.queue.begin("victoria")
+    one.queue.begin("mallory", bytes)
     const there: Array<number> = []
-    one.turns.wait("mallory", bytes, () => there.push(one.now()))
+    one.queue.wait("mallory", bytes, () => there.push(one.now()))
     for (let n = 0; n < 20; n++) {
-      one.turns.begin("victoria")
+      one.queue.begin("victoria")
       one.spend(rest)
-      one.turns.begin("ada")
+      one.queue.begin("ada")
       one.turn()
     }
     assert.lengthOf(there, 1)
@@ -110,15 +110,15 @@ describe("turns", () => {
   })
 
   it("whoever holds the loop for long rests after each, so that another has most of it; the other does not rest", () => {
-    const { now, spend, turn, turns } = loop()
-    turns.begin("victoria")
+    const { now, spend, turn, queue } = loop()
+    queue.begin("victoria")
     const began: Array<number> = []
     const held = 40
-    const send = () => void turns.wait("mallory", 0, (leave) => (began.push(now()), spend(held), leave()))
-    while (leaving(turns.begin("mallory")));
+    const send = () => void queue.wait("mallory", 0, (leave) => (began.push(now()), spend(held), leave()))
+    while (leaving(queue.begin("mallory")));
     for (let n = 0; n < 100; n++) send()
     let mine = 0
-    while (turn() && now() < 10_000) if (leaving(turns.begin("victoria")) && ++mine) spend(1)
+    while (turn() && now() < 10_000) if (leaving(queue.begin("victoria")) && ++mine) spend(1)
     // Once its share of a second is used, ten times as long as it held the loop, bounded.
     const gaps = began.slice(10).map((at, n) => at - began.slice(9)[n]!)
     assert.isAbove(gaps.length, 10)
@@ -129,27 +129,27 @@ describe("turns", () => {
 
   it("only a few milliseconds' work of one is under way, whether others ask or not; what waits for something does not count", () => {
     for (const alone of [true, false]) {
-      const { now, spend, turn, turns } = loop()
+      const { now, spend, turn, queue } = loop()
       // What one costs is learnt: two milliseconds each.
       for (let n = 0; n < 200; n++) {
-        const leave = turns.begin("mallory")
+        const leave = queue.begin("mallory")
         spend(2)
         leave?.()
         while (turn());
       }
       spend(300)
-      if (!alone) assert.isTrue(leaving(turns.begin("victoria")))
+      if (!alone) assert.isTrue(leaving(queue.begin("victoria")))
       const began: Array<readonly [at: number, leave: () => void]> = []
       for (let n = 0; n < 12; n++) {
-        const leave = turns.begin("mallory")
+        const leave = queue.begin("mallory")
         if (leave !== undefined) began.push([now(), leave])
-        else turns.wait("mallory", 0, (later) => void began.push([now(), later]))
+        else queue.wait("mallory", 0, (later) => void began.push([now(), later]))
       }
       const first = now()
       while (began.length < 4 && turn());
       assert.strictEqual(now(), first)
       assert.strictEqual(began.length, 4)
-      assert.isTrue(leaving(turns.begin("victoria")))
+      assert.isTrue(leaving(queue.begin("victoria")))
       // One that ends makes room, once; those that take long make it, too.
       began[2]![1]()
       began[2]![1]()
@@ -162,16 +162,16 @@ describe("turns", () => {
   })
 
   it("too many that wait are refused, and who leaves makes room", () => {
-    const { turns } = loop()
-    turns.begin("victoria")
-    while (turns.begin("mallory"));
-    const leave = Array.from({ length: mostWaiting }, () => turns.wait("mallory", 0, () => {}))
+    const { queue } = loop()
+    queue.begin("victoria")
+    while (queue.begin("mallory"));
+    const leave = Array.from({ length: mostWaiting }, () => queue.wait("mallory", 0, () => {}))
     assert.isTrue(leave.every((one) => one !== undefined))
-    assert.isUndefined(turns.wait("mallory", 0, () => {}))
+    assert.isUndefined(queue.wait("mallory", 0, () => {}))
     leave[7]!()
     leave[7]!()
-    assert.isDefined(turns.wait("mallory", 0, () => {}))
-    assert.isUndefined(turns.wait("mallory", 0, () => {}))
+    assert.isDefined(queue.wait("mallory", 0, () => {}))
+    assert.isUndefined(queue.wait("mallory", 0, () => {}))
   })
 
   it("whatever comes and goes, each that stays begins once, in the order of its principal", () => {
@@ -183,7 +183,7 @@ describe("turns", () => {
     })
     FastCheck.assert(
       FastCheck.property(FastCheck.array(act, { maxLength: 200 }), (acts) => {
-        const { spend, turn, turns } = loop()
+        const { spend, turn, queue } = loop()
         const begun: Record<string, Array<number>> = {}
         const left = new Set<string>()
         const asked: Array<readonly [string, number, (() => void) | undefined]> = []
@@ -197,8 +197,8 @@ describe("turns", () => {
               last[2]()
               left.add(`${last[0]}${last[1]}`)
             }
-          } else if (turns.begin(name, bytes)) (begun[who] ??= []).push(n)
-          else asked.push([who, n, turns.wait(name, bytes, () => (begun[who] ??= []).push(n) && spend(takes))])
+          } else if (queue.begin(name, bytes)) (begun[who] ??= []).push(n)
+          else asked.push([who, n, queue.wait(name, bytes, () => (begun[who] ??= []).push(n) && spend(takes))])
         }
         while (turn());
         for (const [who, n] of asked) {
@@ -215,11 +215,11 @@ describe("turns", () => {
   })
 
   it("a refusal is held back for a second; of very many, the rest is answered at once", () => {
-    const { now, turn, turns } = loop()
+    const { now, turn, queue } = loop()
     const told: Array<number> = []
-    for (let n = 0; n < 1024; n++) assert.isDefined(turns.hold("mallory", () => void told.push(now())))
-    assert.isUndefined(turns.hold("mallory", () => void told.push(now())))
-    assert.isDefined(turns.hold("victoria", () => void told.push(now())))
+    for (let n = 0; n < 1024; n++) assert.isDefined(queue.hold("mallory", () => void told.push(now())))
+    assert.isUndefined(queue.hold("mallory", () => void told.push(now())))
+    assert.isDefined(queue.hold("victoria", () => void told.push(now())))
     assert.deepStrictEqual(told, [])
     while (turn()) continue
     assert.strictEqual(told.length, 1025)
@@ -227,14 +227,14 @@ describe("turns", () => {
   })
 
   it("whoever hangs up while its refusal is held back frees its place, once", () => {
-    const { turn, turns } = loop()
+    const { turn, queue } = loop()
     const told: Array<string> = []
-    const leave = turns.hold("mallory", () => void told.push("gone"))!
-    for (let n = 1; n < 1024; n++) turns.hold("mallory", () => {})
+    const leave = queue.hold("mallory", () => void told.push("gone"))!
+    for (let n = 1; n < 1024; n++) queue.hold("mallory", () => {})
     leave()
     leave()
-    assert.isDefined(turns.hold("mallory", () => void told.push("there")))
-    assert.isUndefined(turns.hold("mallory", () => void told.push("too many")))
+    assert.isDefined(queue.hold("mallory", () => void told.push("there")))
+    assert.isUndefined(queue.hold("mallory", () => void told.push("too many")))
     while (turn()) continue
     assert.deepStrictEqual(told, ["there"])
   })
