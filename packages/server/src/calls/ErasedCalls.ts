@@ -17,7 +17,7 @@ import type { CallRow } from "./road/record/rows.ts"
 const atOnce = 100
 const erased = JSON.stringify({ erased: true })
 
-type Kept = Pick<CallRow, "id" | "output" | "outputFile" | "error">
+type StoredResult = Pick<CallRow, "id" | "output" | "outputFile" | "error">
 
 /** Which error it was stays; what it said may repeat the input. */
 const errorOf = (error: string | null): string | null =>
@@ -31,7 +31,8 @@ const makeErasing = Effect.gen(function* () {
   const catalogue = yield* Catalogue
 
   const some = Effect.fnUntraced(function* (principal: PrincipalId, before: string, after: string) {
-    const rows = yield* sql<Kept>`SELECT id, output, output_file, error FROM calls WHERE principal = ${principal}
+    const rows =
+      yield* sql<StoredResult>`SELECT id, output, output_file, error FROM calls WHERE principal = ${principal}
       AND id > ${after} AND ${sql.in("tool", catalogue.remembering())} AND created_at <= ${before}
       AND settled_at IS NOT NULL AND input <> ${erased} ORDER BY id LIMIT ${atOnce}`
     for (const { error, id, output } of rows)

@@ -15,7 +15,7 @@ const states: ReadonlyArray<RunState> = [
 const table: Record<RunChange, readonly [from: ReadonlyArray<RunState>, to: RunState]> = {
   claim: [["queued"], "running"],
   recover: [["running"], "running"],
-  goOn: [["running"], "running"],
+  advance: [["running"], "running"],
   parkTool: [["running"], "waiting_tool"],
   parkReply: [["running"], "waiting_reply"],
   ring: [["waiting_tool", "waiting_reply"], "queued"],

@@ -5,13 +5,13 @@
 import type { RunState, StopReason } from "@stoa/contract"
 
 /**
- * `claim`: a house works on it. `recover`: another house does, since its own is gone. `goOn`: a step was taken. `park*`: all
+ * `claim`: a house works on it. `recover`: another house does, since its own is gone. `advance`: a step was taken. `park*`: all
  * that is left is to wait. `ring`: what it waited for has come. `handBack`: its house closes. The others end it.
  */
 export type RunChange =
   | "claim"
   | "recover"
-  | "goOn"
+  | "advance"
   | "parkTool"
   | "parkReply"
   | "ring"
@@ -25,7 +25,7 @@ type Row = Record<RunChange, RunState | null>
 const none: Row = {
   claim: null,
   recover: null,
-  goOn: null,
+  advance: null,
   parkTool: null,
   parkReply: null,
   ring: null,
@@ -41,7 +41,7 @@ const next: Record<RunState, Row> = {
   running: {
     ...none,
     recover: "running",
-    goOn: "running",
+    advance: "running",
     parkTool: "waiting_tool",
     parkReply: "waiting_reply",
     handBack: "queued",

@@ -193,7 +193,7 @@ export const makeRecord = Effect.gen(function* () {
     const said = failure === null ? null : failure.slice(0, 2000)
     const ended = yield* Effect.orDie(sql`UPDATE runs SET state = ${to(change)}, stop = ${stop}, failure = ${said},
       ended_at = ${yield* iso}, owner = NULL, busy_ms = busy_ms + ${busyMs}
-      WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("goOn"))} RETURNING id`)
+      WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("advance"))} RETURNING id`)
     if (ended.length === 0) return false
     yield* journal.append({
       kind: "run.ended",
@@ -223,7 +223,7 @@ export const makeRecord = Effect.gen(function* () {
               const moved = yield* Effect.orDie(sql`UPDATE runs SET step = ${taken.number}, attempts = 0,
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
             cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
-            WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("goOn"))} RETURNING id`)
+            WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("advance"))} RETURNING id`)
               if (moved.length === 0) return false
               yield* tell(told)
               yield* Effect.orDie(sql`INSERT INTO steps ${sql.insert({ ...taken })}`)

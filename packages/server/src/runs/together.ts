@@ -27,7 +27,7 @@ export interface StartWrite {
   readonly events: ReadonlyArray<CausedEvent>
 }
 
-const states = from("goOn")
+const states = from("advance")
   .map((state) => `'${state}'`)
   .join(", ")
 

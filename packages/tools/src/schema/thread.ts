@@ -24,7 +24,7 @@ export const threadLimits = {
 type Limits = typeof threadLimits
 
 type Schema = Readonly<Record<string, unknown>>
-type Told = { readonly fault: SchemaFault | undefined } | { readonly unchecked: ReadonlyArray<string> }
+type Reply = { readonly fault: SchemaFault | undefined } | { readonly unchecked: ReadonlyArray<string> }
 
 interface Asked {
   readonly by: string
@@ -33,10 +33,10 @@ interface Asked {
   /** Absent where the schema alone is asked about. */
   readonly given: { readonly value: unknown } | undefined
   readonly until: number
-  readonly answer: (told: Told) => void
+  readonly answer: (told: Reply) => void
 }
 
-const fault = (expected: string, received: string, says: string): Told => ({
+const fault = (expected: string, received: string, says: string): Reply => ({
   fault: { path: "", expected, received, says },
 })
 
@@ -59,7 +59,7 @@ export class SchemaThread {
   }
 
   /** Whether a schema can be compiled in time: a fault, or what of it is left unchecked. */
-  prepare(by: string, digest: string, schema: Schema): Effect.Effect<Told> {
+  prepare(by: string, digest: string, schema: Schema): Effect.Effect<Reply> {
     return this.#ask({ by, digest, schema, given: undefined })
   }
 
@@ -69,7 +69,7 @@ export class SchemaThread {
     )
   }
 
-  #ask(question: Omit<Asked, "until" | "answer">): Effect.Effect<Told> {
+  #ask(question: Omit<Asked, "until" | "answer">): Effect.Effect<Reply> {
     return Effect.callback((resume) => {
       const { queue, turnMillis } = this.#limits
       const line = this.#waiting.get(question.by) ?? []
@@ -201,13 +201,13 @@ export class SchemaThread {
   }
 
   /** It did not answer, or broke: the next question gets a new thread. */
-  #end(told: Told): void {
+  #end(told: Reply): void {
     void this.#worker?.terminate()
     this.#worker = undefined
     this.#settle(told)
   }
 
-  #settle(told: Told): void {
+  #settle(told: Reply): void {
     const current = this.#current
     this.#current = undefined
     if (current !== undefined) {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import { useHeld, useLiveRuns, useStart } from "../feed/start.ts"
-import { Face } from "../parts/signs/Face.tsx"
+import { Avatar } from "../parts/signs/Avatar.tsx"
 import { Icon } from "../parts/signs/Icon.tsx"
 import { Mark } from "../parts/signs/Mark.tsx"
 import { words } from "../words/en.ts"
@@ -64,7 +64,7 @@ export const Side = () => {
         {sides.pairs.length === 0 ? null : <div className="label">{words.betweenTwo}</div>}
         {sides.pairs.map(({ other, space }) => (
           <Link key={space.id} to="/s/$space" params={{ space: space.name }} {...unreadMark(space.unread)}>
-            <Face name={other?.name ?? space.name} kind={other?.kind ?? "person"} size="s" />
+            <Avatar name={other?.name ?? space.name} kind={other?.kind ?? "person"} size="s" />
             <span className="cut">{other?.name ?? space.name}</span>
             <Count of={space.unread} words={words.unread(space.unread)} />
           </Link>
@@ -79,7 +79,7 @@ export const Side = () => {
         ))}
       </nav>
       <div className="me">
-        <Face name={me.name} kind={me.kind} size="s" />
+        <Avatar name={me.name} kind={me.kind} size="s" />
         <Link to="/me" className="cut who">
           <span className="strong">{me.name}</span> <span className="faint small">{me.roles[0] ?? me.kind}</span>
         </Link>

@@ -29,7 +29,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
   const ours = (row: RunRow) =>
     Effect.map(
       Effect.orDie(sql`UPDATE runs SET step = step WHERE id = ${row.id} AND fence = ${row.fence}
-        AND ${inState(sql, from("goOn"))} RETURNING id`),
+        AND ${inState(sql, from("advance"))} RETURNING id`),
       (rows) => rows.length > 0,
     )
 
@@ -87,7 +87,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
             attempts = ${state === "said" ? 0 : sql`attempts`},
             tokens_in = tokens_in + ${spent.tokensIn}, tokens_out = tokens_out + ${spent.tokensOut},
             cost_micros = cost_micros + ${spent.costMicros}, busy_ms = busy_ms + ${spent.busyMs}
-            WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("goOn"))} RETURNING id`)
+            WHERE id = ${row.id} AND fence = ${row.fence} AND ${inState(sql, from("advance"))} RETURNING id`)
           const content = JSON.stringify(said.text === "" ? [] : [{ type: "text", text: said.text }])
           yield* Effect.orDie(sql`UPDATE steps SET state = ${state}, content = ${content}, finish = ${said.finish},
             tokens_in = ${spent.tokensIn}, tokens_out = ${spent.tokensOut}, tokens_cached = ${spent.cached},

@@ -2,7 +2,7 @@
 import { questionIn, visibleLines } from "@stoa/contract"
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react"
 import type { Decision } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { settings } from "../../parts/settings.ts"
@@ -52,7 +52,7 @@ const Halves = ({ decision, nameOf }: Pick<DecisionCardProps, "decision" | "name
     <div className="line wrap small">
       {decision.approvals.map((id) => (
         <span key={id} className="line">
-          <Face name={nameOf(id)} kind="person" size="s" />
+          <Avatar name={nameOf(id)} kind="person" size="s" />
           {words.approvedBy(nameOf(id), "")}
         </span>
       ))}

@@ -23,10 +23,10 @@ export const sentOf = (call: MessageCall) => {
   return JSON.stringify(told).length > mostSent ? undefined : told
 }
 
-export type Said = { readonly kind: "ready" } | { readonly kind: "height"; readonly height: number }
+export type FrameMessage = { readonly kind: "ready" } | { readonly kind: "height"; readonly height: number }
 
 /** Two things are understood; the height is asked for, and capped. */
-export const saidBy = (data: unknown): Said | undefined => {
+export const saidBy = (data: unknown): FrameMessage | undefined => {
   if (typeof data !== "object" || data === null) return undefined
   if ("ready" in data && data.ready === true) return { kind: "ready" }
   if (!("height" in data) || typeof data.height !== "number" || !Number.isFinite(data.height)) return undefined

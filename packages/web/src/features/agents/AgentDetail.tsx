@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { type ComponentType, Suspense, useState } from "react"
 import { useLiveRuns, useNames, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
@@ -61,7 +61,7 @@ export const AgentDetail = ({ name, Tokens }: AgentDetailProps) => {
         {agent === undefined ? null : (
           <>
             <div className="line agents-head">
-              <Face name={agent.name} kind="agent" size="l" />
+              <Avatar name={agent.name} kind="agent" size="l" />
               <div>
                 <h2>{agent.name}</h2>
                 <p className="faint small">

@@ -5,7 +5,7 @@ import { useState } from "react"
 import { useLiveRuns, useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { money } from "../../parts/figures/money.logic.ts"
@@ -57,7 +57,7 @@ const AgentList = ({ agents, current }: { readonly agents: ReadonlyArray<Princip
             <tr key={agent.id} {...(agent.name === current ? { "data-here": "" } : {})}>
               <td>
                 <Link to="/agents/$name" params={{ name: agent.name }} className="agents-one">
-                  <Face name={agent.name} kind="agent" size="s" />
+                  <Avatar name={agent.name} kind="agent" size="s" />
                   <span>
                     <b>{agent.name}</b>
                     <small className="faint small cut">

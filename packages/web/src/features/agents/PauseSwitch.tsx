@@ -16,7 +16,7 @@ export const GoOn = ({ subject }: { readonly subject: string }) => {
   return (
     <>
       <button type="button" className="as-link" onClick={() => void lift(subject).catch(fail)}>
-        {words.goOn}
+        {words.resume}
       </button>
       {fault === undefined ? null : <FaultPane error={fault} />}
     </>

@@ -5,7 +5,7 @@ import { CallLines } from "../../cards/CallLines.tsx"
 import { house } from "../../feed/house.ts"
 import { useLiveRuns, useStart } from "../../feed/start.ts"
 import { Icon } from "../../parts/signs/Icon.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { EmptyPane, FaultPane } from "../../parts/panes/Pane.tsx"
 import { Text } from "../../parts/text/Text.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
@@ -66,7 +66,7 @@ export const TalkPane = ({ agent }: { readonly agent: Shown }) => {
         {items.length === 0 ? <EmptyPane>{words.talkEmpty(agent.name)}</EmptyPane> : null}
         {items.map((one) => (
           <div key={one.id} className="msg">
-            <Face name={one.author.name} kind={one.author.kind} />
+            <Avatar name={one.author.name} kind={one.author.kind} />
             <header>
               <b>{one.author.name}</b>
               <ClockTime at={one.createdAt} />

@@ -1,7 +1,7 @@
 /** Who works for whom, with what lies in each inbox and how many of its runs work at once. */
 import { Link } from "@tanstack/react-router"
 import { useLiveRuns, usePeople } from "../../feed/start.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { inTrees, looks } from "./agents.logic.ts"
 import { useProfiles, useTree } from "./useAgents.ts"
@@ -28,7 +28,7 @@ export const TeamTree = () => {
           return (
             <li key={id} className="line wrap" style={{ paddingInlineStart: `${depth * 1.4}rem` }}>
               <Link className="line agents-one" to="/agents/$name" params={{ name }}>
-                <Face name={name} kind="agent" size="s" />
+                <Avatar name={name} kind="agent" size="s" />
                 <b>{name}</b>
               </Link>
               <span className="pill" data-tone={look.tone}>

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { decisionGist } from "../../cards/decision/DecisionCard.tsx"
 import { useNames } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
 import { answeredQuery } from "./answered.ts"
@@ -61,7 +61,7 @@ export const AnsweredList = ({ shown }: { readonly shown: string | undefined }) 
               search={{ tab: "answered" }}
               aria-current={one.id === shown ? "true" : undefined}
             >
-              <Face name={one.asker.name} kind={one.asker.kind} size="s" />
+              <Avatar name={one.asker.name} kind={one.asker.kind} size="s" />
               <b className="cut">{decisionGist(one)}</b>
               <AgoTime at={one.answeredAt ?? one.expiresAt} />
               <span className="sub cut">

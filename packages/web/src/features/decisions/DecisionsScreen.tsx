@@ -9,7 +9,7 @@ import { useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Decision } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime, ClockTime } from "../../parts/figures/Time.tsx"
@@ -54,7 +54,7 @@ const Where = ({ decision }: { readonly decision: Decision }) => {
   return (
     <>
       <span className="line">
-        <Face name={decision.asker.name} kind={decision.asker.kind} size="s" />
+        <Avatar name={decision.asker.name} kind={decision.asker.kind} size="s" />
         {decision.asker.name}
         {space === undefined ? null : (
           <>
@@ -102,7 +102,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
     }
   }, [shown])
   /** The next one has the focus when one is answered; whoever has gone elsewhere meanwhile stays there. */
-  const goOn = () => {
+  const openNext = () => {
     if (looking.current !== shown) return
     const next = mine.find((one) => one.id !== shown)
     keep(next?.id)
@@ -180,7 +180,7 @@ const Inbox = ({ tab }: { readonly tab: Tab }) => {
                 decision={data}
                 where={<Where decision={data} />}
                 startsOpen
-                onAnswered={goOn}
+                onAnswered={openNext}
               />
             )}
           </div>

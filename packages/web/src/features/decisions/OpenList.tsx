@@ -8,7 +8,7 @@ import { noteDecision, readDecision } from "../../feed/apply.ts"
 import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import type { Decision } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { EmptyPane } from "../../parts/panes/Pane.tsx"
 import { span } from "../../parts/figures/time.logic.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
@@ -94,7 +94,7 @@ export const OpenList = ({ list, shown, tab }: OpenListProps) => {
               search={tab === "mine" ? {} : { tab }}
               aria-current={one.id === shown ? "true" : undefined}
             >
-              <Face name={one.asker.name} kind={one.asker.kind} size="s" />
+              <Avatar name={one.asker.name} kind={one.asker.kind} size="s" />
               <span className="cut">
                 <b>{decisionGist(one)}</b> <span className="faint small">{inputGist(one)}</span>
               </span>

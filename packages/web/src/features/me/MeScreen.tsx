@@ -6,7 +6,7 @@ import { forget, useStart } from "../../feed/start.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Principal } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { LoadingPane } from "../../parts/panes/Pane.tsx"
 import { choose, settings, type Theme } from "../../parts/settings.ts"
 import { words } from "./words/en.ts"
@@ -37,7 +37,7 @@ export const MeScreen = ({ Tokens }: MeScreenProps) => {
       <div className="scroll grow">
         <div className="page narrow stack wide-gap">
           <section className="line">
-            <Face name={me.name} kind={me.kind} size="l" />
+            <Avatar name={me.name} kind={me.kind} size="l" />
             <div>
               <p className="strong">{me.name}</p>
               <p className="faint small">{me.roles.join(", ") || words.none}</p>

@@ -6,7 +6,7 @@ import { later } from "../../feed/clock.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { isWide } from "../../parts/settings.ts"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
@@ -68,7 +68,7 @@ const Records = ({ current, held }: { readonly held: Held; readonly current: str
             <div className="line wrap memory-whose">
               {agents.map(({ id, name }) => (
                 <Link key={id} className="button" to="/memory" search={{ owner: name }}>
-                  <Face name={name} kind="agent" size="s" />
+                  <Avatar name={name} kind="agent" size="s" />
                   {words.of(name)}
                 </Link>
               ))}

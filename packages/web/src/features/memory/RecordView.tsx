@@ -6,7 +6,7 @@ import { house } from "../../feed/house.ts"
 import { useNames, usePeople, useStart } from "../../feed/start.ts"
 import type { MemoryRecord, MemoryVersion } from "../../feed/types.ts"
 import { Diff } from "../../parts/text/Diff.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { counted } from "../../parts/figures/money.logic.ts"
 import { FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
@@ -191,7 +191,7 @@ const History = ({
               replace
               {...(one.version === at ? { "aria-current": "true" as const } : {})}
             >
-              <Face
+              <Avatar
                 name={names(one.origin.principal)}
                 kind={people.find((who) => who.id === one.origin.principal)?.kind ?? "person"}
                 size="s"

@@ -1,7 +1,7 @@
 /** What agents cost against their budgets, and what the house is. */
 import { Link } from "@tanstack/react-router"
 import { millisUntil, span as length } from "../../parts/figures/time.logic.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { money } from "../../parts/figures/money.logic.ts"
 import { AgoTime, useNow } from "../../parts/figures/Time.tsx"
 import { Sideways } from "../../parts/panes/Sideways.tsx"
@@ -36,7 +36,7 @@ export const CostCard = ({ cost }: Pick<Figures, "cost">) => {
                 <tr key={agent}>
                   <td>
                     <Link className="line overview-agent" to="/agents/$name" params={{ name }}>
-                      <Face name={name} kind="agent" size="s" />
+                      <Avatar name={name} kind="agent" size="s" />
                       <span className="cut">{name}</span>
                     </Link>
                   </td>

@@ -39,7 +39,7 @@ export const PausedNote = ({ reason }: { readonly reason: string }) => {
         <span className="strong">{words.paused}</span> {reason}
       </span>
       <button type="button" className="button tiny push" onClick={() => void lift().catch(fail)}>
-        {words.goOn}
+        {words.resume}
       </button>
       {fault === undefined ? null : <FaultPane error={fault} />}
     </div>

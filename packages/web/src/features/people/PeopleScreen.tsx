@@ -9,7 +9,7 @@ import { house } from "../../feed/house.ts"
 import { useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { isWide } from "../../parts/settings.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { PrincipalDetail } from "./PrincipalDetail.tsx"
 import { words } from "./words/en.ts"
@@ -94,7 +94,7 @@ export const PeopleScreen = () => {
                     search={{ who: one.name }}
                     aria-current={one === who ? "true" : undefined}
                   >
-                    <Face name={one.name} kind={one.kind} size="s" />
+                    <Avatar name={one.name} kind={one.kind} size="s" />
                     <b className="cut">{one.name}</b>
                     <span className="sub">
                       {words.kinds[one.kind]} · {one.roles.join(", ")}

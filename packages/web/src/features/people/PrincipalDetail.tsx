@@ -4,7 +4,7 @@ import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
 import { AskOnce } from "../../parts/panes/AskOnce.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Grants, Lent } from "./rights.tsx"
 import { Roles } from "./Roles.tsx"
 import { Tokens } from "./Tokens.tsx"
@@ -24,7 +24,7 @@ export interface PrincipalDetailProps {
 export const PrincipalDetail = ({ admin, onGone, who }: PrincipalDetailProps) => (
   <div className="page narrow stack people-one">
     <div className="line">
-      <Face name={who.name} kind={who.kind} size="l" />
+      <Avatar name={who.name} kind={who.kind} size="l" />
       <div className="stack tight">
         <h2 className="lead">{who.name}</h2>
         <p className="small faint">

@@ -5,7 +5,7 @@ import { cache, keys } from "../../feed/cache.ts"
 import { house } from "../../feed/house.ts"
 import type { Principal } from "../../feed/types.ts"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { isWaiting } from "./Kept.tsx"
+import { isWaiting } from "./RevocableList.tsx"
 import { words } from "./words/en.ts"
 
 type Role = Principal["roles"][number]

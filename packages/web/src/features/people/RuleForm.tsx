@@ -4,7 +4,7 @@ import { useId, useState, type FormEvent } from "react"
 import { moment, now } from "../../feed/clock.ts"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
-import { isWaiting } from "./Kept.tsx"
+import { isWaiting } from "./RevocableList.tsx"
 import { words } from "./words/en.ts"
 
 const actions = ["read", "write", "execute", "delete", "admin"] as const

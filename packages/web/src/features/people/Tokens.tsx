@@ -8,7 +8,7 @@ import { Copy } from "../../parts/text/Copy.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { millisUntil } from "../../parts/figures/time.logic.ts"
 import { AgoTime, SoonTime, useNow } from "../../parts/figures/Time.tsx"
-import { Kept } from "./Kept.tsx"
+import { RevocableList } from "./RevocableList.tsx"
 import { words } from "./words/en.ts"
 
 /** Enough to tell it from others. */
@@ -85,7 +85,7 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
     (a, b) => Number(overOf(a, now) !== undefined) - Number(overOf(b, now) !== undefined),
   )
   return (
-    <Kept
+    <RevocableList
       title={words.tokens}
       none={words.noTokens}
       found={found}
@@ -142,6 +142,6 @@ export const Tokens = ({ who }: { readonly who: Principal }) => {
           {words.make}
         </button>
       </p>
-    </Kept>
+    </RevocableList>
   )
 }

@@ -5,7 +5,7 @@ import { house } from "../../feed/house.ts"
 import { useNames, useStart } from "../../feed/start.ts"
 import type { Principal } from "../../feed/types.ts"
 import { AgoTime, SoonTime } from "../../parts/figures/Time.tsx"
-import { Kept } from "./Kept.tsx"
+import { RevocableList } from "./RevocableList.tsx"
 import { type Ruled, RuleForm } from "./RuleForm.tsx"
 import { words } from "./words/en.ts"
 
@@ -22,7 +22,7 @@ export const Grants = ({ who }: { readonly who: Principal }) => {
     return made
   }
   return (
-    <Kept
+    <RevocableList
       title={words.grants}
       none={words.noGrants}
       found={found}
@@ -45,7 +45,7 @@ export const Grants = ({ who }: { readonly who: Principal }) => {
       }))}
     >
       <RuleForm act={words.addGrant} lends={false} send={add} />
-    </Kept>
+    </RevocableList>
   )
 }
 
@@ -69,7 +69,7 @@ export const Lent = ({ who }: { readonly who: Principal }) => {
     await changed()
   }
   return (
-    <Kept
+    <RevocableList
       title={words.delegations}
       none={words.nothingLent}
       found={found}
@@ -89,6 +89,6 @@ export const Lent = ({ who }: { readonly who: Principal }) => {
       }))}
     >
       {who.id === me.id ? null : <RuleForm act={words.lend(who.name)} lends send={lend} />}
-    </Kept>
+    </RevocableList>
   )
 }

@@ -4,7 +4,7 @@ import { useNames } from "../../feed/start.ts"
 import type { Run } from "../../feed/types.ts"
 import { money } from "../../parts/figures/money.logic.ts"
 import { AgoTime } from "../../parts/figures/Time.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { RunPill } from "./RunPill.tsx"
 import { words } from "./words/en.ts"
 
@@ -37,7 +37,7 @@ export const RunTable = ({ current, label, ofOne = false, runs }: RunTableProps)
               {ofOne ? null : (
                 <td>
                   <span className="line">
-                    <Face name={names(run.agent)} kind="agent" size="s" />
+                    <Avatar name={names(run.agent)} kind="agent" size="s" />
                     <span className="strong">{names(run.agent)}</span>
                   </span>
                 </td>

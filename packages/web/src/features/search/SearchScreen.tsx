@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch as useAddress } from "@tanstack/react-rout
 import { type ReactNode, useState } from "react"
 import { useNames, useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
@@ -48,7 +48,7 @@ const Finds = ({ q }: { readonly q: string }) => {
         {found.messages.map(({ author, call, createdAt, id, seq, space, text }) => (
           <li key={id}>
             <Link className="pick" to="/s/$space" params={{ space: nameOfSpace(space) }} search={{ at: seq }}>
-              <Face name={author.name} kind={author.kind} size="s" />
+              <Avatar name={author.name} kind={author.kind} size="s" />
               <b className="cut">
                 {author.name} <span className="faint">{words.inSpace(nameOfSpace(space))}</span>
               </b>
@@ -90,7 +90,7 @@ const Finds = ({ q }: { readonly q: string }) => {
         {found.people.map(({ id, kind, name, roles }) => (
           <li key={id}>
             <Link className="pick" to="/people" search={{ who: name }}>
-              <Face name={name} kind={kind} size="s" />
+              <Avatar name={name} kind={kind} size="s" />
               <b className="cut">{name}</b>
               <span />
               <span className="sub cut">{roles.join(", ")}</span>

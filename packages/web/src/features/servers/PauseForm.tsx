@@ -54,7 +54,7 @@ export const PausedNote = ({ pause: { by, createdAt, reason, subject } }: { read
         {reason === "" ? "." : words.pausedWhy(reason)}
       </span>
       <button type="button" className="button tiny push" disabled={lifted.isPending} onClick={() => lifted.mutate()}>
-        {words.goOn}
+        {words.resume}
       </button>
       {lifted.error === null ? null : <FaultPane error={lifted.error} />}
     </div>

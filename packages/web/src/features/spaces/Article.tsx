@@ -1,7 +1,7 @@
 /** A row under a face, or without one where the author goes on; and what every row is told. */
 import type { ComponentType, FocusEvent, ReactNode } from "react"
 import type { Decision, Message, Space } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { clockOf } from "../../parts/figures/time.logic.ts"
 import { ClockTime } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
@@ -47,7 +47,7 @@ export const Article = ({
   >
     {head ? (
       <>
-        <Face name={author.name} kind={author.kind} />
+        <Avatar name={author.name} kind={author.kind} />
         <header>
           <b>{author.name}</b>
           {kindTag(author.kind)}

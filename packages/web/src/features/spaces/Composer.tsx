@@ -7,7 +7,7 @@ import { useStore } from "../../feed/store.ts"
 import { type Tool, toolsQuery } from "../../feed/tools.ts"
 import type { Space } from "../../feed/types.ts"
 import { EmojiList } from "../../parts/signs/EmojiList.tsx"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { LoadingPane } from "../../parts/panes/Pane.tsx"
 import { settings } from "../../parts/settings.ts"
@@ -64,7 +64,7 @@ const toolLine = ({ asks, description, name }: Tool) => (
 
 const personLine = ({ isHere, kind, name }: Mentionable) => (
   <>
-    <Face name={name} kind={kind} size="s" />
+    <Avatar name={name} kind={kind} size="s" />
     <span className="cut">{name}</span>
     {isHere ? null : <span className="faint small push">{words.notHere}</span>}
   </>
@@ -119,7 +119,7 @@ export const Composer = (props: ComposerProps) => {
       : tools.map((one) => ({ name: one.name, line: toolLine(one), choose: () => call(one) }))
   const pointed = Math.min(at, offers.length - 1)
   /** Back in the field: with what was written there, or with nothing once the tool was called. */
-  const goOn = (value: string) => {
+  const returnToText = (value: string) => {
     call(undefined)
     shutList(true)
     point(0)
@@ -165,7 +165,7 @@ export const Composer = (props: ComposerProps) => {
     return (
       <div className="composer">
         <Suspense fallback={<LoadingPane lines={3} />}>
-          <ToolForm tool={calling} space={space.id} back={() => goOn(text)} onCalled={() => goOn("")} />
+          <ToolForm tool={calling} space={space.id} back={() => returnToText(text)} onCalled={() => returnToText("")} />
         </Suspense>
       </div>
     )

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { doings } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
 import type { Space } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { useNow } from "../../parts/figures/Time.tsx"
 import { words } from "./words/en.ts"
 
@@ -18,7 +18,7 @@ export const DoingLine = ({ me, space }: { readonly space: Space; readonly me: s
     <p className="doing" role="status">
       {first === undefined || member === undefined ? null : (
         <>
-          <Face name={member.name} kind={member.kind} size="s" />
+          <Avatar name={member.name} kind={member.kind} size="s" />
           <span className="cut">
             {first.what === "writes" ? words.writes(member.name) : words.isWorking(member.name, first.step)}
             {first.tool === undefined ? null : (

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { house } from "../../feed/house.ts"
 import type { Space } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { AgoTime } from "../../parts/figures/Time.tsx"
@@ -65,7 +65,7 @@ export const SearchPanel = ({ asked, close, space }: SearchPanelProps) => {
             {data.items.map((one) => (
               <li key={one.id}>
                 <Link className="pick" to="/s/$space" params={{ space: space.name }} search={{ q, at: one.seq }}>
-                  <Face name={one.author.name} kind={one.author.kind} size="s" />
+                  <Avatar name={one.author.name} kind={one.author.kind} size="s" />
                   <b>{one.author.name}</b>
                   <AgoTime at={one.createdAt} />
                   <span className="sub clamp">

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react"
 import { house } from "../../feed/house.ts"
 import { useLiveRuns, usePeople, useStart } from "../../feed/start.ts"
 import type { Message, Run, Space } from "../../feed/types.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { FaultPane } from "../../parts/panes/Pane.tsx"
 import { dayKey, startOfDay } from "../../parts/figures/time.logic.ts"
@@ -108,7 +108,7 @@ export const SpacePanel = ({ children, close, messages, space }: SpacePanelProps
         <ul>
           {space.members.map(({ id, kind, name, role }) => (
             <li key={id} className="member">
-              <Face name={name} kind={kind} size="s" />
+              <Avatar name={name} kind={kind} size="s" />
               <span className="what">
                 <span className="cut">{name}</span>
                 <small className="cut">

@@ -8,7 +8,7 @@ import type { Decision, Message, Space } from "../../feed/types.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { rememberSpace } from "../../frame/lastSpace.ts"
 import { spaceIcon } from "../../frame/side.logic.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { words as common } from "../../words/en.ts"
@@ -153,7 +153,7 @@ const OpenSpace = ({ About, Head, isGone, space, thread }: OpenSpaceProps) => {
       <Bar title={title} icon={spaceIcon(space.kind)} sub={space.topic} up="/spaces">
         <span className="faces wide-only" role="img" aria-label={words.membersCount(space.members.length)}>
           {space.members.slice(0, 5).map(({ id, kind, name }) => (
-            <Face key={id} name={name} kind={kind} size="s" />
+            <Avatar key={id} name={name} kind={kind} size="s" />
           ))}
         </span>
         <button

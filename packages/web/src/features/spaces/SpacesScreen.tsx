@@ -6,7 +6,7 @@ import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import { Bar } from "../../frame/Bar.tsx"
 import { sidesOf, spaceIcon } from "../../frame/side.logic.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { InputField, SelectField } from "../../parts/form/Field.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane } from "../../parts/panes/Pane.tsx"
@@ -130,7 +130,7 @@ export const SpacesScreen = () => {
                   {other === undefined ? (
                     <Icon name={spaceIcon(space.kind)} />
                   ) : (
-                    <Face name={other.name} kind={other.kind} size="s" />
+                    <Avatar name={other.name} kind={other.kind} size="s" />
                   )}
                   <b>{other?.name ?? space.name}</b>
                   {space.unread === 0 ? (

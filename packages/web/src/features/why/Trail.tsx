@@ -7,7 +7,7 @@ import { house } from "../../feed/house.ts"
 import { usePeople, useStart } from "../../feed/start.ts"
 import { heard } from "../../feed/signs.ts"
 import { useStore } from "../../feed/store.ts"
-import { Face } from "../../parts/signs/Face.tsx"
+import { Avatar } from "../../parts/signs/Avatar.tsx"
 import { Icon } from "../../parts/signs/Icon.tsx"
 import { EmptyPane, FaultPane, LoadingPane } from "../../parts/panes/Pane.tsx"
 import { ClockTime } from "../../parts/figures/Time.tsx"
@@ -209,7 +209,7 @@ export const Trail = ({ filters, onFilter, people }: TrailProps) => {
                   </td>
                   <td>
                     <span className="line">
-                      <Face {...whoOf(one.principal)} size="s" />
+                      <Avatar {...whoOf(one.principal)} size="s" />
                       {one.principal === null ? "–" : <Named id={one.principal} text={whoOf(one.principal).name} />}
                     </span>
                   </td>

@@ -22,7 +22,7 @@ export const words = {
   pausedSince: (by: string, since: string) => ` by ${by} since ${since}`,
   pausedWhy: (reason: string) => `: “${reason}”`,
   pausedWhat: ". It makes no calls.",
-  goOn: "Let it go on",
+  resume: "Let it go on",
   on: "On",
   off: "Off",
   pauseWhy: "Why",

@@ -114,5 +114,5 @@ export const words = {
   pause: "Pause everything",
   cancel: "Cancel",
   paused: "Everything is paused.",
-  goOn: "Let it go on",
+  resume: "Let it go on",
 } as const

@@ -93,7 +93,7 @@ export const words = {
   cancel: "Cancel",
   paused: (by: string) => `Paused by ${by},`,
   pausedWhy: (reason: string) => `: “${reason}”.`,
-  goOn: "Let it go on",
+  resume: "Let it go on",
   log: "Log",
   noLog: "It has said nothing yet.",
   remove: "Remove",

@@ -1,5 +1,5 @@
 /** A person is round, an agent is square, a service has an open outline: told by shape, not by colour. */
-export interface FaceProps {
+export interface AvatarProps {
   readonly name: string
   readonly kind: string
   readonly size?: "s" | "l"
@@ -25,7 +25,7 @@ const lettersOf = (name: string, kind: string): string => {
   return kind === "person" ? two.toUpperCase() : two.toLowerCase()
 }
 
-export const Face = ({ kind, name, size }: FaceProps) => {
+export const Avatar = ({ kind, name, size }: AvatarProps) => {
   const shape = kind === "agent" ? `agent hue-${hueOf(name)}` : kind === "service" ? "service" : ""
   return (
     <span className={`face ${shape} ${size ?? ""}`} aria-hidden="true">

@@ -15,7 +15,7 @@ interface Held {
   readonly acts?: ReactNode
 }
 
-export interface KeptProps {
+export interface RevocableListProps {
   readonly title: string
   readonly none: string
   readonly found: Pick<UseQueryResult, "isPending" | "error" | "refetch">
@@ -28,7 +28,7 @@ export interface KeptProps {
 export const isWaiting = (answer: unknown): boolean =>
   typeof answer === "object" && answer !== null && "state" in answer && answer.state === "waiting"
 
-export const Kept = ({ children, found, held, none, revoke, title }: KeptProps) => {
+export const RevocableList = ({ children, found, held, none, revoke, title }: RevocableListProps) => {
   const revoked = useMutation({ mutationFn: revoke })
   return (
     <section className="card" aria-label={title}>
