@@ -127,38 +127,58 @@ describe("a fair queue", () => {
     assert.isAbove(mine, began.length)
   })
 
-  it("only a few milliseconds' work of one is under way, whether others ask or not; what waits for something does not count", () => {
-    for (const alone of [true, false]) {
-      const { now, spend, turn, queue } = loop()
-      // What one costs is learnt: two milliseconds each.
-      for (let n = 0; n < 200; n++) {
-        const leave = queue.begin("mallory")
-        spend(2)
-        leave?.()
-        while (turn());
-      }
-      spend(300)
-      if (!alone) assert.isTrue(leaving(queue.begin("victoria")))
-      const began: Array<readonly [at: number, leave: () => void]> = []
-      for (let n = 0; n < 12; n++) {
-        const leave = queue.begin("mallory")
-        if (leave !== undefined) began.push([now(), leave])
-        else queue.wait("mallory", 0, (later) => void began.push([now(), later]))
-      }
-      const first = now()
-      while (began.length < 4 && turn());
-      assert.strictEqual(now(), first)
-      assert.strictEqual(began.length, 4)
-      assert.isTrue(leaving(queue.begin("victoria")))
-      // One that ends makes room, once; those that take long make it, too.
-      began[2]![1]()
-      began[2]![1]()
-      while (began.length < 5 && turn());
-      assert.isBelow(now() - first, 2)
-      while (turn());
-      assert.strictEqual(began.length, 12)
-      for (let n = 9; n < 12; n++) assert.isAtLeast(began[n]![0] - began[n - 5]![0], 9)
+  /** What one costs is learnt: two milliseconds each. */
+  const learnt = () => {
+    const there = loop()
+    for (let n = 0; n < 200; n++) {
+      const leave = there.queue.begin("mallory")
+      there.spend(2)
+      leave?.()
+      while (there.turn());
     }
+    there.spend(300)
+    return there
+  }
+
+  it("only a few milliseconds' work of one is under way beside others; what waits for something does not count", () => {
+    const { now, queue, turn } = learnt()
+    assert.isTrue(leaving(queue.begin("victoria")))
+    const began: Array<readonly [at: number, leave: () => void]> = []
+    for (let n = 0; n < 12; n++) {
+      const leave = queue.begin("mallory")
+      if (leave !== undefined) began.push([now(), leave])
+      else queue.wait("mallory", 0, (later) => void began.push([now(), later]))
+    }
+    const first = now()
+    while (began.length < 4 && turn());
+    assert.strictEqual(now(), first)
+    assert.strictEqual(began.length, 4)
+    assert.isTrue(leaving(queue.begin("victoria")))
+    // One that ends makes room, once; those that take long make it, too.
+    began[2]![1]()
+    began[2]![1]()
+    while (began.length < 5 && turn());
+    assert.isBelow(now() - first, 2)
+    while (turn());
+    assert.strictEqual(began.length, 12)
+    for (let n = 9; n < 12; n++) assert.isAtLeast(began[n]![0] - began[n - 5]![0], 9)
+  })
+
+  it("three times as much of one that is alone; whoever comes begins at once, and from then on it has its share", () => {
+    const { now, queue, turn } = learnt()
+    const began: Array<number> = []
+    for (let n = 0; n < 40; n++)
+      if (queue.begin("mallory") !== undefined) began.push(now())
+      else queue.wait("mallory", 0, () => void began.push(now()))
+    assert.strictEqual(began.length, 12)
+    assert.isTrue(leaving(queue.begin("victoria")))
+    const first = now()
+    while (turn());
+    assert.strictEqual(began.length, 40)
+    // Of those that waited no more than four are under way at a time.
+    const later = began.slice(12)
+    assert.isTrue(later.every((at) => at > first))
+    for (let n = 4; n < later.length; n++) assert.isAtLeast(later[n]! - later[n - 4]!, 9)
   })
 
   it("too many that wait are refused, and who leaves makes room", () => {

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is to begin a request. Only a few milliseconds' work of a principal is under way at a time, so that whoever
- * comes is soon served. While several ask, each may begin only so many in one turn of the event loop, and the rest wait in a
+ * Whose turn it is to begin a request. Only a few milliseconds' work of a principal is under way at a time, and a little
+ * more of one that is alone, so that whoever comes is soon served. While several ask, each may begin only so many in one turn of the event loop, and the rest wait in a
  * queue of their own: somebody who sends a thousand waits behind itself, and whoever sends one waits behind a turn. The longer
  * turns take, the fewer of each begin in one.
  * Whoever has held the loop for much of the last second rests after each request that holds it long.
@@ -25,6 +25,8 @@ const mostAccounts = 256
 const mostInTurn = 64
 /** How much work of one principal is under way, in milliseconds of the loop; more waits. */
 const workUnderWay = 8
+/** The same of one that is alone: nobody waits for it yet, and what is written together costs less than one by one. */
+const workAlone = 24
 const fewestUnderWay = 2
 const mostUnderWay = 256
 /** A request that takes longer waits for something itself: it leaves the loop alone, and no longer counts. */
@@ -203,8 +205,10 @@ export class FairQueue {
     next.go(nothingToLeave)
   }
 
+  /** Nobody else has asked for a while, and nobody else waits. */
   #isAlone(now: number): boolean {
-    return now - this.#mixedAt > aloneMs
+    if (now - this.#mixedAt <= aloneMs) return false
+    return this.#waiting.size === 0 || (this.#waiting.size === 1 && this.#waiting.has(this.#last))
   }
 
   #enter(who: string, now: number): Leave {
@@ -252,7 +256,8 @@ export class FairQueue {
 
   /** How many more of a principal's may be under way. */
   #room(who: string, now: number): number {
-    const most = Math.min(mostUnderWay, Math.max(fewestUnderWay, Math.round(workUnderWay / this.#cost)))
+    const work = this.#isAlone(now) ? workAlone : workUnderWay
+    const most = Math.min(mostUnderWay, Math.max(fewestUnderWay, Math.round(work / this.#cost)))
     const places = this.#underWay.get(who)
     if (places === undefined) return most
     for (const one of places) {
