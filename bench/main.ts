@@ -8,6 +8,7 @@ import { calls } from "./calls.ts"
 import { becomeChild } from "./children/names.ts"
 import { fair } from "./fair.ts"
 import { feed } from "./feed.ts"
+import { hour } from "./hour.ts"
 import { http } from "./http.ts"
 import { idle } from "./idle.ts"
 import { journey } from "./journey.ts"
@@ -39,9 +40,12 @@ const figures = {
   fair: { title: "Fairness", run: fair },
   team: { title: "Teams of programs", run: team },
   page: { title: "The page", run: page },
+  hour: { title: "The page for an hour", run: hour },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>
+/** Run only when they are named. */
+const long: ReadonlyArray<Name> = ["hour"]
 
 const file = new URL("results.md", import.meta.url)
 
@@ -72,7 +76,7 @@ const run = async (asked: ReadonlyArray<string>): Promise<number> => {
   const where = `${new Date().toISOString().slice(0, 10)}, ${machine()}`
   console.log(where)
   const found = new Map<Name, string>()
-  for (const name of names.filter((name) => asked.length === 0 || asked.includes(name))) {
+  for (const name of names.filter((name) => (asked.length === 0 ? !long.includes(name) : asked.includes(name)))) {
     const started = performance.now()
     const before = load()
     console.log(`\n## ${figures[name].title}\n`)

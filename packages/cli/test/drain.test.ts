@@ -1,11 +1,14 @@
 /** A house that is told to stop amid a burst: whoever has sent a request is answered, on connections that are kept alive too. */
+import { writeFileSync } from "node:fs"
 import { connect as dial } from "node:net"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, describe, expect, it } from "vitest"
 import { Home, type House } from "./houseProcess.ts"
 
 const home = new Home()
-afterAll(() => home.remove())
+const there = new Home()
+afterAll(() => Promise.all([home.remove(), there.remove()]))
 
 interface Answer {
   readonly status: number
@@ -166,4 +169,24 @@ describe("SIGTERM amid a burst on connections that are kept alive", () => {
     expect(after).toMatchObject({ state: "failed", error: { tag: "ToolExecutionError" } })
     await next.stop()
   })
+})
+
+it("a step that is under way when the house is told to stop is taken to its end, and is not taken again", async () => {
+  const rules = join(there.folder, "rules.json")
+  const first = { when: { step: 1 }, say: "thought about", call: [{ tool: "whoami" }], waitMs: 1000 }
+  writeFileSync(rules, JSON.stringify({ rules: [first, { when: {}, say: "done" }] }))
+  there.configure({ models: { script: { provider: "scripted", rules } } })
+  const house = await there.start()
+  const agent = await house.admin.principals.add({ kind: "agent", name: "thinker" })
+  await house.admin.agents.change(agent.id, { model: "script" })
+  const { run } = await house.admin.agents.trigger("thinker", { text: "go" })
+  await expect.poll(async () => (await house.admin.runs.get(run)).state).toBe("running")
+  expect(await house.stop()).toMatchObject({ code: 0 })
+  const stopped = Date.now()
+  const again = await there.start()
+  await expect.poll(async () => (await again.admin.runs.get(run)).state).toBe("completed")
+  const { items } = await again.admin.runs.steps(run)
+  expect(items).toHaveLength(2)
+  // The first was written before the house was gone.
+  expect(Date.parse(String(items[0]!.saidAt))).toBeLessThanOrEqual(stopped)
 })

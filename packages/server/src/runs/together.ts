@@ -83,9 +83,18 @@ const runNumbers = [
   "waits",
 ] as const
 
-/** Nobody can wait for it: no message and no call woke it, and it has called nothing that others could wait for. */
-const isUnwatched = ({ parentCall, profile, triggerKind }: RunRow, { number }: StepRow, calls: number): boolean =>
-  triggerKind === "service" && parentCall === null && number === 1 && calls === 0 && !profileNamed(profile).inbox
+/**
+ * Nobody can wait for it: a service woke it, it was claimed with its row, so that no mail has joined it in the queue, and it has
+ * called nothing that others could wait for.
+ */
+const isUnwatched = (row: RunRow, { number }: StepRow, calls: number): boolean =>
+  row.triggerKind === "service" &&
+  row.fence === 1 &&
+  row.startedAt === row.createdAt &&
+  row.parentCall === null &&
+  number === 1 &&
+  calls === 0 &&
+  !profileNamed(row.profile).inbox
 
 /** What is told of a step, and of the end it brings: the agent's doing, under the correlation of what woke it. */
 const eventsOf = ({ calls, end, row, step }: StepWrite, at: string): ReadonlyArray<CausedEvent> => {

@@ -1,12 +1,14 @@
 /** A run that somebody asks for is claimed with its row where there is room for it, and waits for its turn where there is none. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PrincipalId } from "@stoa/contract"
 import { Agents } from "../../src/access/identity/Agents.ts"
 import { Dispatch } from "../../src/runs/working/Dispatch.ts"
 import { Triggers } from "../../src/runs/waking/Triggers.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { times } from "../../../../test/long.ts"
+import { pause } from "../../../../test/pause.ts"
 import { ask, Guest } from "../house.ts"
 import { ended, inState, runsHouse, setRules, stores, thinker, until } from "./runsKit.ts"
 
@@ -19,6 +21,11 @@ const asked = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
   const rows = yield* sql<{ fence: number; startedAt: string | null }>`SELECT * FROM runs WHERE id = ${run}`
   return { run, isClaimed: rows[0]!.startedAt !== null && rows[0]!.fence === 1 }
 })
+
+/** More of them meet at the wrong moment by chance. */
+const rounds = times(36, 400)
+const later = (milliseconds: number) =>
+  milliseconds === 0 ? Effect.void : Effect.promise(() => new Promise<void>((go) => void setTimeout(go, milliseconds)))
 
 /** The queue is empty, as far as the one who claims knows: two looks at it lead to the same. */
 const settled = Effect.gen(function* () {
@@ -117,6 +124,37 @@ for (const store of stores)
       )
 
       it.effect(
+        "requests for one agent that come at once, with keys and without, never work two at a time, and all end",
+        () =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            yield* setRules([{ when: {}, say: "done", waitMs: 3 }])
+            const bot = yield* thinker()
+            const agent = yield* (yield* Agents).get(bot.id)
+            const { start } = yield* Triggers
+            const by = { id: bot.id, kind: "service" } as const
+            let most = 0
+            const look = Effect.gen(function* () {
+              const rows = yield* sql`SELECT id FROM runs WHERE agent = ${bot.id} AND state = 'running'`
+              most = Math.max(most, rows.length)
+              yield* Effect.promise(pause)
+            })
+            const looking = yield* Effect.forkChild(Effect.forever(look))
+            const asks = (key: string | undefined, delay: number) =>
+              Effect.andThen(later(delay), start(agent, { text: "go", space: null, key, by, run: undefined }))
+            for (let round = 1; round <= rounds; round++) {
+              yield* settled
+              // The one with a key takes several statements: the other is asked for, and written, in between.
+              const both = [asks(`${bot.id} ${round}`, 0), asks(undefined, round % 12)]
+              yield* Effect.all(both, { concurrency: "unbounded" })
+              yield* ended(bot, round * 2)
+            }
+            yield* Fiber.interrupt(looking)
+            assert.strictEqual(most, 1)
+          }),
+      )
+
+      it.effect(
         "a second run of a mailbox that takes one waits for the first; so does a third where two slots are taken",
         () =>
           Effect.gen(function* () {
@@ -140,3 +178,90 @@ for (const store of stores)
       )
     },
   )
+
+layer(runsHouse({ store: "postgres" }), { excludeTestServices: true, timeout: 90_000 })(
+  "while the claim of a run is on its way",
+  (it) => {
+    /** As long as the end of the journal is held, what is asked for stays on its way. */
+    const begun = Effect.fnUntraced(function* <E, R>(
+      bot: { readonly id: string },
+      meanwhile: (before: string) => Effect.Effect<unknown, E, R>,
+    ) {
+      const sql = yield* SqlClient.SqlClient
+      const { working } = yield* Dispatch
+      assert.isTrue(yield* isClaimedAtOnce(bot))
+      yield* settled
+      const [held, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holding = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT pg_advisory_xact_lock(7461001)`
+            yield* Deferred.succeed(held, undefined)
+            yield* Deferred.await(free)
+          }),
+        ),
+      )
+      yield* Deferred.await(held)
+      const asking = yield* Effect.forkChild(asked(bot))
+      yield* until(Effect.sync(() => (working() === 1 ? true : undefined)))
+      yield* meanwhile((yield* ended(bot))[0]!.id)
+      yield* Deferred.succeed(free, undefined)
+      yield* Fiber.join(holding)
+      return yield* Fiber.join(asking)
+    })
+
+    it.effect("nobody claims another of its mailbox", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { queueing } = yield* Dispatch
+        const bot = yield* thinker()
+        yield* setRules([{ when: {}, say: "done", waitMs: 300 }])
+        yield* begun(bot, (old) =>
+          Effect.gen(function* () {
+            const rows = yield* sql<Record<string, unknown>>`SELECT * FROM runs WHERE id = ${old}`
+            const fresh = { ...rows[0], id: `run_${crypto.randomUUID()}`, state: "queued", fence: 0, step: 0 }
+            const queued = { ...fresh, stop: null, owner: null, startedAt: null, endedAt: null }
+            yield* queueing(sql`INSERT INTO runs ${sql.insert(queued)}`)
+            // Whoever would claim it has had the time.
+            yield* later(100)
+          }),
+        )
+        yield* ended(bot, 3)
+        const runs = yield* sql<{ startedAt: string; endedAt: string }>`SELECT started_at, ended_at FROM runs
+          WHERE agent = ${bot.id} AND started_at IS NOT NULL ORDER BY started_at, ended_at`
+        const overlaps = runs.map((run, at) =>
+          at === 0 ? 0 : Date.parse(runs[at - 1]!.endedAt) - Date.parse(run.startedAt),
+        )
+        // A claim says when it was begun: what ends in that moment is no overlap.
+        assert.isBelow(Math.max(...overlaps), 150)
+      }),
+    )
+
+    it.effect("its agent is held: it waits", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { admin } = yield* Guest
+        const bot = yield* thinker()
+        yield* setRules([{ when: {}, say: "done" }])
+        const { run } = yield* begun(bot, () =>
+          // What is remembered of an agent is asked for again after two seconds.
+          Effect.andThen(sql`UPDATE agents SET gate = 'held' WHERE principal = ${bot.id}`, later(2100)),
+        )
+        yield* until(
+          Effect.map(
+            ask(() => admin.runs.get(run)),
+            ({ state }) => (state === "running" ? undefined : true),
+          ),
+        )
+        assert.strictEqual((yield* ask(() => admin.runs.get(run))).state, "queued")
+        yield* ask(() => admin.agents.change(bot.id, { gate: "open" }))
+        yield* until(
+          Effect.map(
+            ask(() => admin.runs.get(run)),
+            ({ state }) => (state === "completed" ? true : undefined),
+          ),
+        )
+      }),
+    )
+  },
+)

@@ -1,5 +1,5 @@
 /**
- * The house's one port. A door that reads messages itself (`/mcp`) takes its path here before the router;
+ * The house's one listening socket. A door that reads messages itself (`/mcp`) takes its path here before the router;
  * everything else goes through effect/http by way of `NodeRequest.ts`.
  */
 // edge: node:http speaks callbacks, and a closing house waits in real time.
@@ -9,8 +9,7 @@ import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { HttpEffect, HttpServer, HttpServerError, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import { Crowd } from "./Crowd.ts"
-import type { StartError } from "../../store/StartError.ts"
-import { backlog, listen } from "./listening.ts"
+import { refuse, StartError } from "../../store/StartError.ts"
 import { NodeRequest } from "./NodeRequest.ts"
 import { sendResponse } from "./Response.ts"
 import { type Target, targetOf } from "./Target.ts"
@@ -22,6 +21,8 @@ const drainLimit = "10 seconds"
  * told that the house is closing. Cut off, it would not know whether it had run.
  */
 const lingerMs = 250
+/** So many may stand before the door, connected and not let in: node's own figure. */
+const backlog = 511
 
 export type Door = (request: http.IncomingMessage, response: http.ServerResponse, target: Target) => void
 
@@ -88,7 +89,7 @@ export class NodeServer extends Context.Service<
           idle = Deferred.makeUnsafe<void>()
           return Deferred.await(idle)
         })
-        /** Until nobody stands before the door: some are let in at each turn of the event loop, and may have asked already. */
+        /** Until nobody stands before the door: one is let in at each turn of the event loop, and may have asked already. */
         const allIn = Effect.gen(function* () {
           for (let turn = 0, before = -1; turn < backlog && before < letIn; turn++) {
             before = letIn
@@ -108,16 +109,15 @@ export class NodeServer extends Context.Service<
           response.end('{"status":"starting"}')
         }
         server.on("request", notYet)
-        const doors = yield* listen(server, options)
+        yield* listen(server, options)
         const { address, port } = server.address() as AddressInfo
 
         const closed = Deferred.makeUnsafe<void>()
-        let open = doors.length
-        const oneClosed = () => (--open === 0 ? Deferred.doneUnsafe(closed, Effect.void) : undefined)
         // node:http's own `close` would cut off those who are between two requests.
-        const listenNoMore = () => {
-          for (const door of doors) if (door.listening) NetServer.prototype.close.call(door, oneClosed)
-        }
+        const listenNoMore = () =>
+          server.listening
+            ? void NetServer.prototype.close.call(server, () => Deferred.doneUnsafe(closed, Effect.void))
+            : undefined
         yield* Effect.addFinalizer(() =>
           Effect.gen(function* () {
             beginClosing()
@@ -192,4 +192,21 @@ const pause = (milliseconds: number) =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => setImmediate(() => resume(Effect.void)), milliseconds)
     return Effect.sync(() => clearTimeout(timer))
+  })
+
+const listen = (server: http.Server, options: { readonly host: string; readonly port: number }) =>
+  Effect.callback<void, StartError>((resume) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      const place = `${options.host}:${options.port}`
+      const why =
+        cause.code === "EADDRINUSE"
+          ? `Port ${options.port} on ${options.host} is taken. Stop what uses it, or set STOA_PORT to another (0 takes a free one).`
+          : `Cannot listen on ${place}: ${cause.message}. Check STOA_HOST and STOA_PORT.`
+      resume(Effect.fail(refuse(why, cause)))
+    }
+    server.once("error", fail)
+    server.listen({ host: options.host, port: options.port }, () => {
+      server.off("error", fail)
+      resume(Effect.void)
+    })
   })

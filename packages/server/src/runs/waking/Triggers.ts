@@ -104,15 +104,14 @@ export class Triggers extends Context.Service<
         }
         // Without a key nobody can have sent it before.
         if (trigger.key === undefined) return yield* Effect.as(dispatch.start(wanted, row), run)
-        return yield* journal.transact(
-          Effect.gen(function* () {
-            if (yield* record.trigger(row)) return yield* Effect.as(record.enqueue(wanted), run)
-            const known = yield* Effect.orDie(
-              sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent.id} AND source = ${source}`,
-            )
-            return known[0]!.run!
-          }),
-        )
+        const once = Effect.gen(function* () {
+          if (yield* record.trigger(row)) return yield* Effect.as(record.enqueue(wanted), run)
+          const known = yield* Effect.orDie(
+            sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent.id} AND source = ${source}`,
+          )
+          return known[0]!.run!
+        })
+        return yield* dispatch.queueing(journal.transact(once))
       })
 
       /** A call that is not over would never end as the new run's: whoever ends it knows the old one. */

@@ -2,7 +2,8 @@
  * One fiber a house: takes over what a dead house left, claims what is next, starts it, and waits for its bell. A claimed run
  * is worked on in a fiber of its own, until it parks or ends.
  */
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, type Scope, Tracer } from "effect"
+import type { PrincipalId } from "@stoa/contract"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Tracer } from "effect"
 import { Agents } from "../../access/identity/Agents.ts"
 import { Pauses } from "../../access/limits/Pauses.ts"
 import { Settings } from "../../Settings.ts"
@@ -50,6 +51,8 @@ export class Dispatch extends Context.Service<
     readonly open: Effect.Effect<void, never, Scope.Scope>
     /** A run that somebody asks for is on disk: claimed at once, where this house has room and nobody waits, or else queued. */
     readonly start: (wanted: NewRun, trigger: TriggerRow) => Effect.Effect<void>
+    /** Whatever puts a run into the queue, for a run that is asked for meanwhile: that one waits behind it. */
+    readonly queueing: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** How many runs are worked on here. */
     readonly working: () => number
     /** Runs that are this house's by their rows, and that nobody works on: they go back into the queue. How many there were. */
@@ -65,7 +68,7 @@ export class Dispatch extends Context.Service<
       const record = yield* makeRecord
       const agents = yield* Agents
       const pauses = yield* Pauses
-      /** What is paused, as this house last heard: whatever it hears a moment later ends the run. */
+      /** What is paused, as this house last heard. */
       const paused = yield* makeNear(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
       const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
@@ -73,6 +76,10 @@ export class Dispatch extends Context.Service<
       const working = new Seats(slots)
       /** Claimed when they were asked for, and not begun yet. */
       let started: Array<Started> = []
+      /** How many such claims are being written, and who waits for the last of them; how many that have to wait are. */
+      let seating = 0
+      let seated: Deferred.Deferred<void> | undefined
+      let queueing = 0
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
       /** Rings for what can be claimed: nobody looks first whether there is anything. */
       const queue = journal.bellOf(
@@ -149,46 +156,96 @@ export class Dispatch extends Context.Service<
         isEmpty = false
         bell.ring()
       }
+      /** Something is in the queue, whether its event was heard or not. */
+      const lookForQueued = () => {
+        queue.ring()
+        bell.ring()
+      }
       const takeStarted = () => {
         const some = started
         started = []
         return some
       }
 
-      /** True: it has its seat. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
-      const takeSeat = Effect.fnUntraced(function* ({ afterRun, agent: id, id: run, limits, ...wanted }: NewRun) {
-        const isNext = afterRun === undefined && wanted.parentCall === undefined && wanted.readyAt === undefined
-        if (!isAlone || !isOpen || !isNext) return false
+      /** Its agent is held, or stopped with others, as far as this house has heard. */
+      const isStopped = Effect.fnUntraced(function* (id: PrincipalId) {
         const agent = yield* Effect.option(agents.near(id))
-        if (Option.isNone(agent) || agent.value.gate !== "open") return false
+        if (Option.isNone(agent) || agent.value.gate !== "open") return true
         const stopped = yield* paused.near("")
-        if (stopped.has("everything") || stopped.has(`agents/${id}`)) return false
+        return stopped.has("everything") || stopped.has(`agents/${id}`)
+      })
+
+      /** True: it has its seat. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
+      const takeSeat = Effect.fnUntraced(function* ({ afterRun, agent, id, limits, ...wanted }: NewRun) {
+        const isNext = afterRun === undefined && wanted.parentCall === undefined && wanted.readyAt === undefined
+        if (!isAlone || !isOpen || !isNext || (yield* isStopped(agent))) return false
         // Nothing comes between this look and the seat.
-        const isFree = !leaving && isEmpty && queue.rung === queued && working.hasRoom(id, limits.width ?? 1)
-        if (isFree) working.take(run, id)
+        const isQuiet = isEmpty && queue.rung === queued && queueing === 0
+        const isFree = !leaving && isQuiet && working.hasRoom(agent, limits.width ?? 1)
+        if (isFree) working.take(id, agent)
         return isFree
+      })
+
+      /** Whoever asks for a run while another is put into the queue waits behind that one, whether its event was heard or not. */
+      const queueingOf: Dispatch["Service"]["queueing"] = (write) =>
+        Effect.suspend(() => {
+          const heard = queue.rung
+          queueing++
+          return Effect.ensuring(
+            write,
+            Effect.sync(() => {
+              if (queue.rung === heard) lookForQueued()
+              queueing--
+            }),
+          )
+        })
+
+      /** Written or not: where the answer was lost, the row says it. */
+      const startSeated = Effect.fnUntraced(function* (wanted: NewRun, trigger: TriggerRow) {
+        const exit = yield* Effect.exit(record.start(wanted, trigger, holder.id))
+        const found = Exit.isSuccess(exit) ? exit : yield* Effect.exit(record.byId(wanted.id))
+        const row = Exit.isSuccess(found) ? found.value : undefined
+        if (row !== undefined && !leaving) return void started.push({ row, triggers: [trigger] })
+        working.leave(wanted.id)
+        yield* row === undefined ? exit : handBack(row)
       })
 
       const start: Dispatch["Service"]["start"] = (wanted, trigger) =>
         Effect.gen(function* () {
-          if (!(yield* takeSeat(wanted))) return void (yield* record.start(wanted, trigger, null))
-          const row = yield* Effect.onError(record.start(wanted, trigger, holder.id), () =>
-            Effect.sync(() => working.leave(wanted.id)),
+          if (!(yield* takeSeat(wanted))) return yield* Effect.asVoid(queueingOf(record.start(wanted, trigger, null)))
+          seating++
+          yield* Effect.ensuring(
+            startSeated(wanted, trigger),
+            Effect.sync(() => {
+              seating--
+              bell.ring()
+              if (seating > 0 || seated === undefined) return
+              Deferred.doneUnsafe(seated, Effect.void)
+              seated = undefined
+            }),
           )
-          started.push({ row, triggers: [trigger] })
-          bell.ring()
           // Nobody who hangs up leaves a claimed run behind that nobody works on.
         }).pipe(Effect.uninterruptible)
+
+      /** What was paused or held while its claim was written waits for its turn. */
+      const beginStarted = Effect.fnUntraced(function* ({ row, triggers }: Started, scope: Scope.Scope) {
+        if (!(yield* isStopped(row.agent))) return yield* begin(row, scope, triggers)
+        yield* handBack(row)
+        working.leave(row.id)
+        lookForQueued()
+      })
 
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
-        for (const { row, triggers } of takeStarted()) yield* begin(row, scope, triggers)
+        for (const one of takeStarted()) yield* beginStarted(one, scope)
         const isQueued = queue.rung !== queued
-        queued = queue.rung
         // Until it is looked whether anything is left: a claim that fails leaves it queued.
         if (isQueued) isEmpty = false
         if (isEmpty) return yield* bell.waitPast(heard)
+        // From here on nobody takes a seat; those whose rows are on the way are counted once they are there.
+        if (seating > 0) return yield* Deferred.await((seated ??= Deferred.makeUnsafe<void>()))
+        queued = queue.rung
         if (isQueued && working.size < slots) for (const row of yield* claim(working.size)) yield* begin(row, scope)
         // A look costs less than a claim, and mostly there is nothing more to claim.
         const { isDue, nextMs } = yield* ahead()
@@ -218,9 +275,14 @@ export class Dispatch extends Context.Service<
         wanted: () => true,
         hear: (events) =>
           Effect.sync(() => {
-            for (const event of events)
-              if (event.kind === "run.ended" && event.body.state === "canceled")
-                working.fiberOf(event.body.run)?.interruptUnsafe()
+            for (const event of events) {
+              if (event.kind !== "run.ended" || event.body.state !== "canceled") continue
+              const { run } = event.body
+              working.fiberOf(run)?.interruptUnsafe()
+              if (!started.some(({ row }) => row.id === run)) continue
+              started = started.filter(({ row }) => row.id !== run)
+              working.leave(run)
+            }
           }),
       })
 
@@ -236,7 +298,8 @@ export class Dispatch extends Context.Service<
         })
 
       const open = Effect.gen(function* () {
-        const scope = yield* Effect.scope
+        // Closed after `leave`, which waits for those who work in it.
+        const scope = yield* Scope.fork(yield* Effect.scope)
         isOpen = true
         yield* stopEnded
         yield* takeOver(scope)
@@ -257,7 +320,7 @@ export class Dispatch extends Context.Service<
         return twice.length
       })
 
-      return Dispatch.of({ orphans, open, start, working: () => working.size })
+      return Dispatch.of({ orphans, open, start, queueing: queueingOf, working: () => working.size })
     }),
   )
 }
