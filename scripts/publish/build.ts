@@ -30,6 +30,8 @@ const compile = async (root: string, name: string): Promise<void> => {
   const compilerOptions = {
     noEmit: false,
     declaration: true,
+    // `npm run check types` does that, for all of them at once.
+    noCheck: true,
     incremental: false,
     tsBuildInfoFile: null,
     rootDir: join(folder, "src"),

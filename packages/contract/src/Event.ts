@@ -212,14 +212,20 @@ export const kinds = {
   // Entering is nobody's business in the space (S1-40).
   "run.entered": kind("concerned", 90, { ...aRun, entered: SpaceId }),
   "run.retried": kind("concerned", 365, { ...aRun, of: RunId }),
-  "run.ended": kind("space", 365, {
-    ...aRun,
-    state: RunState,
-    stop: StopReason,
-    failure: Schema.NullOr(Schema.String),
-    /** It was over with its first step, and nobody can have waited for it. */
-    whole: Schema.optionalKey(Schema.Literal(true)),
-  }),
+  "run.ended": kind(
+    "space",
+    365,
+    {
+      ...aRun,
+      state: RunState,
+      stop: StopReason,
+      failure: Schema.NullOr(Schema.String),
+      /** It was over with its first step, and nobody can have waited for it. */
+      whole: Schema.optionalKey(Schema.Literal(true)),
+    },
+    // Format 1 does not know `whole`: somebody may have waited.
+    (body) => body,
+  ),
   // Seen in the call's space, and by those who may answer: the room that delivers asks which they are.
   "decision.asked": kind("space", 365, {
     decision: DecisionId,

@@ -187,7 +187,9 @@ for (const store of stores)
           (rows) => rows.length === 0,
         )
         yield* until(open)
-        assert.lengthOf(stub.seen, (yield* made).length)
+        // One that was hung up on early may still come as far as its row.
+        yield* until(Effect.map(made, (rows) => rows.length === stub.seen.length))
+        yield* until(open)
       }),
     )
   })
