@@ -107,10 +107,8 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
 
   const load = Effect.fnUntraced(function* (row: RunRow, known?: ReadonlyArray<TriggerRow>) {
     const id = row.id
-    if (row.step === 0 && row.fence === 1) {
-      const woke = known ?? (yield* record.triggersOf(id))
-      return { row, triggers: woke, told: [], calls: [], steps: [] } satisfies Work
-    }
+    if (row.step === 0 && row.fence === 1)
+      return { row, triggers: known ?? (yield* record.triggersOf(id)), told: [], calls: [], steps: [] } satisfies Work
     // What others change of them is looked at again before the run parks: they need not be read one after the other.
     const [triggers, told, steps, calls] = yield* Effect.all(
       [
@@ -154,7 +152,6 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     return isQuiet ? turns.beside(work) : Effect.succeed(nothingBeside)
   }
 
-  /** `triggers`: what woke it, where that is known. */
   return Effect.fnUntraced(function* (claimed: RunRow, triggers?: ReadonlyArray<TriggerRow>) {
     let work = yield* loadWhole(claimed, triggers)
     let since = monotonicOf(clock)
