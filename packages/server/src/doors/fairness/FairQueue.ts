@@ -1,8 +1,8 @@
 /**
- * Whose turn it is to begin a request. Only a few milliseconds' work of a principal is under way at a time, and a little
- * more of one that is alone, so that whoever comes is soon served. While several ask, each may begin only so many in one turn of the event loop, and the rest wait in a
- * queue of their own: somebody who sends a thousand waits behind itself, and whoever sends one waits behind a turn. The longer
- * turns take, the fewer of each begin in one.
+ * Whose turn it is to begin a request. Only a few milliseconds' work of a principal is under way at a time, and a little more of
+ * one that is alone, so that whoever comes is soon served. While several ask, each may begin only so many in one turn of the
+ * event loop, and the rest wait in a queue of their own: somebody who sends a thousand waits behind itself, and whoever sends
+ * one waits behind a turn. The longer turns take, the fewer of each begin in one.
  * Whoever has held the loop for much of the last second rests after each request that holds it long.
  * Large bodies hold the loop while they are read: those of one principal begin one by one, with a rest between them.
  * A refusal of somebody over its limit is held back for a while, so that asking again at once costs the sender time.
