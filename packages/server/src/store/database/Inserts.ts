@@ -21,6 +21,8 @@ export interface Rows {
   /** As one text: for Postgres in one parameter. Copying a thousand values takes longer. */
   readonly text: () => string
   readonly statement: () => BatchStatement
+  /** The same, with what is said of rows that are there. */
+  readonly wholeStatement: () => BatchStatement
   /** On Postgres, from the parameter of this number. */
   readonly selectFrom: (place: number, before?: string) => string
   /** The same, with what is said of rows that are there. */
@@ -78,6 +80,7 @@ export const makeInsert = <Row extends object>(
         count: rows.length,
         text,
         statement: () => statement(rows),
+        wholeStatement: () => ({ sql: `${one} ${after}`, rows: valuesOf(rows) }),
         selectFrom,
         wholeFrom: (place) => `${selectFrom(place)} ${after}`,
         run: () => run(rows),

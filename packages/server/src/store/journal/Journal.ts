@@ -26,7 +26,7 @@ import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
 import { makeNews } from "./news.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
 import { tooFew } from "../database/statements.ts"
-import type { Changes } from "../database/batch.ts"
+import type { BatchStatement, Changes } from "../database/batch.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
 export class Transaction extends Context.Service<
@@ -74,8 +74,8 @@ export class Journal extends Context.Service<
      */
     readonly updateTogether: (update: Changes, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
     /**
-     * On Postgres, in one statement: an update that must hit as many rows as it says, the rows of other tables that follow from
-     * it, and the events. False: nothing was written; then it is a matter for `transact`.
+     * The same with the rows of other tables that follow from it; on Postgres, too, in one statement. False: nothing was written;
+     * then it is a matter for `transact`.
      */
     readonly moveTogether: (
       update: Changes,
@@ -241,28 +241,31 @@ export class Journal extends Context.Service<
           return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
         })
 
+      /** By a batch of SQLite: first the update, which must hit as many rows as it says, then the others and the events. */
+      const changeTogether = (
+        update: Changes,
+        rows: ReadonlyArray<BatchStatement>,
+        written: ReadonlyArray<EventRow>,
+      ): Effect.Effect<boolean> => {
+        const statements = [update, ...rows, insert.statement(written)]
+        const count = written.length + rows.reduce((sum, some) => sum + some.rows.length, 0)
+        if (batches?.takes(count) !== true || !statements.every((one) => isWhole(one.rows)))
+          return Effect.succeed(false)
+        return batches.write(statements, count).pipe(
+          Effect.map((last) => {
+            tellOf(written, last.at(-1)!)
+            return true
+          }),
+          // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.
+          Effect.catch(({ reason }) =>
+            (reason.cause as Error | undefined)?.message === tooFew
+              ? Effect.succeed(false)
+              : Effect.as(Effect.logWarning("A batch was not written; its rows are written one by one", reason), false),
+          ),
+        )
+      }
       const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
-        Effect.suspend(() => {
-          const written = events.map(rowOf)
-          if (batches?.takes(events.length) !== true) return Effect.succeed(false)
-          const statements = [update, insert.statement(written)]
-          if (!statements.every((one) => isWhole(one.rows))) return Effect.succeed(false)
-          return batches.write(statements, events.length).pipe(
-            Effect.map(([, last]) => {
-              tellOf(written, last!)
-              return true
-            }),
-            // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.
-            Effect.catch(({ reason }) =>
-              (reason.cause as Error | undefined)?.message === tooFew
-                ? Effect.succeed(false)
-                : Effect.as(
-                    Effect.logWarning("A batch was not written; its rows are written one by one", reason),
-                    false,
-                  ),
-            ),
-          )
-        })
+        Effect.suspend(() => changeTogether(update, [], events.map(rowOf)))
 
       // Fewer rows than expected divide by nothing, which undoes all of it. The lock comes last here, too: after all other rows.
       const movedAtOnce = (update: string, rows: ReadonlyArray<Rows>, place: number): string =>
@@ -278,8 +281,14 @@ export class Journal extends Context.Service<
         Effect.suspend(() => {
           const written = events.map(rowOf)
           const some = rows.filter(({ count }) => count > 0)
+          if (!foreign)
+            return changeTogether(
+              update,
+              some.map(({ wholeStatement }) => wholeStatement()),
+              written,
+            )
           const texts = [update.rows, ...some.map(({ text }) => text()), insert.textOf(written)]
-          if (!foreign || !texts.every(isWhole)) return Effect.succeed(false)
+          if (!texts.every(isWhole)) return Effect.succeed(false)
           return Effect.match(sql.unsafe(movedAtOnce(update.sql, some, texts.length + 1), [...texts, update.expects]), {
             onSuccess: (given) => {
               tell(written, cursorsTo(lastOf(given), written.length))
