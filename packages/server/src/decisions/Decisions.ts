@@ -66,12 +66,14 @@ export class Decisions extends Context.Service<
     readonly ask: (wanted: NewDecision) => Effect.Effect<DecisionId, TooManyRequests, Transaction>
     readonly get: (id: string, reader: Reader) => Effect.Effect<Decision, Missing>
     readonly list: (reader: Reader, query: DecisionQuery) => Effect.Effect<Page<Decision> & { readonly count?: number }>
+    /** Gives the row as it is now; `show` says it to whoever answered, after the commit. */
     readonly answer: (
       id: string,
       by: Principal,
       answer: NewAnswer,
       path?: AnswerPath,
-    ) => Effect.Effect<Decision, Missing | Forbidden | WrongState | BadInput, Transaction>
+    ) => Effect.Effect<DecisionRow, Missing | Forbidden | WrongState | BadInput, Transaction>
+    readonly show: (answered: DecisionRow) => Effect.Effect<Decision>
     /** Whether somebody may learn of it at all. */
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
     /** Whether it waits for this person: `asked`, `over` (closed, or approved by them before), or never theirs. */
@@ -110,8 +112,7 @@ export class Decisions extends Context.Service<
         )
         const one = changed[0]
         if (one === undefined || isOpen(one.state)) return one
-        yield* timers.cancelKey(id)
-        yield* timers.cancelKey(escalationKey(id))
+        yield* timers.cancelKeys([id, escalationKey(id)])
         yield* eligibility.release(id)
         return one
       })
@@ -239,7 +240,7 @@ export class Decisions extends Context.Service<
             by: by.id,
             run: reach === "run" ? won.run : null,
           })
-        return yield* show(won)
+        return won
       })
 
       /** The first of two says yes: it stays open for the second. */
@@ -300,7 +301,7 @@ export class Decisions extends Context.Service<
           ...(one.space === null ? {} : { space: one.space }),
           body: { decision: id as DecisionId, principal: one.askedBy, by: by.id },
         })
-        return yield* show(still!)
+        return still!
       })
 
       const awaits: Decisions["Service"]["awaits"] = Effect.fnUntraced(function* (id, principal) {
@@ -354,6 +355,7 @@ export class Decisions extends Context.Service<
         get,
         list,
         answer,
+        show,
         seenBy,
         awaits,
         mayLink,

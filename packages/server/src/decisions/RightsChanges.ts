@@ -245,6 +245,7 @@ export class RightsChanges extends Context.Service<
     name: "rights-changes",
     atomic: false,
     kinds: ["decision.answered", "decision.expired", "decision.canceled"],
+    concerns: ({ body }) => !("call" in body) || body.call === null,
     handle: Effect.fnUntraced(function* ([event]) {
       const changes = yield* RightsChanges
       if (

@@ -1,6 +1,7 @@
 /** The first steps of whoever came to the house, ticked by what happens: a reader of the journal. */
 import type { Event, FirstStep } from "@stoa/contract"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { Languages } from "../models/Languages.ts"
 import { becauseOf } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
@@ -24,28 +25,42 @@ const stepOf = (event: Event): FirstStep | "models" | undefined => {
   }
 }
 
-export const layerGuide = readerLayer({
-  name: "first-steps",
-  atomic: true,
-  kinds: ["token.issued", "decision.answered", "client.connected", "house.reloaded", "demo.changed"],
-  concerns: (event) => stepOf(event) !== undefined,
-  handle: Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
-    const journal = yield* Journal
-    const rows = yield* makeRows
-    const { list } = yield* Languages
-    const tick = Effect.fnUntraced(function* (step: FirstStep, event: Event) {
-      if (!(yield* rows.step(step, DateTime.formatIso(event.at)))) return
-      const state = (yield* rows.get)?.state ?? "none"
-      yield* journal.append({ kind: "demo.changed", body: { state, step } })
-    })
-    for (const event of events) {
+const guide = Effect.gen(function* () {
+  const rows = yield* makeRows
+  // A step is taken once and for all: what happens again concerns nobody.
+  const taken = new Set<string>((yield* rows.steps).map(({ step }) => step))
+  return readerLayer({
+    name: "first-steps",
+    atomic: true,
+    kinds: ["token.issued", "decision.answered", "client.connected", "house.reloaded", "demo.changed"],
+    concerns: (event) => {
       const step = stepOf(event)
-      if (step === undefined) continue
-      // A model of a vendor's that can be asked: by the file, or chosen for the demo.
-      const has =
-        step !== "models" ||
-        (yield* list).some(({ provider, purpose, ready }) => ready && purpose === "thinking" && provider !== "scripted")
-      if (has) yield* becauseOf(event, tick(step === "models" ? "model" : step, event))
-    }
-  }),
+      return step !== undefined && !taken.has(step === "models" ? "model" : step)
+    },
+    handle: Effect.fnUntraced(function* (events: ReadonlyArray<Event>) {
+      const journal = yield* Journal
+      const sql = yield* SqlClient.SqlClient
+      const { list } = yield* Languages
+      const tick = Effect.fnUntraced(function* (step: FirstStep, event: Event) {
+        const isFirst = yield* rows.step(step, DateTime.formatIso(event.at))
+        yield* Effect.orDie(sql.afterCommit(Effect.sync(() => taken.add(step))))
+        if (!isFirst) return
+        const state = (yield* rows.get)?.state ?? "none"
+        yield* journal.append({ kind: "demo.changed", body: { state, step } })
+      })
+      for (const event of events) {
+        const step = stepOf(event)
+        if (step === undefined) continue
+        // A model of a vendor's that can be asked: by the file, or chosen for the demo.
+        const has =
+          step !== "models" ||
+          (yield* list).some(
+            ({ provider, purpose, ready }) => ready && purpose === "thinking" && provider !== "scripted",
+          )
+        if (has) yield* becauseOf(event, tick(step === "models" ? "model" : step, event))
+      }
+    }),
+  })
 })
+
+export const layerGuide = Layer.unwrap(guide)

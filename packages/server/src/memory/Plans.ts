@@ -227,7 +227,7 @@ const makeKeeping = Effect.gen(function* () {
     yield* sql`INSERT INTO memory_plans ${sql.insert(row as never)} ON CONFLICT (record) DO UPDATE SET
       version = excluded.version, status = excluded.status, next_run_at = excluded.next_run_at,
       last_run_at = excluded.last_run_at, run = excluded.run`
-    if (state.next === null || nextRunAt === null) yield* timers.cancelKey(keyOf(record.id))
+    if (state.next === null || nextRunAt === null) yield* timers.cancelKeys([keyOf(record.id)])
     else
       yield* timers.set({
         purpose: missed === "skip" ? looks : planPurpose,
@@ -245,7 +245,7 @@ const makeKeeping = Effect.gen(function* () {
 
   const forget = Effect.fnUntraced(function* (id: MemoryId) {
     yield* sql`DELETE FROM memory_plans WHERE record = ${id}`
-    yield* timers.cancelKey(keyOf(id))
+    yield* timers.cancelKeys([keyOf(id)])
   }, Effect.orDie)
 
   const rowOf = (id: MemoryId) =>
@@ -325,7 +325,7 @@ const makeFollowing = Effect.gen(function* () {
 export class PlanReader extends Context.Service<
   PlanReader,
   {
-    readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void>
+    readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void, never, Transaction>
     /** For one that could not be handled, and is tried again. */
     readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
   }

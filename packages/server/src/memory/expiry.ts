@@ -17,7 +17,7 @@ export const setEnd = (timers: Timers["Service"], row: RecordRow): Effect.Effect
   row.expiresAt === null || recordFrom(row).pinned
     ? row.version === 1
       ? Effect.void
-      : timers.cancelKey(endKey(row.id))
+      : timers.cancelKeys([endKey(row.id)])
     : Effect.asVoid(
         timers.set({
           purpose,

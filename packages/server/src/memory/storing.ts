@@ -79,7 +79,7 @@ export const makeStoring = Effect.gen(function* () {
   /** Gone with its history and its shares. */
   const drop = Effect.fnUntraced(function* (row: RecordRow) {
     yield* index.remove(row.id)
-    yield* timers.cancelKey(endKey(row.id))
+    yield* timers.cancelKeys([endKey(row.id)])
     for (const table of ["memory_tags", "memory_versions", "memory_shares"])
       yield* sql`DELETE FROM ${sql(table)} WHERE record = ${row.id}`
     yield* sql`DELETE FROM memory_records WHERE id = ${row.id}`

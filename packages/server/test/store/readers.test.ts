@@ -213,6 +213,37 @@ for (const [name, store] of stores)
         }),
     )
 
+    it.effect("a reader that gathers takes what comes together at once, and hurries for a receipt", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const readers = yield* Readers
+        const batches: Array<ReadonlyArray<string>> = []
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "gathering",
+            atomic: true,
+            gather: "1 minute",
+            handle: (events) => Effect.sync(() => void batches.push(events.map(nameOf))),
+          }),
+        )
+        yield* say("a")
+        yield* readers.receipt("gathering")
+        assert.deepStrictEqual(batches.flat(), ["a"])
+        // It rests before the next, however often it is rung meanwhile.
+        yield* say("b")
+        yield* say("c")
+        yield* TestClock.adjust("1 minute")
+        yield* until(Effect.sync(() => batches.length > 1))
+        assert.deepStrictEqual(batches.slice(1), [["b", "c"]])
+        // One that has nothing to read does so, too: whoever writes first has better to do than to wait for it.
+        yield* TestClock.adjust("1 minute")
+        yield* say("d")
+        yield* say("e")
+        yield* readers.receipt("gathering")
+        assert.deepStrictEqual(batches.slice(2), [["d", "e"]])
+      }),
+    )
+
     it.effect("an atomic reader's writes and its cursor commit together, or not at all", () =>
       Effect.gen(function* () {
         yield* empty

@@ -82,7 +82,7 @@ export const makeEndings = Effect.fnUntraced(function* (
     const prepared = yield* Effect.exit(prepare(attempt, { counted: false }))
     if (Exit.isFailure(prepared))
       return yield* settle(row.id, { step: "refuse", error: Road.failureOf(Cause.squash(prepared.cause)) })
-    const { tool } = prepared.value.found
+    const { priceMicros, tool } = prepared.value.found
     // What was approved is this tool as it was shown, with these arguments, for this principal: anything else is not.
     if (tool.fingerprint !== row.fingerprint || Road.digestOfCall(tool, asked) !== bound.digest)
       return yield* settle(
@@ -91,25 +91,28 @@ export const makeEndings = Effect.fnUntraced(function* (
           `"${row.tool}" has changed since it was approved, and did not run. Call it again to have the new one approved`,
         ),
       )
+    const input = bound.value ?? undefined
+    const isFree = priceMicros === undefined && row.message === null
     const begun = yield* Effect.result(
-      journal.transact(
-        Effect.gen(function* () {
-          const started = yield* record.start(row.id, me, bound.value ?? undefined)
-          // It begins and is paid for, or neither: whoever resumes it again finds it begun, and pays nothing.
-          if (started !== undefined) yield* pay(attempt)
-          return started
-        }),
-      ),
+      isFree
+        ? record.startHidden(row.id, me, input)
+        : journal.transact(
+            Effect.gen(function* () {
+              const started = yield* record.start(row.id, me, input)
+              // It begins and is paid for, or neither: whoever resumes it again finds it begun, and pays nothing.
+              if (started !== undefined) yield* pay(attempt)
+              return started
+            }),
+          ),
     )
     if (begun._tag === "Failure") return yield* settle(row.id, { step: "refuse", error: Road.failureOf(begun.failure) })
-    if (begun.success !== undefined) yield* execute.launch(attempt)
+    if (begun.success !== undefined) yield* execute.launch(attempt, begun.success)
     return undefined
   })
 
   /** A decision was closed: the call it was asked for goes on or ends. Bears repeats. */
   const resume = Effect.fn("Calls.resume")(function* (id: CallId, decision: string) {
-    const row = yield* record.byId(id)
-    const bound = yield* decisions.bound(decision)
+    const [row, bound] = yield* Effect.all([record.byId(id), decisions.bound(decision)], { concurrency: 2 })
     if (row === undefined || bound === undefined || row.state !== "waiting" || row.onId !== decision) return
     yield* causedBy(causeOf(row), outcome(row, bound))
   })

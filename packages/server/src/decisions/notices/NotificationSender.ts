@@ -92,7 +92,7 @@ const reader = Effect.gen(function* () {
     const decision = yield* Effect.orDie(decisions.get(id, { principal: person, all: true }))
     yield* house.known.pipe(
       Effect.flatMap((here) => post(address, bodyOf(decision, `${here}/d/${links.make(id, principal)}`))),
-      Effect.andThen(transact(timers.cancelKey(notificationKey(notification)))),
+      Effect.andThen(transact(timers.cancelKeys([notificationKey(notification)]))),
       Effect.catch((error) =>
         Effect.logWarning(`${person.name} could not be notified of ${id}: ${withoutPath(error.message, address)}`),
       ),

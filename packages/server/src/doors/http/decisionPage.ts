@@ -151,7 +151,7 @@ export const decisionPage = Layer.unwrap(
         () => new BadInput({ issues: [{ path: "body", message: "is not JSON" }] }),
       )
       const given = yield* Effect.mapError(readAnswer(body), (error) => new BadInput({ issues: issuesOf(error) }))
-      return HttpServerResponse.jsonUnsafe(encode(yield* answerAs(who, given)))
+      return HttpServerResponse.jsonUnsafe(encode(yield* decisions.show(yield* answerAs(who, given))))
     })
 
     return Layer.mergeAll(

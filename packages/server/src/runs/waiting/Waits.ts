@@ -128,7 +128,7 @@ export class Waits extends Context.Service<
         const closed = yield* Effect.orDie(sql`UPDATE waits SET state = ${state}, closed_at = ${DateTime.formatIso(now)}
           WHERE id = ${row.id} AND state = 'open' RETURNING id`)
         if (closed.length === 0) return
-        yield* timers.cancelKey(row.id)
+        yield* timers.cancelKeys([row.id])
         if (state === "canceled") return
         const parties = yield* partiesOf([row.id])
         const replies = yield* repliesOf(row.id)

@@ -70,7 +70,7 @@ const concerns = (event: Event): boolean => {
 export class Wake extends Context.Service<
   Wake,
   {
-    readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void>
+    readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void, never, Transaction>
     /** What one event means, once more: of one that was a dead letter. */
     readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
   }

@@ -35,9 +35,11 @@ export const makeDeadLetters = Effect.fnUntraced(function* (name: string) {
     yield* Effect.orDie(sql`INSERT INTO dead_letters ${sql.insert(row)}`)
   })
 
-  /** Handles one event, as part of what caused it. What a failed attempt has written is undone. */
+  /** Handles one event, as part of what caused it. What a failed attempt has written is undone: with all else, but for the last. */
   return Effect.fnUntraced(function* <E, R>(event: Event, handle: Effect.Effect<unknown, E, R>) {
-    const exit = yield* Effect.exit(journal.transact(becauseOf(event, handle)))
+    const attempt = becauseOf(event, handle)
+    const isLast = (failed.get(event.cursor) ?? 0) === tries - 1
+    const exit = yield* Effect.exit(isLast ? journal.transact(attempt) : attempt)
     if (Exit.isSuccess(exit)) return void failed.delete(event.cursor)
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
     const tried = (failed.get(event.cursor) ?? 0) + 1

@@ -69,13 +69,9 @@ export class Journal extends Context.Service<
     /** Rows that need nothing read, with their events, in one transaction: written beside the event loop where that can be. */
     readonly writeTogether: (rows: ReadonlyArray<Rows>, events: ReadonlyArray<CausedEvent>) => Effect.Effect<void>
     /**
-     * A statement that must give back as many rows as it says, with the events of all of them, beside the event loop. False:
-     * nothing was written, because that cannot be done here or it would have hit fewer; then it is a matter for `transact`.
-     */
-    readonly updateTogether: (update: Changes, events: ReadonlyArray<CausedEvent>) => Effect.Effect<boolean>
-    /**
-     * The same with the rows of other tables that follow from it; on Postgres, too, in one statement. False: nothing was written;
-     * then it is a matter for `transact`.
+     * An update that must give back as many rows as it says, with the rows of other tables that follow from it and the events of
+     * all of them: on Postgres in one statement, on SQLite beside the event loop. False: nothing was written, because that cannot
+     * be done here or it would have hit fewer; then it is a matter for `transact`.
      */
     readonly moveTogether: (
       update: Changes,
@@ -242,7 +238,7 @@ export class Journal extends Context.Service<
         })
 
       /** By a batch of SQLite: first the update, which must hit as many rows as it says, then the others and the events. */
-      const changeTogether = (
+      const moveInBatch = (
         update: Changes,
         rows: ReadonlyArray<BatchStatement>,
         written: ReadonlyArray<EventRow>,
@@ -264,9 +260,6 @@ export class Journal extends Context.Service<
           ),
         )
       }
-      const updateTogether: Journal["Service"]["updateTogether"] = (update, events) =>
-        Effect.suspend(() => changeTogether(update, [], events.map(rowOf)))
-
       // Fewer rows than expected divide by nothing, which undoes all of it. The lock comes last here, too: after all other rows.
       const movedAtOnce = (update: string, rows: ReadonlyArray<Rows>, place: number): string =>
         `WITH moved AS (${update}),
@@ -282,7 +275,7 @@ export class Journal extends Context.Service<
           const written = events.map(rowOf)
           const some = rows.filter(({ count }) => count > 0)
           if (!foreign)
-            return changeTogether(
+            return moveInBatch(
               update,
               some.map(({ wholeStatement }) => wholeStatement()),
               written,
@@ -331,7 +324,6 @@ export class Journal extends Context.Service<
         append,
         appendAll,
         writeTogether,
-        updateTogether,
         moveTogether,
         transact,
         read,

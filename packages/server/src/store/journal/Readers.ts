@@ -85,6 +85,8 @@ export class Readers extends Context.Service<
       const passed = new Map<string, number>()
       const waiters = new Map<string, Set<Waiter>>()
       const bells = new Map<string, Bell>()
+      // Those who let events come together: whoever waits for a receipt does not wait for that.
+      const gathering = new Map<string, () => void>()
       // How far each has come in this process: what it passed over is not written down at once.
       const reached = new Map<string, number>()
 
@@ -108,6 +110,7 @@ export class Readers extends Context.Service<
         const all = waiters.get(name) ?? new Set()
         waiters.set(name, all.add(waiter))
         bells.get(name)?.ring()
+        gathering.get(name)?.()
         // The row is asked too: this process may not be the one that reads.
         const asked = Effect.gen(function* () {
           while ((yield* stored(name)) < cursor) yield* Effect.sleep("1 second")
@@ -218,6 +221,14 @@ export class Readers extends Context.Service<
           return claimed !== undefined && before === cursor
         })
 
+        /** Lets events come together: those who wrote the first of them have better to do now than to wait for this reader. */
+        const rest = Effect.suspend(() => {
+          if (gather === undefined || (waiters.get(name)?.size ?? 0) > 0) return Effect.void
+          const hurry = Deferred.makeUnsafe<void>()
+          gathering.set(name, () => void Deferred.doneUnsafe(hurry, Effect.void))
+          return Effect.raceFirst(Deferred.await(hurry), Effect.sleep(gather))
+        })
+
         /** Nothing up to here concerns it. That is written down now and then: to read past it again costs nothing. */
         const passOver = Effect.fnUntraced(function* (end: number) {
           if (cursor === undefined || end <= cursor) return
@@ -244,6 +255,7 @@ export class Readers extends Context.Service<
           if (last === undefined) {
             yield* passOver(end)
             yield* bell.waitPast(heard)
+            yield* rest
             return yield* passOver(bell.quietAfter(heard))
           }
           if (concerns !== undefined && !events.some(concerns)) return yield* passOver(last)
@@ -258,7 +270,7 @@ export class Readers extends Context.Service<
           limit = Math.min(limit * 2, most)
           yield* moved(name, last)
           // Whoever is behind does not rest.
-          if (gather !== undefined && events.length < limit) yield* Effect.sleep(gather)
+          if (events.length < limit) yield* rest
         })
         return pass.pipe(
           Effect.tapCause((cause) =>

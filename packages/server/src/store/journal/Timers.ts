@@ -33,7 +33,7 @@ export class Timers extends Context.Service<
       readonly key?: string
     }) => Effect.Effect<TimerId, never, Transaction>
     readonly cancel: (id: TimerId) => Effect.Effect<boolean, never, Transaction>
-    readonly cancelKey: (key: string) => Effect.Effect<void, never, Transaction>
+    readonly cancelKeys: (keys: ReadonlyArray<string>) => Effect.Effect<void, never, Transaction>
     readonly pending: Effect.Effect<number>
   }
 >()("server/store/journal/Timers") {
@@ -71,8 +71,8 @@ export class Timers extends Context.Service<
         Effect.orDie,
       )
 
-      const cancelKey: Timers["Service"]["cancelKey"] = (key) =>
-        Effect.asVoid(Effect.orDie(sql`DELETE FROM timers WHERE key = ${key}`))
+      const cancelKeys: Timers["Service"]["cancelKeys"] = (keys) =>
+        Effect.asVoid(Effect.orDie(sql`DELETE FROM timers WHERE ${sql.in("key", keys)}`))
 
       // Whoever deletes a row fires it, as it stands then: one that was moved or canceled meanwhile does not fire.
       const fire = Effect.fnUntraced(function* (id: TimerId, now: DateTime.Utc) {
@@ -127,7 +127,7 @@ export class Timers extends Context.Service<
         Effect.map((rows) => rows[0]!.n),
         Effect.orDie,
       )
-      return Timers.of({ set, cancel, cancelKey, pending })
+      return Timers.of({ set, cancel, cancelKeys, pending })
     }),
   )
 }

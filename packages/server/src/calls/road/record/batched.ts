@@ -13,7 +13,7 @@ import { first } from "./lifecycle.ts"
 import { type Ending, outcomeOf } from "../outcome.ts"
 import { receivedEvent, type Record, settledEvent, Duplicate, wholeEvent } from "./record.ts"
 import { type CallRow, type NewRow, unsettled } from "./rows.ts"
-import { makeSettleMany, settleAll } from "./settleMany.ts"
+import { makeSettleMany } from "./settleMany.ts"
 
 /** The columns such a call may have when it is first written down: the others are empty. */
 const columns = [
@@ -82,7 +82,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
   const journal = yield* Journal
   const insertMany = makeInsert<CallRow>(sql, "calls", columns)
   const insertOfRuns = makeInsert<CallRow>(sql, "calls", [...columns, ...places], "", ["step", "place"])
-  const settleMany = makeSettleMany(sql)
+  const { settleAll, settleSome } = makeSettleMany(sql, owner)
 
   const writeNew =
     (insert: typeof insertMany) =>
@@ -107,8 +107,9 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
   /** Says whether an end was written: not, where somebody else has settled the call meanwhile. */
   const writeEnds = Effect.fnUntraced(function* (ends: ReadonlyArray<End>) {
     const rows = ends.map(({ row }) => row)
-    const all = yield* journal.updateTogether(
-      settleAll(rows, owner),
+    const all = yield* journal.moveTogether(
+      settleAll(rows),
+      [],
       ends.map(({ event }) => event),
     )
     if (all) return () => true
@@ -122,12 +123,7 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
     return ({ row }: End) => ids.has(row.id)
   })
   const writeSome = Effect.fnUntraced(function* (ends: ReadonlyArray<End>) {
-    const ids = yield* Effect.orDie(
-      settleMany(
-        ends.map(({ row }) => row),
-        owner,
-      ),
-    )
+    const ids = yield* Effect.orDie(settleSome(ends.map(({ row }) => row)))
     yield* journal.appendAll(ends.flatMap(({ event, row }) => (ids.has(row.id) ? [event] : [])))
     return new Set(ids)
   })

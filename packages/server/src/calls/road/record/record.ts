@@ -129,7 +129,7 @@ export const makeRecord = Effect.gen(function* () {
     const by = ending.step !== "finish" && ending.rule !== undefined ? { rule: ending.rule } : {}
     const row = yield* change(id, ending.step, { ...columns, ...by, owner: null }, mine)
     if (row === undefined) return undefined
-    if (known.onKind === "callback" || known.onKind === "run") yield* timers.cancelKey(id)
+    if (known.onKind === "callback" || known.onKind === "run") yield* timers.cancelKeys([id])
     yield* journal.append(settledEvent(row, columns, tookMs(row.createdAt, columns.settledAt)))
     yield* message.end(row)
     return row
@@ -137,10 +137,13 @@ export const makeRecord = Effect.gen(function* () {
 
   /** From waiting to running, in this process; nothing, where somebody else was first. */
   const start = Effect.fnUntraced(function* (id: string, owner: string, input?: string) {
-    const row = yield* change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
+    const row = yield* startHidden(id, owner, input)
     if (row !== undefined) yield* message.change(row)
     return row
   })
+  /** The same of one that no space shows: one statement. */
+  const startHidden = (id: string, owner: string, input?: string) =>
+    change(id, "start", { owner, ...(input === undefined ? {} : { input }) })
 
   /** On from a process that is gone. */
   const takeOver = (id: string, owner: string, gone: string | null) =>
@@ -172,7 +175,7 @@ export const makeRecord = Effect.gen(function* () {
   })
   const inStates = (states: ReadonlyArray<CallState>) => inState(sql, states)
 
-  return { openRunning, openWaiting, whole, settle, start, takeOver, park, byId, byKey, byPlace, inStates }
+  return { openRunning, openWaiting, whole, settle, start, startHidden, takeOver, park, byId, byKey, byPlace, inStates }
 })
 
 export type Record = Effect.Success<typeof makeRecord>

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { Journal } from "../../../store/journal/Journal.ts"
+import type { Changes } from "../../../store/database/batch.ts"
 import { from } from "./lifecycle.ts"
 import type { CallRow } from "./rows.ts"
 
@@ -28,25 +28,22 @@ const onPostgres = update(
   " AND calls.id = ANY(ARRAY(SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value)))",
 )
 
-const textOf = (rows: ReadonlyArray<CallRow>, owner: string): string =>
-  JSON.stringify(rows.map((row) => [...columns.map((column) => row[column]), owner]))
-
-/** All of them or none; on SQLite. */
-export const settleAll = (
-  rows: ReadonlyArray<CallRow>,
-  owner: string,
-): Parameters<Journal["Service"]["updateTogether"]>[0] => ({
-  sql: onSqlite,
-  rows: textOf(rows, owner),
-  expects: rows.length,
-})
-
-/** Gives back which of them were still running; of the others somebody else has written the end. */
-export const makeSettleMany = (sql: SqlClient.SqlClient) => {
+export const makeSettleMany = (sql: SqlClient.SqlClient, owner: string) => {
   const statement = sql.onDialectOrElse({ pg: () => onPostgres, orElse: () => onSqlite })
-  return (rows: ReadonlyArray<CallRow>, owner: string): Effect.Effect<ReadonlySet<string>, SqlError.SqlError> =>
-    Effect.map(
-      sql.unsafe<{ readonly id: string }>(statement, [textOf(rows, owner)]),
-      (found) => new Set(found.map(({ id }) => id)),
-    )
+  const textOf = (rows: ReadonlyArray<CallRow>): string =>
+    JSON.stringify(rows.map((row) => [...columns.map((column) => row[column]), owner]))
+  return {
+    /** All of them or none. */
+    settleAll: (rows: ReadonlyArray<CallRow>): Changes => ({
+      sql: statement,
+      rows: textOf(rows),
+      expects: rows.length,
+    }),
+    /** Gives back which of them were still running; of the others somebody else has written the end. */
+    settleSome: (rows: ReadonlyArray<CallRow>): Effect.Effect<ReadonlySet<string>, SqlError.SqlError> =>
+      Effect.map(
+        sql.unsafe<{ readonly id: string }>(statement, [textOf(rows)]),
+        (found) => new Set(found.map(({ id }) => id)),
+      ),
+  }
 }

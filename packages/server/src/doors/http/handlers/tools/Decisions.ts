@@ -26,7 +26,7 @@ export const decisionsHandlers = HttpApiBuilder.group(
       get: ({ params }) => Effect.flatMap(reader, (who) => decisions.get(params.decision, who)),
       answer: Effect.fnUntraced(function* ({ params, payload }) {
         const { principal, token } = yield* Caller
-        return yield* transact(decisions.answer(params.decision, principal, payload, { token }))
+        return yield* decisions.show(yield* transact(decisions.answer(params.decision, principal, payload, { token })))
       }),
       link: Effect.fnUntraced(function* ({ params, payload }) {
         const { principal: me, token } = yield* Caller
