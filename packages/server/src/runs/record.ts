@@ -48,6 +48,17 @@ export interface NewRun {
   readonly payer?: PrincipalId | null
 }
 
+/** How a run that goes on comes to its seat with the transaction that rings it. */
+export interface Seating {
+  /** Undefined: it waits for its turn. */
+  readonly take: (row: RunRow) => Effect.Effect<Seat | undefined, never, Transaction>
+}
+export interface Seat {
+  readonly owner: string
+  /** Begins it once that is committed; undefined: it does not go on after all. */
+  readonly use: (row: RunRow | undefined) => Effect.Effect<void, never, Transaction>
+}
+
 export const makeRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -263,25 +274,34 @@ export const makeRecord = Effect.gen(function* () {
       ),
     )
 
-  /** What some runs waited for has come: those of which nothing is open any more wait for their turn. */
-  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+  /**
+   * What some runs waited for has come: those of which nothing is open any more wait for their turn; a single one that finds a
+   * seat has it.
+   */
+  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, seating?: Seating) {
     if (ids.length === 0) return
     // First the bell: whoever parks at this moment finds another number, or has parked before this goes on.
     const rung = yield* Effect.orDie(
       sql<RunRow>`UPDATE runs SET rung = rung + 1 WHERE ${sql.in("id", ids)} AND ${inState(sql, open)} RETURNING *`,
     )
-    const waiting = rung.filter(({ state }) => from("ring").includes(state)).map(({ id }) => id)
+    const waiting = rung.filter(({ state }) => from("ring").includes(state))
     if (waiting.length === 0) return
+    const seat = waiting.length === 1 && seating !== undefined ? yield* seating.take(waiting[0]!) : undefined
     // wall clock: a moment that is stored.
     const now = yield* Clock.currentTimeMillis
-    const queued = yield* Effect.orDie(
-      sql<RunRow>`UPDATE runs SET state = ${to("ring")}, resumed = 1, ready_at = ${now}
-        WHERE ${sql.in("id", waiting)} AND ${inState(sql, from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
+    const resumed = yield* Effect.orDie(
+      sql<RunRow>`UPDATE runs SET state = ${to(seat === undefined ? "ring" : "claim")}, resumed = 1, ready_at = ${now},
+        owner = ${seat?.owner ?? null}, fence = fence + ${seat === undefined ? 0 : 1}
+        WHERE ${sql.in(
+          "id",
+          waiting.map(({ id }) => id),
+        )} AND ${inState(sql, from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
           WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running'))
           AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
           RETURNING *`,
     )
-    for (const row of queued) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
+    for (const row of resumed) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
+    if (seat !== undefined) yield* seat.use(resumed[0])
   })
 
   /** Ends a run from outside, whatever it does: its fence rises, so that whoever works on it writes nothing more. */

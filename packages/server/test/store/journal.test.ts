@@ -105,6 +105,23 @@ for (const [name, store] of stores)
       }),
     )
 
+    it.effect("what a transaction changed in this process is taken back with it, and only then", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const undone: Array<string> = []
+        const mark = (name: string) => journal.onRollback(() => void undone.push(name))
+        yield* journal.transact(Effect.andThen(mark("committed"), journal.transact(mark("within"))))
+        assert.deepStrictEqual(undone, [])
+        const inner = journal.transact(Effect.andThen(mark("inner"), Effect.fail("no")))
+        yield* journal.transact(Effect.andThen(mark("outer"), Effect.ignore(inner)))
+        assert.deepStrictEqual(undone.splice(0), ["inner"])
+        yield* journal
+          .transact(Effect.andThen(journal.transact(mark("done within")), Effect.fail("no")))
+          .pipe(Effect.ignore)
+        assert.deepStrictEqual(undone, ["done within"])
+      }),
+    )
+
     it.effect("an event cannot slip out of the savepoint it belongs to, nor out of a transaction that has ended", () =>
       Effect.gen(function* () {
         yield* empty

@@ -79,6 +79,7 @@ export const makeEligibility = Effect.gen(function* () {
   /** Who may answer each of these now. A closed one nobody may. */
   const mayAnswer = Effect.fnUntraced(function* (rows: ReadonlyArray<Asked>) {
     const asked = rows.filter(({ state }) => isOpen(state))
+    if (asked.length === 0) return new Map<string, ReadonlyArray<PrincipalId>>()
     const fixed = yield* votersOf(asked.map(({ id }) => id))
     const standing = yield* standings(asked, [...fixed.values()].flat())
     return new Map(

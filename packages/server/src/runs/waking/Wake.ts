@@ -16,10 +16,11 @@ import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
 import { open } from "../lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRecord } from "../record.ts"
+import { makeRecord, type Seating } from "../record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
+import { Dispatch } from "../working/Dispatch.ts"
 import { inState } from "../../store/database/States.ts"
 
 const kinds = [
@@ -87,6 +88,7 @@ export const layerWake = Layer.effect(
     const children = yield* Children
     const memories = yield* Memories
     const calls = yield* Calls
+    const dispatch = yield* Dispatch
     const handled = yield* makeDeadLetters("runs")
 
     const runDepth = Effect.fnUntraced(function* (run: RunId | undefined) {
@@ -274,7 +276,7 @@ export const layerWake = Layer.effect(
       for (const { id } of rows) yield* record.stop(id, { stop, failure })
     })
 
-    const one = Effect.fnUntraced(function* (event: Event) {
+    const one = Effect.fnUntraced(function* (event: Event, seating?: Seating) {
       switch (event.kind) {
         case "message.created":
           return yield* said(event.body)
@@ -282,7 +284,7 @@ export const layerWake = Layer.effect(
           const { call, run, state } = event.body
           if (state === "expired" || state === "canceled")
             yield* children.abandoned(call, "The call that waited for it is over.")
-          return run === undefined ? undefined : yield* record.ring([run.id])
+          return run === undefined ? undefined : yield* record.ring([run.id], seating)
         }
         case "call.waiting":
           return yield* children.called(event.body.call)
@@ -330,7 +332,7 @@ export const layerWake = Layer.effect(
         (event) =>
           handled(
             event,
-            Effect.suspend(() => one(event)),
+            Effect.suspend(() => one(event, dispatch.seating)),
           ),
         { discard: true },
       )

@@ -4,6 +4,7 @@
  */
 import type { PrincipalId } from "@stoa/contract"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
 import { Pauses } from "../../access/limits/Pauses.ts"
 import { Settings } from "../../Settings.ts"
@@ -12,7 +13,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { makeNear } from "../../store/journal/Near.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord, type NewRun } from "../record.ts"
+import { makeRecord, type NewRun, type Seat, type Seating } from "../record.ts"
 import type { RunRow, TriggerRow } from "../rows.ts"
 import { Seats } from "./seats.ts"
 
@@ -38,8 +39,10 @@ const spanOf = <A, E, R>({ agent, correlationId, id }: RunRow, drive: Effect.Eff
 
 interface Started {
   readonly row: RunRow
-  readonly triggers: ReadonlyArray<TriggerRow>
+  readonly triggers: ReadonlyArray<TriggerRow> | undefined
 }
+
+type Seated = Pick<RunRow, "id" | "agent" | "mailbox" | "width">
 
 /** How a claimed run is worked on. The bench works on them without a thought. */
 export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
@@ -51,6 +54,8 @@ export class Dispatch extends Context.Service<
     readonly open: Effect.Effect<void, never, Scope.Scope>
     /** A run that somebody asks for is on disk: claimed at once, where this house has room and nobody waits, or else queued. */
     readonly start: (wanted: NewRun, trigger: TriggerRow) => Effect.Effect<void>
+    /** For whoever rings a run that waits: it goes on at once, under the same conditions. */
+    readonly seating: Seating
     /** Whatever puts a run into the queue, for a run that is asked for meanwhile: that one waits behind it. */
     readonly queueing: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** How many runs are worked on here. */
@@ -62,6 +67,7 @@ export class Dispatch extends Context.Service<
   static readonly layer = Layer.effect(
     Dispatch,
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const holder = yield* Holder
       const { slots } = yield* Settings
@@ -82,9 +88,11 @@ export class Dispatch extends Context.Service<
       let queueing = 0
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
       /** Rings for what can be claimed: nobody looks first whether there is anything. */
-      const queue = journal.bellOf(
-        ["run.queued", "run.resumed"],
-        (event) => event.kind !== "run.queued" || !working.has(event.body.run),
+      const queue = journal.bellOf(["run.queued", "run.resumed"], ({ body, kind }) =>
+        // One that waits again, and has not left its seat yet, is in the queue all the same.
+        kind === "run.resumed"
+          ? !started.some(({ row }) => row.id === body.run)
+          : kind !== "run.queued" || !working.has(body.run),
       )
 
       /** A fault of ours ends no run at once: it is taken up again, and fails if that does not help. */
@@ -176,15 +184,41 @@ export class Dispatch extends Context.Service<
       })
 
       /** True: it has its seat. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
-      const takeSeat = Effect.fnUntraced(function* ({ afterRun, agent, id, limits, ...wanted }: NewRun) {
-        const isNext = afterRun === undefined && wanted.parentCall === undefined && wanted.readyAt === undefined
-        if (!isAlone || !isOpen || !isNext || (yield* isStopped(agent))) return false
+      const takeSeat = Effect.fnUntraced(function* ({ agent, id, mailbox, width }: Seated) {
+        if (!isAlone || !isOpen || (yield* isStopped(agent))) return false
         // Nothing comes between this look and the seat.
         const isQuiet = isEmpty && queue.rung === queued && queueing === 0
-        const isFree = !leaving && isQuiet && working.hasRoom(agent, limits.width ?? 1)
-        if (isFree) working.take(id, agent)
-        return isFree
+        const isFree = !leaving && isQuiet && !working.has(id) && working.hasRoom(mailbox, width)
+        if (!isFree) return false
+        working.take(id, mailbox)
+        seating++
+        return true
       })
+      /** Its row is there, or will not be. */
+      const endSeating = () => {
+        seating--
+        bell.ring()
+        if (seating > 0 || seated === undefined) return
+        Deferred.doneUnsafe(seated, Effect.void)
+        seated = undefined
+      }
+
+      const seat = Effect.fnUntraced(function* (row: RunRow) {
+        if (!(yield* takeSeat(row))) return undefined
+        let isOver = false
+        const end = (begun?: RunRow) => {
+          if (isOver) return
+          isOver = true
+          if (begun === undefined) working.leave(row.id)
+          else started.push({ row: begun, triggers: undefined })
+          endSeating()
+        }
+        yield* journal.onRollback(end)
+        return {
+          owner: holder.id,
+          use: (resumed) => Effect.orDie(sql.afterCommit(Effect.sync(() => end(resumed)))),
+        } satisfies Seat
+      }, Effect.uninterruptible)
 
       /** Whoever asks for a run while another is put into the queue waits behind that one, whether its event was heard or not. */
       const queueingOf: Dispatch["Service"]["queueing"] = (write) =>
@@ -212,18 +246,10 @@ export class Dispatch extends Context.Service<
 
       const start: Dispatch["Service"]["start"] = (wanted, trigger) =>
         Effect.gen(function* () {
-          if (!(yield* takeSeat(wanted))) return yield* Effect.asVoid(queueingOf(record.start(wanted, trigger, null)))
-          seating++
-          yield* Effect.ensuring(
-            startSeated(wanted, trigger),
-            Effect.sync(() => {
-              seating--
-              bell.ring()
-              if (seating > 0 || seated === undefined) return
-              Deferred.doneUnsafe(seated, Effect.void)
-              seated = undefined
-            }),
-          )
+          const { agent, id, limits } = wanted
+          if (!(yield* takeSeat({ id, agent, mailbox: agent, width: limits.width ?? 1 })))
+            return yield* Effect.asVoid(queueingOf(record.start(wanted, trigger, null)))
+          yield* Effect.ensuring(startSeated(wanted, trigger), Effect.sync(endSeating))
           // Nobody who hangs up leaves a claimed run behind that nobody works on.
         }).pipe(Effect.uninterruptible)
 
@@ -320,7 +346,14 @@ export class Dispatch extends Context.Service<
         return twice.length
       })
 
-      return Dispatch.of({ orphans, open, start, queueing: queueingOf, working: () => working.size })
+      return Dispatch.of({
+        orphans,
+        open,
+        start,
+        seating: { take: seat },
+        queueing: queueingOf,
+        working: () => working.size,
+      })
     }),
   )
 }

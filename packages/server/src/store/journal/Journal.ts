@@ -35,6 +35,8 @@ export class Transaction extends Context.Service<
     readonly events: Array<EventRow>
     /** The level of the database's transaction that the events belong to. */
     readonly level: unknown
+    /** What is taken back in this process, should it not be committed. */
+    readonly undo: Array<() => void>
     open: boolean
   }
 >()("server/store/journal/Transaction") {}
@@ -80,6 +82,8 @@ export class Journal extends Context.Service<
     ) => Effect.Effect<boolean>
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
+    /** What is taken back in this process, should this transaction not be committed: at once, before anybody tries it again. */
+    readonly onRollback: (undo: () => void) => Effect.Effect<void, never, Transaction>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
     readonly read: View["read"]
     /**
@@ -191,26 +195,33 @@ export class Journal extends Context.Service<
         Effect.suspend(() => {
           // The body's own failures pass through, SQL ones too; a BEGIN, append or COMMIT that fails is a defect.
           let refused: { readonly by: E } | undefined
+          let own: Transaction["Service"] | undefined
           const whole = Effect.withFiber<A, E, Exclude<R, Transaction>>((fiber) => {
             const known = Context.getOrUndefined(fiber.context, Transaction)
             // What runs after the commit still has the old one in its context; it must not get these events.
             const outer = known?.open === true ? known : undefined
-            const own: Transaction["Service"] = { events: [], level: levelOf(fiber.context), open: true }
-            return Effect.provideService(body, Transaction, own).pipe(
-              Effect.onExit(() => Effect.sync(() => void (own.open = false))),
+            const mine: Transaction["Service"] = { events: [], undo: [], level: levelOf(fiber.context), open: true }
+            own = mine
+            return Effect.provideService(body, Transaction, mine).pipe(
+              Effect.onExit(() => Effect.sync(() => void (mine.open = false))),
               Effect.tapError((error) => Effect.sync(() => void (refused = { by: error }))),
               Effect.tap(() => {
-                if (own.events.length === 0) return Effect.void
-                if (outer === undefined) return Effect.orDie(write(own.events))
-                outer.events.push(...own.events)
-                return Effect.void
+                if (outer !== undefined) {
+                  outer.events.push(...mine.events)
+                  outer.undo.push(...mine.undo)
+                }
+                return outer === undefined && mine.events.length > 0 ? Effect.orDie(write(mine.events)) : Effect.void
               }),
             )
           })
-          return Effect.catch(sql.withTransaction(whole), (error) =>
-            error === refused?.by ? Effect.fail(refused.by) : Effect.die(error),
+          return sql.withTransaction(whole).pipe(
+            Effect.onError(() => Effect.sync(() => own?.undo.forEach((undo) => undo()))),
+            Effect.catch((error) => (error === refused?.by ? Effect.fail(refused.by) : Effect.die(error))),
           )
         })
+
+      const onRollback: Journal["Service"]["onRollback"] = (undo) =>
+        Effect.map(Transaction, (transaction) => void transaction.undo.push(undo))
 
       const batches = batchesOf(sql)
       /** What the thread has written: there is no COMMIT of ours that would tell it. */
@@ -326,6 +337,7 @@ export class Journal extends Context.Service<
         writeTogether,
         moveTogether,
         transact,
+        onRollback,
         read,
         known,
         follow: followIt,

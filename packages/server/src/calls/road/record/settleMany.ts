@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { Changes } from "../../../store/database/batch.ts"
+import type { Journal } from "../../../store/journal/Journal.ts"
 import { from } from "./lifecycle.ts"
 import type { CallRow } from "./rows.ts"
 
@@ -34,7 +34,7 @@ export const makeSettleMany = (sql: SqlClient.SqlClient, owner: string) => {
     JSON.stringify(rows.map((row) => [...columns.map((column) => row[column]), owner]))
   return {
     /** All of them or none. */
-    settleAll: (rows: ReadonlyArray<CallRow>): Changes => ({
+    settleAll: (rows: ReadonlyArray<CallRow>): Parameters<Journal["Service"]["moveTogether"]>[0] => ({
       sql: statement,
       rows: textOf(rows),
       expects: rows.length,
