@@ -287,15 +287,16 @@ export const makeRecord = Effect.gen(function* () {
     const waiting = rung.filter(({ state }) => from("ring").includes(state))
     if (waiting.length === 0) return
     const seat = waiting.length === 1 && seating !== undefined ? yield* seating.take(waiting[0]!) : undefined
+    const by = seat === undefined ? "ring" : "seat"
     // wall clock: a moment that is stored.
     const now = yield* Clock.currentTimeMillis
     const resumed = yield* Effect.orDie(
-      sql<RunRow>`UPDATE runs SET state = ${to(seat === undefined ? "ring" : "claim")}, resumed = 1, ready_at = ${now},
+      sql<RunRow>`UPDATE runs SET state = ${to(by)}, resumed = 1, ready_at = ${now},
         owner = ${seat?.owner ?? null}, fence = fence + ${seat === undefined ? 0 : 1}
         WHERE ${sql.in(
           "id",
           waiting.map(({ id }) => id),
-        )} AND ${inState(sql, from("ring"))} AND NOT EXISTS (SELECT 1 FROM calls c
+        )} AND ${inState(sql, from(by))} AND NOT EXISTS (SELECT 1 FROM calls c
           WHERE c.run = runs.id AND c.state IN ('received', 'waiting', 'running'))
           AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = runs.id AND w.call = '' AND w.state = 'open')
           RETURNING *`,

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { makeRecord } from "../../src/runs/record.ts"
 import type { RunRow } from "../../src/runs/rows.ts"
 import { Dispatch } from "../../src/runs/working/Dispatch.ts"
+import { Holder } from "../../src/store/Holder.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest } from "../house.ts"
 import { fresh } from "../spaces/spacesGuests.ts"
@@ -104,6 +105,38 @@ for (const store of stores)
         assert.strictEqual((yield* inState(bot, "waiting_tool")).id, id)
         // Nobody waits for a seat that was given up.
         yield* transact(ring(id))
+        yield* ended(bot, before)
+      }),
+    )
+
+    it.effect("a run whose ring may have been committed after all is nobody's work for a moment, and goes on", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Journal
+        const { seating } = yield* Dispatch
+        const sql = yield* SqlClient.SqlClient
+        const bot = yield* begun
+        yield* seated(bot)
+        yield* settled
+        const [id, before] = [yield* waiting(bot), (yield* runsOf(bot)).length]
+        const row = (yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`)[0]!
+        // As if the answer to the COMMIT were lost: the row is written, and the transaction has failed.
+        yield* sql`UPDATE runs SET state = 'running', fence = 2, owner = ${(yield* Holder).id} WHERE id = ${id}`
+        const lost = transact(Effect.andThen(seating.take(row), (seat) => Effect.fail(seat)))
+        assert.isDefined(yield* Effect.flip(lost))
+        yield* ended(bot, before)
+      }),
+    )
+
+    it.effect("one that follows another waits for its turn: whether that one is over is known there", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const bot = yield* begun
+        const first = yield* seated(bot)
+        yield* settled
+        const [id, before] = [yield* waiting(bot), (yield* runsOf(bot)).length]
+        yield* sql`UPDATE runs SET after_run = ${first.id} WHERE id = ${id}`
+        assert.deepInclude(yield* transact(ring(id)), { state: "queued", owner: null })
         yield* ended(bot, before)
       }),
     )

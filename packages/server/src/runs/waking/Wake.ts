@@ -45,6 +45,8 @@ interface Due {
   readonly run?: RunId
 }
 const planPurpose = "plan"
+/** Of so many events at once, those that end a wait let their runs go on at once. */
+const mostSeating = 16
 
 const concerns = (event: Event): boolean => {
   switch (event.kind) {
@@ -326,13 +328,15 @@ export const layerWake = Layer.effect(
     })
 
     const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
+      // Nobody claims while a seat is on its way, and a long batch takes a while.
+      const seating = events.length > mostSeating ? undefined : dispatch.seating
       const quiet = yield* unnoticed(events)
       yield* Effect.forEach(
         events.filter((event) => concerns(event) && !(event.kind === "run.ended" && quiet.has(event.body.run))),
         (event) =>
           handled(
             event,
-            Effect.suspend(() => one(event, dispatch.seating)),
+            Effect.suspend(() => one(event, seating)),
           ),
         { discard: true },
       )

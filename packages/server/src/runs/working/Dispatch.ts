@@ -2,7 +2,7 @@
  * One fiber a house: takes over what a dead house left, claims what is next, starts it, and waits for its bell. A claimed run
  * is worked on in a fiber of its own, until it parks or ends.
  */
-import type { PrincipalId } from "@stoa/contract"
+import type { PrincipalId, RunId } from "@stoa/contract"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
@@ -82,6 +82,7 @@ export class Dispatch extends Context.Service<
       const working = new Seats(slots)
       /** Claimed when they were asked for, and not begun yet. */
       let started: Array<Started> = []
+      const doubted: Array<RunId> = []
       /** How many such claims are being written, and who waits for the last of them; how many that have to wait are. */
       let seating = 0
       let seated: Deferred.Deferred<void> | undefined
@@ -204,7 +205,8 @@ export class Dispatch extends Context.Service<
       }
 
       const seat = Effect.fnUntraced(function* (row: RunRow) {
-        if (!(yield* takeSeat(row))) return undefined
+        // One that follows another is claimed: only there it is known whether that one is over.
+        if (row.afterRun !== null || !(yield* takeSeat(row))) return undefined
         let isOver = false
         const end = (begun?: RunRow) => {
           if (isOver) return
@@ -213,10 +215,14 @@ export class Dispatch extends Context.Service<
           else started.push({ row: begun, triggers: undefined })
           endSeating()
         }
-        yield* journal.onRollback(end)
+        yield* journal.onRollback(() => {
+          if (!isOver) doubted.push(row.id)
+          end()
+        })
         return {
           owner: holder.id,
-          use: (resumed) => Effect.orDie(sql.afterCommit(Effect.sync(() => end(resumed)))),
+          use: (resumed) =>
+            resumed === undefined ? Effect.sync(end) : Effect.orDie(sql.afterCommit(Effect.sync(() => end(resumed)))),
         } satisfies Seat
       }, Effect.uninterruptible)
 
@@ -253,18 +259,44 @@ export class Dispatch extends Context.Service<
           // Nobody who hangs up leaves a claimed run behind that nobody works on.
         }).pipe(Effect.uninterruptible)
 
-      /** What was paused or held while its claim was written waits for its turn. */
-      const beginStarted = Effect.fnUntraced(function* ({ row, triggers }: Started, scope: Scope.Scope) {
-        if (!(yield* isStopped(row.agent))) return yield* begin(row, scope, triggers)
-        yield* handBack(row)
-        working.leave(row.id)
-        lookForQueued()
+      /**
+       * What was paused or held while its claim was written waits for its turn. Each is in the list until it has begun: should
+       * the database fail meanwhile it is tried again, and a house that closes hands it back.
+       */
+      const beginStarted = Effect.fnUntraced(function* (scope: Scope.Scope) {
+        for (let one = started[0]; one !== undefined; one = started[0]) {
+          const { row, triggers } = one
+          const isHeld = yield* isStopped(row.agent)
+          if (isHeld) yield* handBack(row)
+          // Ended by others meanwhile, it is not there any more.
+          if (!started.includes(one)) continue
+          started = started.filter((other) => other !== one)
+          if (!isHeld) {
+            yield* begin(row, scope, triggers)
+            continue
+          }
+          working.leave(row.id)
+          lookForQueued()
+        }
+      })
+
+      /** Whether their claims were committed is not known: what was is nobody's work, and goes back into the queue. */
+      const handBackDoubted = Effect.fnUntraced(function* () {
+        for (let id = doubted[0]; id !== undefined; id = doubted[0]) {
+          const row = yield* record.byId(id)
+          if (row?.state === "running" && row.owner === holder.id && !working.has(id)) {
+            yield* handBack(row)
+            lookForQueued()
+          }
+          doubted.shift()
+        }
       })
 
       /** Sleeps no longer than to the next that is due. */
       const pass = Effect.fnUntraced(function* (scope: Scope.Scope) {
         const heard = bell.rung
-        for (const one of takeStarted()) yield* beginStarted(one, scope)
+        yield* beginStarted(scope)
+        yield* handBackDoubted()
         const isQueued = queue.rung !== queued
         // Until it is looked whether anything is left: a claim that fails leaves it queued.
         if (isQueued) isEmpty = false
@@ -317,6 +349,8 @@ export class Dispatch extends Context.Service<
         Effect.gen(function* () {
           leaving = true
           yield* Fiber.interrupt(claiming)
+          // Nobody takes a seat any more; those whose rows are on the way come to be handed back.
+          if (seating > 0) yield* Effect.timeoutOption(Deferred.await((seated ??= Deferred.makeUnsafe<void>())), drain)
           for (const { row } of takeStarted()) yield* handBack(row)
           const all = working.fibers
           yield* Effect.timeoutOption(Fiber.awaitAll(all), drain)

@@ -82,7 +82,10 @@ export class Journal extends Context.Service<
     ) => Effect.Effect<boolean>
     /** One transaction of the database with the events that belong to it. No foreign I/O inside: it holds the writer. */
     readonly transact: <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
-    /** What is taken back in this process, should this transaction not be committed: at once, before anybody tries it again. */
+    /**
+     * What is taken back in this process, should this transaction not be committed: at once, before anybody tries it again. It
+     * runs, too, where the answer to the COMMIT is lost, or whoever waits for it is interrupted.
+     */
     readonly onRollback: (undo: () => void) => Effect.Effect<void, never, Transaction>
     /** What happened after a cursor: everything, or the kinds that are asked for. */
     readonly read: View["read"]

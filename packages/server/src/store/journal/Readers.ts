@@ -45,7 +45,7 @@ export const rowsInto = <Row extends object>(into: Insert<Row>, rows: ReadonlyAr
 
 interface Reader<R> {
   readonly name: string
-  /** How long to let events come together before the next batch. */
+  /** How long to let events come together before each batch. */
   readonly gather?: Duration.Input
   /** Handles a batch at a time, its writes in one transaction with the cursor; otherwise one event at a time. */
   readonly atomic: boolean
@@ -113,7 +113,8 @@ export class Readers extends Context.Service<
         gathering.get(name)?.()
         // The row is asked too: this process may not be the one that reads.
         const asked = Effect.gen(function* () {
-          while ((yield* stored(name)) < cursor) yield* Effect.sleep("1 second")
+          for (let pause = 25; (yield* stored(name)) < cursor; pause = Math.min(pause * 2, 1000))
+            yield* Effect.sleep(pause)
         })
         yield* Effect.raceFirst(Deferred.await(waiter.done), Effect.orDie(asked)).pipe(
           Effect.ensuring(Effect.sync(() => all.delete(waiter))),

@@ -1,6 +1,6 @@
 /**
- * Settles many calls of this process with one guarded UPDATE from one JSON text: all of them or none outside the event
- * loop, or, in a transaction, those that nobody else has settled.
+ * Settles many calls of this process with one guarded UPDATE from one JSON text: all of them or none, or, in a
+ * transaction, those that nobody else has settled.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
