@@ -7,6 +7,7 @@ import type { RunRow } from "../../src/runs/rows.ts"
 import { Dispatch } from "../../src/runs/working/Dispatch.ts"
 import { Holder } from "../../src/store/Holder.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import { Readers } from "../../src/store/journal/Readers.ts"
 import { ask, Guest } from "../house.ts"
 import { fresh } from "../spaces/spacesGuests.ts"
 import { ended, inState, runsHouse, runsOf, setRules, stores, thinker, until } from "./runsKit.ts"
@@ -153,6 +154,10 @@ for (const store of stores)
         ] as const) {
           yield* settled
           yield* ask<unknown>(stop)
+          // A pause ends what waits at that moment.
+          yield* (yield* Readers).receipt("runs")
+          // A pause ends what waits at that moment.
+          yield* (yield* Readers).receipt("runs")
           const [id, before] = [yield* waiting(bot), (yield* runsOf(bot)).length]
           assert.deepInclude(yield* transact(ring(id)), { state: "queued", owner: null, fence: 1 })
           yield* ask<unknown>(go)
