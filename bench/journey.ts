@@ -212,6 +212,7 @@ export const journey = async (): Promise<string> => {
   const house = await startHouse(join(folder, "house"), {
     nodeOptions: [`--inspect=127.0.0.1:${inspect}`],
     config: { tools: [hello, asked] },
+    sources: true,
   })
   const agent = await addAgent(house, "walker")
   const debug = await attach(inspect)

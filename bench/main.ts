@@ -2,6 +2,8 @@
  * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory runs journey fair team page]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
+import { execFileSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { append } from "./append.ts"
 import { calls } from "./calls.ts"
@@ -73,6 +75,8 @@ const run = async (asked: ReadonlyArray<string>): Promise<number> => {
     console.error(`no figure named ${unknown.join(", ")}; there are ${names.join(", ")}`)
     return 2
   }
+  // Houses start as people start them.
+  execFileSync(process.execPath, [fileURLToPath(new URL("../packages/cli/bundle.mjs", import.meta.url))])
   const where = `${new Date().toISOString().slice(0, 10)}, ${machine()}`
   console.log(where)
   const found = new Map<Name, string>()

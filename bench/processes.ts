@@ -65,6 +65,8 @@ export interface HouseOptions {
   readonly database?: string
   /** Settings beside the usual ones. */
   readonly env?: Readonly<Record<string, string>>
+  /** From the sources, not from the bundle that people start: for whoever looks at files. */
+  readonly sources?: boolean
 }
 
 const probe = `process.on("message",(asked)=>{if(asked==="memory"){gc();gc();process.send(process.memoryUsage())}})`
@@ -81,7 +83,8 @@ export const startHouse = async (data: string, options: HouseOptions = {}): Prom
   writeFileSync(config, JSON.stringify({ ...roomy, ...options.config }))
   const database: Record<string, string> = options.database === undefined ? {} : { DATABASE_URL: options.database }
   const nodeOptions = options.nodeOptions ?? []
-  const child = spawn(process.execPath, [...nodeOptions, join(root, "packages/cli/src/main.ts"), "serve"], {
+  const main = options.sources === true ? "packages/cli/src/main.ts" : "packages/cli/bin/stoa.mjs"
+  const child = spawn(process.execPath, [...nodeOptions, join(root, main), "serve"], {
     cwd: data.slice(0, data.lastIndexOf("/")),
     env: environment({
       STOA_DATA: data,

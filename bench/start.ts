@@ -60,7 +60,7 @@ const nothing = async (): Promise<number> => {
 
 export const start = async (): Promise<string> => {
   const folder = temporaryFolder()
-  const house = [join(root, "packages/cli/src/main.ts"), "serve"]
+  const house = [join(root, "packages/cli/bin/stoa.mjs"), "serve"]
   const fresh: Array<number> = []
   const again: Array<number> = []
   const node: Array<number> = []

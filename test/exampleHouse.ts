@@ -33,7 +33,7 @@ export const exampleHouse = (name: string, configuration?: unknown, settings: Re
 
   beforeAll(async () => {
     if (configuration !== undefined) writeFileSync(join(data, "stoa.config.json"), JSON.stringify(configuration))
-    house = run("packages/cli/src/main.ts", ["serve"], {
+    house = run("packages/cli/bin/stoa.mjs", ["serve"], {
       STOA_DATA: join(data, "house"),
       STOA_PORT: "0",
       STOA_DEMO: "off",
@@ -64,7 +64,7 @@ export const exampleHouse = (name: string, configuration?: unknown, settings: Re
 
   return {
     /** A command of the CLI against this house. */
-    stoa: (...args: ReadonlyArray<string>) => asked("packages/cli/src/main.ts", args),
+    stoa: (...args: ReadonlyArray<string>) => asked("packages/cli/bin/stoa.mjs", args),
     /** The example's client against this house: what it said, and how it ended. */
     client: () => asked(`examples/${name}/client.ts`, []),
     stopped: async () => {

@@ -1,5 +1,5 @@
 // Once a run: a folder for everything temporary, and a Postgres for every test that wants one, by `inject("databaseUrl")`.
-// The page is built once, or every house of a new checkout would begin to. At the end nothing may be left of folder and
+// Page and bundle are built once, or every house of a new checkout would begin to. At the end nothing may be left of folder and
 // Postgres: what tests have left behind fails the run.
 import { execFile } from "node:child_process"
 import { join } from "node:path"
@@ -28,13 +28,15 @@ export default async function (project: TestProject) {
     throw new Error(`Tests need the Node that npm carried, this is ${process.version}: use npm test or npx vitest.`)
   installPrograms()
   const run = makeRunFolder()
-  const page = promisify(execFile)(process.execPath, [join(import.meta.dirname, "../packages/web/build.ts")]).catch(
-    (error: unknown) => console.error("The page could not be built:", error),
+  const builds = ["web/build.ts", "cli/bundle.mjs"].map((script) =>
+    promisify(execFile)(process.execPath, [join(import.meta.dirname, "../packages", script)]).catch((error: unknown) =>
+      console.error(`${script} failed:`, error),
+    ),
   )
   const pg = await startPostgres()
   project.provide("databaseUrl", pg.url)
   project.provide("databaseTemplate", await makeTemplate(pg.url))
-  await page
+  await Promise.all(builds)
   return async () => {
     await pg.stop()
     let left = run.leftovers()

@@ -10,7 +10,9 @@ if (v[0] > 22 || (v[0] === 22 && v[1] >= 19)) {
   process.argv[1] = main
   // Compiled once on this machine, a command starts in half the time.
   module.enableCompileCache()
-  void import("../src/main.ts")
+  void import("./entry.mjs").then(function (found) {
+    return import(found.entry())
+  })
 } else {
   var node
   try {

@@ -48,7 +48,7 @@ if (!canMount) console.warn("no file system can be mounted here: full disks are 
 const byFileSystem = (): Way => {
   // Its folder is not seen from here, and the token that would be made in it neither.
   const home = newHome({ STOA_ADMIN_TOKEN: "the_admin_of_a_small_disk" })
-  const main = join(import.meta.dirname, "../src/main.ts")
+  const main = join(import.meta.dirname, "../bin/stoa.mjs")
   // Seen through the process, for nobody else has it mounted.
   const filler = (house: House) => join(`/proc/${house.process.child.pid}/root`, home.data, "filler")
   return {
@@ -274,7 +274,7 @@ describe("a start on a full disk", () => {
     { timeout: 120_000 },
     async () => {
       const home = newHome()
-      const main = join(import.meta.dirname, "../src/main.ts")
+      const main = join(import.meta.dirname, "../bin/stoa.mjs")
       const tight = (blocks: number) =>
         home.program("/bin/sh", ["-c", `ulimit -f ${blocks}; exec "$@"`, "sh", process.execPath, main, "serve"]).ended
       for (const blocks of [0, 8, 64]) {

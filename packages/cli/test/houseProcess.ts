@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect, type Stoa } from "@stoa/sdk"
 
-const main = join(import.meta.dirname, "../src/main.ts")
+const main = join(import.meta.dirname, "../bin/stoa.mjs")
 /** What this shell has set for a house of its own must not reach these. They share what Node compiled: it halves a start. */
 const clean = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(STOA_|npm_|DATABASE_URL$)/.test(name))),

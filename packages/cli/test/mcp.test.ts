@@ -17,7 +17,7 @@ import {
 } from "../../server/test/mcp/mcpStdio.ts"
 import { Home, type House } from "./houseProcess.ts"
 
-const main = join(import.meta.dirname, "../src/main.ts")
+const main = join(import.meta.dirname, "../bin/stoa.mjs")
 const fixtures = join(import.meta.dirname, "../../server/test/conformance/serve.ts")
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
 const eras = Object.keys(stdioClients) as ReadonlyArray<StdioEra>

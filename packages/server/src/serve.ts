@@ -9,7 +9,7 @@ import { Demo } from "./demo/Demo.ts"
 import { NodeServer } from "./doors/node/NodeServer.ts"
 import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog, shownLine } from "./Log.ts"
-import { pageBuild } from "./pageBuild.ts"
+import { builds } from "./builds.ts"
 import { Settings } from "./Settings.ts"
 import { Folder } from "./store/Folder.ts"
 import { isOfFullDisk } from "./store/database/FullDisk.ts"
@@ -65,7 +65,7 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
   const folder = yield* Folder
   const keys = yield* keysOf
   // Beside everything else: a first start is as long as its longest part.
-  if (!("ready" in options)) yield* Effect.forkScoped(pageBuild)
+  if (!("ready" in options)) yield* Effect.forkScoped(builds)
   const program = Effect.gen(function* () {
     const { url } = yield* NodeServer
     yield* reloadOnHangup

@@ -75,8 +75,10 @@ const watch = Command.make(
       saying = false
       return ended
     })
-    const say = Effect.fnUntraced(function* () {
+    /** `isLast`: nothing of it comes any more. One that is over before that has still something to say. */
+    const say = Effect.fnUntraced(function* (isLast: boolean) {
       const one = yield* ask((asked) => asked.runs.get(id))
+      if (!isLast && over.includes(one.state)) return false
       yield* endLine
       yield* json ? outJson(one) : out(line(one))
       return over.includes(one.state)
@@ -98,13 +100,15 @@ const watch = Command.make(
     const next = (promise: typeof first) => Effect.promise(() => promise)
     const follow = Effect.gen(function* () {
       yield* Effect.promise(() => Promise.race([stands.promise, first]))
-      if (yield* say()) return
+      if (yield* say(true)) return
       for (let item = yield* next(first); item.done !== true; item = yield* next(feed.next())) {
         if (item.value.type === "delta") yield* hear(item.value.name, item.value.delta)
+        // Something was missed: how it stands is asked.
+        if (item.value.type === "reload" && (yield* say(true))) return
         if (item.value.type !== "event") continue
         const { body, kind } = item.value.event as { readonly kind: string; readonly body: { readonly run?: unknown } }
         if (!kind.startsWith("run.") || body.run !== id) continue
-        if (yield* say()) return
+        if (yield* say(kind === "run.ended")) return
       }
     })
     // A stream that stays open would keep the command from ending.
