@@ -16,8 +16,8 @@ for n in 1 2 3 4 5; do rm -rf "$1" 2>/dev/null && [ "$n" -gt 1 ] && exit; sleep 
 /** Where folders lie that outlive a run. */
 export const outerTmpdir = (): string => process.env["OUTER_TMPDIR"] ?? tmpdir()
 
-/** What Node and npm keep in any TMPDIR to be quicker the next time. */
-const ofNode = /^(node-compile-cache|npm-|v8-compile-cache)/
+/** What Node and npm keep in any TMPDIR to be quicker the next time, and the programs that were bundled for this run. */
+const ofNode = /^(node-compile-cache|npm-|v8-compile-cache|programs$)/
 
 interface Process {
   readonly pid: number

@@ -3,51 +3,19 @@
 // bin/entry.mjs takes it while it is fresh. Each lies in a folder of its own, so that nobody sees half of one.
 import { createHash } from "node:crypto"
 import * as fs from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { join, relative } from "node:path"
 import { pathToFileURL } from "node:url"
+import { bundleInto } from "./bundling.mjs"
 import { cache, entry, pointer, root } from "./bin/entry.mjs"
 
 const main = join(root, "packages/cli/src/main.ts")
 /** A house that was started from an older one may still load a part of it. */
 const kept = 3
 
-/** Workers and files are looked for beside the source that names them, and are there. */
-const beside = {
-  name: "beside",
-  transform: {
-    filter: { code: /import\.meta\.(?:url|dirname)/ },
-    handler: (code, id) =>
-      fs.existsSync(id)
-        ? {
-            code: code
-              .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
-              .replaceAll("import.meta.dirname", JSON.stringify(dirname(id))),
-            map: null,
-          }
-        : null,
-  },
-}
-
-const made = async (folder) => {
-  const { rolldown } = await import("rolldown")
-  const bundle = await rolldown({
-    input: { main },
-    platform: "node",
-    // Some packages have only their ESM in one piece.
-    resolve: { mainFields: ["module", "main"] },
-    external: ["pg-native", "cloudflare:sockets"],
-    plugins: [beside],
-    logLevel: "warn",
-  })
-  const { output } = await bundle.write({ dir: folder, entryFileNames: "[name].mjs", chunkFileNames: "[hash].mjs" })
-  await bundle.close()
-  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
-}
-
 /** Of the sources as they are now; a package changes with the lock. */
 const inputsOf = (files) =>
-  [...files.filter((file) => fs.existsSync(file) && !file.includes("node_modules")), join(root, "package-lock.json")]
-    .map((file) => [relative(root, file), fs.statSync(file)])
+  [...files.map((file) => relative(root, file)).filter((file) => file.startsWith("packages/")), "package-lock.json"]
+    .map((file) => [file, fs.statSync(join(root, file))])
     .map(([file, { mtimeMs, size }]) => [file, mtimeMs, size])
 
 const bundle = async () => {
@@ -55,7 +23,7 @@ const bundle = async () => {
   const making = join(cache, `making-${process.pid}`)
   try {
     const began = Date.now()
-    const inputs = inputsOf(await made(making))
+    const inputs = inputsOf(await bundleInto(making, { main }))
     // Changed while it was made: whoever comes next makes it again.
     if (inputs.some(([, mtimeMs]) => mtimeMs >= began)) return
     const name = createHash("sha256").update(JSON.stringify(inputs)).digest("hex").slice(0, 16)

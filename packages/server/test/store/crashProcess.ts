@@ -1,6 +1,7 @@
 /** A real child process for tests that kill: its lines as they come, and no process left when the scope ends. */
 import { spawn } from "node:child_process"
-import { join } from "node:path"
+import { existsSync } from "node:fs"
+import { join, relative } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { Deferred, Effect, Queue } from "effect"
@@ -11,10 +12,18 @@ const env = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../../node_modules/.cache/compiled"),
 }
 
+/** As it was bundled for this run (test/global-setup.ts), or its source. */
+const fileOf = (program: URL): string => {
+  const file = fileURLToPath(program)
+  const bundled = join(process.env["TEST_PROGRAMS"]!, `${relative(tests, file).replace(/\.ts$/, "")}.mjs`)
+  return existsSync(bundled) ? bundled : file
+}
+const tests = join(import.meta.dirname, "..")
+
 export const spawned = (program: URL, args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.gen(function* () {
-      const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
+      const child = spawn(process.execPath, [fileOf(program), ...args], {
         stdio: ["pipe", "pipe", "pipe"],
         env,
       })
