@@ -6,6 +6,8 @@ import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { becauseOf, causedBy, newCorrelation, newId } from "../../src/store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../src/store/journal/Journal.ts"
+import { SharedDatabase } from "../../src/store/Holder.ts"
+import { Notices } from "../../src/store/journal/Notices.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { Timers } from "../../src/store/journal/Timers.ts"
 import { ground, stores, until } from "../stores.ts"
@@ -220,6 +222,30 @@ for (const [name, store] of stores)
           yield* Deferred.await(written)
           return { finish: Effect.andThen(Deferred.succeed(end, undefined), Fiber.join(fiber)) }
         })
+
+      it.effect("where nobody else can be on the database nobody is notified; where somebody may be, they are", () =>
+        Effect.gen(function* () {
+          const heard: Array<string> = []
+          const listening = yield* Deferred.make<void>()
+          yield* (yield* Notices).listen("journal", (payload) => {
+            heard.push(payload)
+            // It begins with an empty one.
+            Deferred.doneUnsafe(listening, Effect.void)
+          })
+          yield* Deferred.await(listening)
+          const shared = yield* Journal
+          const context = yield* Layer.build(
+            Layer.fresh(Journal.layer).pipe(Layer.provide(Layer.succeed(SharedDatabase, false))),
+          )
+          const alone = Context.get(context, Journal)
+          const before = heard.length
+          for (const journal of [alone, shared]) yield* journal.transact(journal.append(said("told")))
+          yield* until(Effect.sync(() => heard.length > before))
+          // Notices come in the order of their commits: there was one, and it says how far.
+          assert.lengthOf(heard, before + 1)
+          assert.strictEqual(heard.at(-1)!.split(" ")[1], String(yield* shared.committed))
+        }),
+      )
 
       it.effect("a later event is not seen before an earlier one, even if its transaction is done first", () =>
         Effect.gen(function* () {

@@ -244,6 +244,37 @@ for (const [name, store] of stores)
       }),
     )
 
+    it.effect("a reader that looks at rows first handles what is left, and goes past the rest without a write", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const readers = yield* Readers
+        const sql = yield* SqlClient.SqlClient
+        const seen: Array<string> = []
+        yield* Effect.forkScoped(
+          readers.run({
+            name: "looking",
+            atomic: true,
+            actsOn: (events) => Effect.succeed(events.filter((event) => nameOf(event).startsWith("mine"))),
+            handle: (events) => Effect.sync(() => void seen.push(...events.map(nameOf))),
+          }),
+        )
+        yield* say("mine 1", "another's")
+        yield* readers.receipt("looking")
+        const cursor = Effect.map(
+          sql<{ cursor: number }>`SELECT cursor FROM readers WHERE name = 'looking'`,
+          (rows) => rows[0]!.cursor,
+        )
+        const written = yield* cursor
+        yield* say("another's again")
+        yield* readers.receipt("looking")
+        yield* say("mine 2")
+        yield* readers.receipt("looking")
+        assert.deepStrictEqual(seen, ["mine 1", "mine 2"])
+        assert.strictEqual(yield* cursor, yield* (yield* Journal).end)
+        assert.isAbove(yield* cursor, written)
+      }),
+    )
+
     it.effect("an atomic reader's writes and its cursor commit together, or not at all", () =>
       Effect.gen(function* () {
         yield* empty

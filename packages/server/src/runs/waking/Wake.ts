@@ -73,6 +73,8 @@ const concerns = (event: Event): boolean => {
 export class Wake extends Context.Service<
   Wake,
   {
+    /** Of these events, those that mean something for a run. */
+    readonly actsOn: (events: ReadonlyArray<Event>) => Effect.Effect<ReadonlyArray<Event>>
     readonly hear: (events: ReadonlyArray<Event>) => Effect.Effect<void, never, Transaction>
     /** What one event means, once more: of one that was a dead letter. */
     readonly one: (event: Event) => Effect.Effect<void, never, Transaction>
@@ -327,12 +329,17 @@ export const layerWake = Layer.effect(
       return new Set<string>(rows.flatMap(({ id, profile }) => (profileNamed(profile).inbox ? [] : [id])))
     })
 
+    const actsOn: Wake["Service"]["actsOn"] = Effect.fnUntraced(function* (events) {
+      const some = events.filter(concerns)
+      const quiet = yield* unnoticed(some)
+      return some.filter((event) => event.kind !== "run.ended" || !quiet.has(event.body.run))
+    })
+
     const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
       // Nobody claims while a seat is on its way, and a long batch takes a while.
       const seating = events.length > mostSeating ? undefined : dispatch.seating
-      const quiet = yield* unnoticed(events)
       yield* Effect.forEach(
-        events.filter((event) => concerns(event) && !(event.kind === "run.ended" && quiet.has(event.body.run))),
+        events,
         (event) =>
           handled(
             event,
@@ -341,7 +348,7 @@ export const layerWake = Layer.effect(
         { discard: true },
       )
     })
-    return Wake.of({ hear, one: (event) => Effect.asVoid(one(event)) })
+    return Wake.of({ actsOn, hear, one: (event) => Effect.asVoid(one(event)) })
   }),
 )
 
@@ -350,5 +357,6 @@ export const wakeReader = readerLayer({
   atomic: true,
   kinds: [...kinds],
   concerns,
+  actsOn: (events) => Effect.flatMap(Wake, (wake) => wake.actsOn(events)),
   handle: (events) => Effect.flatMap(Wake, ({ hear }) => hear(events)),
 })

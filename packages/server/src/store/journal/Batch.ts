@@ -56,7 +56,10 @@ export const makeBatch = Effect.fnUntraced(function* <A, B>(
     run(how)
   }
   const next = (): void => {
-    if (!writing && waiting.length > 0) begin(isEnough() ? batchSoon : batchLater)
+    if (writing || waiting.length === 0) return
+    // Whoever was alone is likely to be so again, and waits for nobody.
+    if (before <= 1 && waiting.length === 1) begin(batch)
+    else begin(isEnough() ? batchSoon : batchLater)
   }
 
   return (item: A): Effect.Effect<B> =>

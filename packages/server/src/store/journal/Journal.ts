@@ -18,6 +18,7 @@ import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import type { Bell } from "./Bell.ts"
+import { SharedDatabase } from "../Holder.ts"
 import { withinADay } from "../Moment.ts"
 import { currentCause, newId } from "./Correlation.ts"
 import { encoders, type EventRow } from "./eventRows.ts"
@@ -119,6 +120,8 @@ export class Journal extends Context.Service<
       const notices = yield* Notices
       /** Stands in the notices of this process: nobody reads again what they wrote themselves. */
       const me = newId("jnl")
+      /** Whether anybody else is to be told. */
+      const isShared = yield* SharedDatabase
       const { bell, bellOf, committed, end, floor, foreign, known, read, readAnew, tell } = yield* makeNews(me)
 
       const levelOf = (context: Context.Context<never>): unknown =>
@@ -173,13 +176,13 @@ export class Journal extends Context.Service<
       const insert = makeInsert<EventRow>(sql, "journal", columns, "RETURNING cursor", ["version"])
       /** What a notice says: who has written, and how far. */
       const noticeOf = (cursor: number): string => `${me} ${cursor}`
+      const notified = isShared ? `, pg_notify('${noticeChannel("journal")}', '${me} ' || last)` : ""
       /** Lock, events and notice in one statement; no event comes about before the lock is held. */
       const atOnce = (rows: ReadonlyArray<Rows>): string =>
         `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock})),
           ${rows.map((some, at) => `made${at} AS (${some.selectFrom(at + 1)}),`).join("\n")}
           told AS (${insert.selectFrom(rows.length + 1, "held, ")} RETURNING cursor)
-          SELECT last AS cursor, pg_notify('${noticeChannel("journal")}', '${me} ' || last)
-            FROM (SELECT max(cursor) AS last FROM told) AS all_of_it`
+          SELECT last AS cursor${notified} FROM (SELECT max(cursor) AS last FROM told) AS all_of_it`
       const alone = atOnce([])
       const write = Effect.fnUntraced(function* (events: ReadonlyArray<EventRow>) {
         const text = foreign ? insert.textOf(events) : ""
@@ -191,7 +194,7 @@ export class Journal extends Context.Service<
         const cursors = (yield* insert.run(events)) as ReadonlyArray<{ readonly cursor: number }>
         yield* sql.afterCommit(Effect.sync(() => tell(events, cursors)))
         // In the tail before the bell rings.
-        yield* notices.send("journal", foreign ? noticeOf(cursors.at(-1)!.cursor) : "")
+        if (isShared || !foreign) yield* notices.send("journal", foreign ? noticeOf(cursors.at(-1)!.cursor) : "")
       })
 
       const transact = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
@@ -282,8 +285,7 @@ export class Journal extends Context.Service<
           held AS MATERIALIZED (SELECT pg_advisory_xact_lock(${appendLock}) FROM counted
             WHERE whole + ${rows.map((_, at) => `(SELECT count(*) FROM made${at})`).join(" + ") || "0"} > 0),
           told AS (${insert.selectFrom(rows.length + 2, "held, ")} RETURNING cursor)
-          SELECT last AS cursor, pg_notify('${noticeChannel("journal")}', '${me} ' || last)
-            FROM (SELECT max(cursor) AS last FROM told) AS all_of_it`
+          SELECT last AS cursor${notified} FROM (SELECT max(cursor) AS last FROM told) AS all_of_it`
       const moveTogether: Journal["Service"]["moveTogether"] = (update, rows, events) =>
         Effect.suspend(() => {
           const written = events.map(rowOf)

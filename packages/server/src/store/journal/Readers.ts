@@ -53,6 +53,8 @@ interface Reader<R> {
   readonly kinds?: ReadonlyArray<EventKind>
   /** Of these kinds, which it acts on: it is not woken by others, and goes past them without writing that down at once. */
   readonly concerns?: (event: Event) => boolean
+  /** Asked once more before anything is written, with what the rows say: the events it acts on. */
+  readonly actsOn?: (events: ReadonlyArray<Event>) => Effect.Effect<ReadonlyArray<Event>, never, R>
   /** For an atomic reader, wrap what an event causes in `becauseOf(event, ...)`; for others it already is. */
   readonly handle: (events: ReadonlyArray<Event>) => Effect.Effect<void | RowsOf, unknown, R>
   /** An atomic reader that gives rows and writes nothing itself. */
@@ -175,7 +177,7 @@ export class Readers extends Context.Service<
         yield* batches.write([...statements, { sql: moveInBatch, rows: moved, expects: 1 }], Infinity, false)
       })
 
-      const loop = <R>({ atomic, concerns, gather, givesRows, handle, kinds, name }: Reader<R>) => {
+      const loop = <R>({ actsOn, atomic, concerns, gather, givesRows, handle, kinds, name }: Reader<R>) => {
         let cursor: number | undefined
         let noted = -Infinity
         let heldUntil = 0
@@ -265,7 +267,9 @@ export class Readers extends Context.Service<
             if (heldUntil === 0 && cursor === from) yield* Effect.sleep("1 second")
             return
           }
-          yield* atomic ? whole(events, last) : oneByOne(events, from)
+          const some = actsOn === undefined ? events : yield* actsOn(events)
+          if (some.length === 0) return yield* passOver(last)
+          yield* atomic ? whole(some, last) : oneByOne(some, from)
           cursor = last
           heldUntil = (yield* monotonicMillis) + Duration.toMillis(third)
           limit = Math.min(limit * 2, most)
