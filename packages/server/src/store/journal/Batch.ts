@@ -2,6 +2,7 @@
  * Rows that need no transaction of their own are written together: those that arrive while one batch is being written
  * share the next. No caller is answered before its batch is committed and synced.
  */
+// edge: setImmediate tells who comes first in a turn of the event loop.
 import { Deferred, Effect, Exit } from "effect"
 import { requestContext } from "../RequestContext.ts"
 
@@ -57,9 +58,16 @@ export const makeBatch = Effect.fnUntraced(function* <A, B>(
   }
   const next = (): void => {
     if (writing || waiting.length === 0) return
-    // Whoever was alone is likely to be so again, and waits for nobody.
-    if (before <= 1 && waiting.length === 1) begin(batch)
+    // Whoever was alone is likely to be so again, and waits for nobody; unless others came in this turn of the event loop.
+    if (before <= 1 && waiting.length === 1 && isFirst()) begin(batch)
     else begin(isEnough() ? batchSoon : batchLater)
+  }
+  let taken = false
+  const isFirst = (): boolean => {
+    if (taken) return false
+    taken = true
+    setImmediate(() => (taken = false))
+    return true
   }
 
   return (item: A): Effect.Effect<B> =>
