@@ -116,7 +116,7 @@ it("/ lists the tools one may call; keys alone choose one, fill in its form and 
   // Back to what was written; one more letter, and the list is there again.
   await port.press("Escape")
   expect(await field.inputValue()).toBe("/list_sh")
-  expect(await field.evaluate((it) => it === document.activeElement)).toBe(true)
+  await expect.poll(() => field.evaluate((it) => it === document.activeElement)).toBe(true)
   expect(await list.count()).toBe(0)
   await field.press("i")
   await field.press("Enter")
