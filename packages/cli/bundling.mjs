@@ -1,5 +1,5 @@
 // How programs are bundled: for bundle.mjs, and for programs of tests that are started often.
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
 
@@ -20,19 +20,32 @@ const beside = {
   },
 }
 
-/** Bundles these programs into a folder, by their names there; gives the files that went into it. */
-export const bundleInto = async (folder, input) => {
+/** Notes each source as it was before it was read: what changes meanwhile is seen as changed. */
+const noting = (sources) => ({
+  name: "noting",
+  load: (id) => {
+    if (existsSync(id) && !id.includes("/node_modules/")) sources.set(id, statSync(id))
+    return null
+  },
+})
+
+/**
+ * Bundles these programs into a folder, by their names there; gives the sources that went into it, as they were. Packages
+ * `outside` are loaded from where they are.
+ */
+export const bundleInto = async (folder, input, outside = []) => {
   const { rolldown } = await import("rolldown")
+  const sources = new Map()
   const bundle = await rolldown({
     input,
     platform: "node",
     // Some packages have only their ESM in one piece.
     resolve: { mainFields: ["module", "main"] },
-    external: ["pg-native", "cloudflare:sockets"],
-    plugins: [beside],
+    external: ["pg-native", "cloudflare:sockets", ...outside],
+    plugins: [noting(sources), beside],
     logLevel: "warn",
   })
-  const { output } = await bundle.write({ dir: folder, entryFileNames: "[name].mjs", chunkFileNames: "[hash].mjs" })
+  await bundle.write({ dir: folder, entryFileNames: "[name].mjs", chunkFileNames: "[hash].mjs" })
   await bundle.close()
-  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
+  return sources
 }

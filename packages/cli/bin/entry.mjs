@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url))
 export const cache = join(root, "node_modules/.cache/stoa")
-/** Names the newest, and the files it was made from. */
+/** Names the newest, with the files it was made from and those it is. */
 export const pointer = join(cache, "current.json")
 
 const isSame = ([file, mtimeMs, size]) => {
@@ -14,13 +14,17 @@ const isSame = ([file, mtimeMs, size]) => {
   return now !== undefined && now.mtimeMs === mtimeMs && now.size === size
 }
 
-export const entry = () => {
+/** The newest bundle; undefined, if there is none, or it is stale, half, or was made in another place. */
+export const bundled = () => {
   try {
-    const { inputs, name } = JSON.parse(fs.readFileSync(pointer, "utf8"))
-    const bundled = join(cache, name, "main.mjs")
-    if (inputs.every(isSame) && fs.existsSync(bundled)) return pathToFileURL(bundled).href
+    const { inputs, name, outputs, root: where } = JSON.parse(fs.readFileSync(pointer, "utf8"))
+    const isWhole = ([file, size]) => fs.statSync(join(cache, name, file)).size === size
+    if (where === root && outputs.every(isWhole) && inputs.every(isSame))
+      return pathToFileURL(join(cache, name, "main.mjs")).href
   } catch {
     // There is none.
   }
-  return new URL("../src/main.ts", import.meta.url).href
+  return undefined
 }
+
+export const entry = () => bundled() ?? new URL("../src/main.ts", import.meta.url).href

@@ -21,7 +21,9 @@ if (v[0] > 22 || (v[0] === 22 && v[1] >= 19)) {
     console.error("stoa needs Node >= 22.19, this is " + process.version)
     process.exit(1)
   }
-  var child = spawn(node, [main].concat(process.argv.slice(2)), { stdio: ["inherit", "inherit", "inherit", "ipc"] })
+  var child = spawn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)), {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  })
   ;["SIGINT", "SIGTERM", "SIGHUP"].forEach(function (s) {
     process.on(s, function () {
       child.kill(s)

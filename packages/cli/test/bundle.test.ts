@@ -39,8 +39,21 @@ it("takes the bundle as long as no source has changed, gone or is not known", as
     return [file, mtimeMs, size]
   })
   put(bundled, `console.log("bundle")`)
-  put(join(cache, "current.json"), JSON.stringify({ name: "0123456789abcdef", inputs }))
+  const current = {
+    root: `${folder}/`,
+    name: "0123456789abcdef",
+    inputs,
+    outputs: [["main.mjs", statSync(bundled).size]],
+  }
+  const point = (more: object) => put(join(cache, "current.json"), JSON.stringify({ ...current, ...more }))
+  point({})
   expect(await started()).toBe("bundle")
+  // Made in another place, or half of it.
+  point({ root: "/elsewhere/" })
+  expect(await started()).toBe("sources")
+  point({ outputs: [["main.mjs", 1]] })
+  expect(await started()).toBe("sources")
+  point({})
   const { atime, mtime } = statSync(other)
   utimesSync(other, atime, new Date(mtime.getTime() + 1000))
   expect(await started()).toBe("sources")
@@ -50,7 +63,7 @@ it("takes the bundle as long as no source has changed, gone or is not known", as
   expect(await started()).toBe("sources")
   rmSync(other)
   expect(await started()).toBe("sources")
-  put(join(cache, "current.json"), JSON.stringify({ name: "0123456789abcdef", inputs: inputs.slice(0, 1) }))
+  point({ inputs: inputs.slice(0, 1) })
   expect(await started()).toBe("bundle")
   rmSync(bundled)
   expect(await started()).toBe("sources")
@@ -60,5 +73,5 @@ it("takes the bundle as long as no source has changed, gone or is not known", as
 
 it("the tests of the command run the bundle of this checkout, which is fresh", async () => {
   const { entry } = (await import(pathToFileURL(join(bin, "entry.mjs")).href)) as { readonly entry: () => string }
-  expect(entry()).toMatch(/\/node_modules\/\.cache\/stoa\/[0-9a-f]{16}\/main\.mjs$/)
+  expect(entry()).toMatch(/\/node_modules\/\.cache\/stoa\/b-\w+\/main\.mjs$/)
 })

@@ -9,7 +9,7 @@ import { Deferred, Effect, Queue } from "effect"
 /** What Node compiled is shared by all of them: it halves a start. Whoever is to be killed writes it down once it is ready. */
 const env = {
   ...process.env,
-  NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../../node_modules/.cache/compiled"),
+  NODE_COMPILE_CACHE: join(process.env["TEST_PROGRAMS"]!, "compiled"),
 }
 
 /** As it was bundled for this run (test/global-setup.ts), or its source. */

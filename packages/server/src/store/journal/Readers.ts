@@ -268,7 +268,10 @@ export class Readers extends Context.Service<
             return
           }
           const some = actsOn === undefined ? events : yield* actsOn(events)
-          if (some.length === 0) return yield* passOver(last)
+          if (some.length === 0) {
+            limit = Math.min(limit * 2, most)
+            return yield* passOver(last)
+          }
           yield* atomic ? whole(some, last) : oneByOne(some, from)
           cursor = last
           heldUntil = (yield* monotonicMillis) + Duration.toMillis(third)
