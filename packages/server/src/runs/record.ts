@@ -48,11 +48,8 @@ export interface NewRun {
   readonly payer?: PrincipalId | null
 }
 
-/** How a run that goes on comes to its seat with the transaction that rings it. */
-export interface Seating {
-  /** Undefined: it waits for its turn. */
-  readonly take: (row: RunRow) => Effect.Effect<Seat | undefined, never, Transaction>
-}
+/** How a run that goes on comes to its seat with the transaction that rings it. Undefined: it waits for its turn. */
+export type TakeSeat = (row: RunRow) => Effect.Effect<Seat | undefined, never, Transaction>
 export interface Seat {
   readonly owner: string
   /** Begins it once that is committed; undefined: it does not go on after all. */
@@ -278,7 +275,7 @@ export const makeRecord = Effect.gen(function* () {
    * What some runs waited for has come: those of which nothing is open any more wait for their turn; a single one that finds a
    * seat has it.
    */
-  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, seating?: Seating) {
+  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, takeSeat?: TakeSeat) {
     if (ids.length === 0) return
     // First the bell: whoever parks at this moment finds another number, or has parked before this goes on.
     const rung = yield* Effect.orDie(
@@ -286,7 +283,7 @@ export const makeRecord = Effect.gen(function* () {
     )
     const waiting = rung.filter(({ state }) => from("ring").includes(state))
     if (waiting.length === 0) return
-    const seat = waiting.length === 1 && seating !== undefined ? yield* seating.take(waiting[0]!) : undefined
+    const seat = waiting.length === 1 && takeSeat !== undefined ? yield* takeSeat(waiting[0]!) : undefined
     const by = seat === undefined ? "ring" : "seat"
     // wall clock: a moment that is stored.
     const now = yield* Clock.currentTimeMillis

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../src/access/identity/Agents.ts"
+import { Dispatch } from "../../src/runs/working/Dispatch.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { ask, Guest, house, type HouseOptions, roomy } from "../house.ts"
 import { fresh, someone } from "../spaces/spacesGuests.ts"
@@ -99,3 +100,13 @@ export const ended = (agent: { readonly id: string }, count = 1) =>
 /** A run of an agent that is in a state. */
 export const inState = (agent: { readonly id: string }, state: string) =>
   until(Effect.map(runsOf(agent), (rows) => rows.find((row) => row.state === state)))
+
+/** The house works on nothing, and has nothing to claim. */
+export const settled = Effect.gen(function* () {
+  const { working } = yield* Dispatch
+  const sql = yield* SqlClient.SqlClient
+  yield* until(Effect.sync(() => (working() === 0 ? true : undefined)))
+  yield* until(
+    Effect.map(sql`SELECT id FROM runs WHERE state = 'queued'`, (rows) => (rows.length === 0 ? true : undefined)),
+  )
+})

@@ -10,17 +10,7 @@ import { Journal } from "../../src/store/journal/Journal.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
 import { ask, Guest } from "../house.ts"
 import { fresh } from "../spaces/spacesGuests.ts"
-import { ended, inState, runsHouse, runsOf, setRules, stores, thinker, until } from "./runsKit.ts"
-
-/** The house works on nothing, and has nothing to claim. */
-const settled = Effect.gen(function* () {
-  const { working } = yield* Dispatch
-  const sql = yield* SqlClient.SqlClient
-  yield* until(Effect.sync(() => (working() === 0 ? true : undefined)))
-  yield* until(
-    Effect.map(sql`SELECT id FROM runs WHERE state = 'queued'`, (rows) => (rows.length === 0 ? true : undefined)),
-  )
-})
+import { ended, inState, runsHouse, runsOf, setRules, settled, stores, thinker, until } from "./runsKit.ts"
 
 /** A run of an agent that waits, with nothing open any more: the next ring ends that. */
 const waiting = Effect.fnUntraced(function* (bot: { readonly id: string }) {
@@ -35,8 +25,8 @@ const waiting = Effect.fnUntraced(function* (bot: { readonly id: string }) {
 /** Rings it, and says what its row is before anybody else can see it. */
 const ring = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const { seating } = yield* Dispatch
-  yield* (yield* makeRecord).ring([id], seating)
+  const { takeSeat } = yield* Dispatch
+  yield* (yield* makeRecord).ring([id], takeSeat)
   return (yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`))[0]!
 })
 
@@ -113,7 +103,7 @@ for (const store of stores)
     it.effect("a run whose ring may have been committed after all is nobody's work for a moment, and goes on", () =>
       Effect.gen(function* () {
         const { transact } = yield* Journal
-        const { seating } = yield* Dispatch
+        const { takeSeat } = yield* Dispatch
         const sql = yield* SqlClient.SqlClient
         const bot = yield* begun
         yield* seated(bot)
@@ -122,7 +112,7 @@ for (const store of stores)
         const row = (yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`)[0]!
         // As if the answer to the COMMIT were lost: the row is written, and the transaction has failed.
         yield* sql`UPDATE runs SET state = 'running', fence = 2, owner = ${(yield* Holder).id} WHERE id = ${id}`
-        const lost = transact(Effect.andThen(seating.take(row), (seat) => Effect.fail(seat)))
+        const lost = transact(Effect.andThen(takeSeat(row), (seat) => Effect.fail(seat)))
         assert.isDefined(yield* Effect.flip(lost))
         yield* ended(bot, before)
       }),

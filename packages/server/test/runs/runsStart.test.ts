@@ -10,7 +10,7 @@ import { Journal } from "../../src/store/journal/Journal.ts"
 import { times } from "../../../../test/long.ts"
 import { pause } from "../../../../test/pause.ts"
 import { ask, Guest } from "../house.ts"
-import { ended, inState, runsHouse, setRules, stores, thinker, until } from "./runsKit.ts"
+import { ended, inState, runsHouse, setRules, settled, stores, thinker, until } from "./runsKit.ts"
 
 /** Asks for a run, and looks at its row the moment that is answered: nobody has had time to claim it since. */
 const asked = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
@@ -26,16 +26,6 @@ const asked = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
 const rounds = times(36, 400)
 const later = (milliseconds: number) =>
   milliseconds === 0 ? Effect.void : Effect.promise(() => new Promise<void>((go) => void setTimeout(go, milliseconds)))
-
-/** The queue is empty, as far as the one who claims knows: two looks at it lead to the same. */
-const settled = Effect.gen(function* () {
-  const { working } = yield* Dispatch
-  const sql = yield* SqlClient.SqlClient
-  yield* until(Effect.sync(() => (working() === 0 ? true : undefined)))
-  yield* until(
-    Effect.map(sql`SELECT id FROM runs WHERE state = 'queued'`, (rows) => (rows.length === 0 ? true : undefined)),
-  )
-})
 
 /** Asks until one is claimed with its row: the house has just begun, or has just ended another. */
 const isClaimedAtOnce = Effect.fnUntraced(function* (bot: { readonly id: string }) {

@@ -92,9 +92,10 @@ export const makeEndings = Effect.fnUntraced(function* (
         ),
       )
     const input = bound.value ?? undefined
-    const isFree = priceMicros === undefined && row.message === null
+    // Nothing is paid for with it, or shown: one statement.
+    const isPlain = priceMicros === undefined && row.message === null
     const begun = yield* Effect.result(
-      isFree
+      isPlain
         ? record.startHidden(row.id, me, input)
         : journal.transact(
             Effect.gen(function* () {

@@ -16,7 +16,7 @@ import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
 import { open } from "../lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRecord, type Seating } from "../record.ts"
+import { makeRecord, type TakeSeat } from "../record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
@@ -280,7 +280,7 @@ export const layerWake = Layer.effect(
       for (const { id } of rows) yield* record.stop(id, { stop, failure })
     })
 
-    const one = Effect.fnUntraced(function* (event: Event, seating?: Seating) {
+    const one = Effect.fnUntraced(function* (event: Event, takeSeat?: TakeSeat) {
       switch (event.kind) {
         case "message.created":
           return yield* said(event.body)
@@ -288,7 +288,7 @@ export const layerWake = Layer.effect(
           const { call, run, state } = event.body
           if (state === "expired" || state === "canceled")
             yield* children.abandoned(call, "The call that waited for it is over.")
-          return run === undefined ? undefined : yield* record.ring([run.id], seating)
+          return run === undefined ? undefined : yield* record.ring([run.id], takeSeat)
         }
         case "call.waiting":
           return yield* children.called(event.body.call)
@@ -337,13 +337,13 @@ export const layerWake = Layer.effect(
 
     const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
       // Nobody claims while a seat is on its way, and a long batch takes a while.
-      const seating = events.length > mostSeating ? undefined : dispatch.seating
+      const takeSeat = events.length > mostSeating ? undefined : dispatch.takeSeat
       yield* Effect.forEach(
         events,
         (event) =>
           handled(
             event,
-            Effect.suspend(() => one(event, seating)),
+            Effect.suspend(() => one(event, takeSeat)),
           ),
         { discard: true },
       )

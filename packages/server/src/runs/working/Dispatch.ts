@@ -13,7 +13,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { makeNear } from "../../store/journal/Near.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord, type NewRun, type Seat, type Seating } from "../record.ts"
+import { makeRecord, type NewRun, type Seat, type TakeSeat } from "../record.ts"
 import type { RunRow, TriggerRow } from "../rows.ts"
 import { Seats } from "./seats.ts"
 
@@ -55,7 +55,7 @@ export class Dispatch extends Context.Service<
     /** A run that somebody asks for is on disk: claimed at once, where this house has room and nobody waits, or else queued. */
     readonly start: (wanted: NewRun, trigger: TriggerRow) => Effect.Effect<void>
     /** For whoever rings a run that waits: it goes on at once, under the same conditions. */
-    readonly seating: Seating
+    readonly takeSeat: TakeSeat
     /** Whatever puts a run into the queue, for a run that is asked for meanwhile: that one waits behind it. */
     readonly queueing: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** How many runs are worked on here. */
@@ -82,6 +82,7 @@ export class Dispatch extends Context.Service<
       const working = new Seats(slots)
       /** Claimed when they were asked for, and not begun yet. */
       let started: Array<Started> = []
+      /** Given up when their transaction failed, which may have been committed all the same. */
       const doubted: Array<RunId> = []
       /** How many such claims are being written, and who waits for the last of them; how many that have to wait are. */
       let seating = 0
@@ -185,7 +186,7 @@ export class Dispatch extends Context.Service<
       })
 
       /** True: it has its seat. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
-      const takeSeat = Effect.fnUntraced(function* ({ agent, id, mailbox, width }: Seated) {
+      const holdSeat = Effect.fnUntraced(function* ({ agent, id, mailbox, width }: Seated) {
         if (!isAlone || !isOpen || (yield* isStopped(agent))) return false
         // Nothing comes between this look and the seat.
         const isQuiet = isEmpty && queue.rung === queued && queueing === 0
@@ -204,9 +205,9 @@ export class Dispatch extends Context.Service<
         seated = undefined
       }
 
-      const seat = Effect.fnUntraced(function* (row: RunRow) {
+      const takeSeat: TakeSeat = Effect.fnUntraced(function* (row) {
         // One that follows another is claimed: only there it is known whether that one is over.
-        if (row.afterRun !== null || !(yield* takeSeat(row))) return undefined
+        if (row.afterRun !== null || !(yield* holdSeat(row))) return undefined
         let isOver = false
         const end = (begun?: RunRow) => {
           if (isOver) return
@@ -222,7 +223,9 @@ export class Dispatch extends Context.Service<
         return {
           owner: holder.id,
           use: (resumed) =>
-            resumed === undefined ? Effect.sync(end) : Effect.orDie(sql.afterCommit(Effect.sync(() => end(resumed)))),
+            resumed === undefined
+              ? Effect.sync(() => end())
+              : Effect.orDie(sql.afterCommit(Effect.sync(() => end(resumed)))),
         } satisfies Seat
       }, Effect.uninterruptible)
 
@@ -253,7 +256,7 @@ export class Dispatch extends Context.Service<
       const start: Dispatch["Service"]["start"] = (wanted, trigger) =>
         Effect.gen(function* () {
           const { agent, id, limits } = wanted
-          if (!(yield* takeSeat({ id, agent, mailbox: agent, width: limits.width ?? 1 })))
+          if (!(yield* holdSeat({ id, agent, mailbox: agent, width: limits.width ?? 1 })))
             return yield* Effect.asVoid(queueingOf(record.start(wanted, trigger, null)))
           yield* Effect.ensuring(startSeated(wanted, trigger), Effect.sync(endSeating))
           // Nobody who hangs up leaves a claimed run behind that nobody works on.
@@ -384,7 +387,7 @@ export class Dispatch extends Context.Service<
         orphans,
         open,
         start,
-        seating: { take: seat },
+        takeSeat,
         queueing: queueingOf,
         working: () => working.size,
       })
