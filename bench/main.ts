@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory runs journey fair team page]`: the figures the house is held to, each against a peer in the same run.
+ * `npm run bench [-- append feed http start idle tools targets spaces calls mcp memory runs journey fair team page hour versus]`: the figures the house is held to, each against a peer in the same run.
  * Prints a table a figure and keeps the last of each in `results.md`. Loads loopback only, bounded in count and time.
  */
 import { execFileSync } from "node:child_process"
@@ -24,6 +24,7 @@ import { start } from "./start.ts"
 import { targets } from "./targets.ts"
 import { team } from "./team.ts"
 import { tools } from "./tools.ts"
+import { versus } from "./versus.ts"
 
 const figures = {
   append: { title: "Durable append", run: append },
@@ -43,11 +44,12 @@ const figures = {
   team: { title: "Teams of programs", run: team },
   page: { title: "The page", run: page },
   hour: { title: "The page for an hour", run: hour },
+  versus: { title: "Against another checkout", run: versus },
 }
 type Name = keyof typeof figures
 const names = Object.keys(figures) as ReadonlyArray<Name>
 /** Run only when they are named. */
-const long: ReadonlyArray<Name> = ["hour"]
+const long: ReadonlyArray<Name> = ["hour", "versus"]
 
 const file = new URL("results.md", import.meta.url)
 
