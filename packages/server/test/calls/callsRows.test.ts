@@ -4,6 +4,7 @@ import { CallState } from "@stoa/contract"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { http } from "../../../tools/test/egressLoopback.ts"
+import { makeSettleMany } from "../../src/calls/road/record/settleMany.ts"
 import { from, isSettled, next, type Step, to as endOf } from "../../src/calls/road/record/lifecycle.ts"
 import {
   admin,
@@ -64,6 +65,17 @@ const rowsOf = Effect.fnUntraced(function* (who: Someone) {
 
 for (const store of stores)
   layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`rows of calls on ${store}`, (it) => {
+    if (store === "sqlite")
+      it.effect("a call that ends is found by its id, however many others wait", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { sql: statement } = makeSettleMany(sql, "nobody").settleAll([])
+          const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`, ["[]"])
+          const [, ofCalls] = plan.map(({ detail }) => detail)
+          assert.match(ofCalls!, /^SEARCH calls USING INDEX sqlite_autoindex_calls_1 \(id=\?\)$/)
+        }),
+      )
+
     it.effect("X-44 G-22 each call is one row, also one that is refused or invalid", () =>
       Effect.gen(function* () {
         const bot = yield* someone("agent")

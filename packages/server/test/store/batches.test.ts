@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it, layer } from "@effect/vitest"
 import type { Event } from "@stoa/contract"
-import { Context, Effect, Exit, Layer } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf, makeBatches } from "../../src/store/database/Batches.ts"
 import { batchWriter } from "../../src/store/database/batch.ts"
@@ -57,12 +57,12 @@ for (const [name, store] of stores)
         const namesOf = (at: number) => [
           `b${at}`,
           `c${at}`,
-          ...(at % 2 === 0 ? [] : Array.from({ length: 38 }, (_, n) => `d${n} ${at}`)),
+          ...(at % 2 === 0 ? [] : Array.from({ length: 78 }, (_, n) => `d${n} ${at}`)),
         ]
         const beside = (at: number) =>
           journal.writeTogether([insert.with(namesOf(at).map(row))], namesOf(at).map(event)).pipe(
             // Told means there: for reading, and for whoever reads the journal.
-            Effect.andThen(Effect.all([keys, journal.read({ after: from, limit: 1000 })])),
+            Effect.andThen(Effect.all([keys, journal.read({ after: from, limit: 3000 })])),
             Effect.map(([there, events]) => {
               assert.includeMembers([...there], namesOf(at))
               assert.includeMembers(events.map(nameOf), namesOf(at))
@@ -82,9 +82,9 @@ for (const [name, store] of stores)
         yield* Effect.all(Array.from({ length: 40 }, (_, at) => [beside(at), inside(at)]).flat(), {
           concurrency: "unbounded",
         })
-        assert.lengthOf(told, 20 * 2 + 20 * 40 + 40)
+        assert.lengthOf(told, 20 * 2 + 20 * 80 + 40)
         assert.deepStrictEqual(yield* keys, told.toSorted())
-        const events = yield* journal.read({ after: from, limit: 1000 })
+        const events = yield* journal.read({ after: from, limit: 3000 })
         assert.deepStrictEqual(events.map(nameOf).toSorted(), told.toSorted())
         const places = new Map(events.map((one, at) => [nameOf(one), at]))
         for (let at = 0; at < 40; at++) assert.strictEqual(places.get(`c${at}`), places.get(`b${at}`)! + 1)
@@ -96,7 +96,7 @@ for (const [name, store] of stores)
         assert.strictEqual(yield* journal.end, events.at(-1)!.cursor)
         // What memory has of it is what the table has.
         yield* journal.readAnew
-        assert.deepStrictEqual(yield* journal.read({ after: from, limit: 1000 }), events)
+        assert.deepStrictEqual(yield* journal.read({ after: from, limit: 3000 }), events)
       }),
     )
 
@@ -228,13 +228,79 @@ describe("batches of a file", () => {
     return { folder, sql, journal, insert, batches: batchesOf(sql)! }
   })
 
+  const groupOf = (db: DatabaseSync, sync: (done: (cause: Error | null) => void) => void) =>
+    new GroupCommit({
+      begin: () => db.exec("BEGIN IMMEDIATE"),
+      commit: () => db.exec("COMMIT"),
+      sync,
+      rollback: () => db.exec("ROLLBACK"),
+      exec: (sql) => db.exec(sql),
+      inTransaction: () => db.isTransaction,
+      toError: (cause) => assert.fail(String(cause)),
+    })
+
+  it.live(
+    "what a transaction wrote before a batch is told before it: here, where one sync is for both, and by the thread",
+    () =>
+      Effect.gen(function* () {
+        const file = join(yield* tempFolder, "stoa.db")
+        const db = new DatabaseSync(file)
+        yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+        db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
+        // A disk that is not done until we say so.
+        const syncs: Array<() => void> = []
+        const group = groupOf(db, (done) => void syncs.push(() => done(null)))
+        const batches = yield* makeBatches(file, group, (cause) => assert.fail(String(cause)), {
+          write: batchWriter(db),
+          sync: () => {},
+          movesLog: () => {},
+        })
+        const told: Array<string> = []
+        const transaction = Effect.scopedWith((scope) =>
+          Effect.gen(function* () {
+            const turn = yield* Scope.provide(
+              group.acquire((it) => it),
+              scope,
+            )
+            yield* group.begin(turn)
+            db.exec("INSERT INTO words VALUES ('turn')")
+            yield* group.commit(turn)
+            told.push("turn")
+          }),
+        )
+        const put = (count: number) => {
+          const rows = Array.from({ length: count }, () => ["batch"])
+          return Effect.map(batches.write([{ sql: "INSERT INTO words VALUES (?)", rows }], count), () =>
+            told.push("batch"),
+          )
+        }
+        const begun = yield* Effect.forkChild(transaction, { startImmediately: true })
+        yield* put(1)
+        assert.deepStrictEqual(told.splice(0), ["turn", "batch"])
+        yield* Fiber.join(begun)
+        // By now its own sync has nobody left to answer.
+        for (const done of syncs.splice(0)) done()
+        yield* until(Effect.sync(() => batches.takes(1000)))
+        const second = yield* Effect.forkChild(transaction, { startImmediately: true })
+        const third = yield* Effect.forkChild(put(1000), { startImmediately: true })
+        // One that need not be on disk is answered behind it, and waits for nobody.
+        yield* batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: [["quick"]] }], 1000, false)
+        assert.deepStrictEqual(db.prepare("SELECT count(*) AS n FROM words").all(), [{ n: 1004 }])
+        assert.deepStrictEqual(told, [])
+        for (const done of syncs.splice(0)) done()
+        yield* Fiber.join(second)
+        yield* Fiber.join(third)
+        assert.deepStrictEqual(told, ["turn", "batch"])
+      }).pipe(Effect.scoped),
+  )
+
   it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>
     Effect.gen(function* () {
       const { batches, insert, journal, sql } = yield* built
       yield* journal.writeTogether([insert.with([row("one")])], [event("one")])
       assert.isFalse(batches.standing)
       assert.deepStrictEqual(yield* sql`SELECT key FROM answers`, [{ key: "one" }])
-      const many = Array.from({ length: 50 }, (_, at) => `m${at}`)
+      const many = Array.from({ length: 100 }, (_, at) => `m${at}`)
       yield* journal.writeTogether([insert.with(many.map(row))], many.map(event))
       yield* until(Effect.sync(() => batches.standing))
       // Whoever has a transaction open is not written into.
@@ -264,15 +330,7 @@ describe("batches of a file", () => {
         const db = new DatabaseSync(file)
         yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
         db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
-        const group = new GroupCommit({
-          begin: () => db.exec("BEGIN IMMEDIATE"),
-          commit: () => db.exec("COMMIT"),
-          sync: (done) => queueMicrotask(() => done(null)),
-          rollback: () => db.exec("ROLLBACK"),
-          exec: (sql) => db.exec(sql),
-          inTransaction: () => db.isTransaction,
-          toError: (cause) => assert.fail(String(cause)),
-        })
+        const group = groupOf(db, (done) => queueMicrotask(() => done(null)))
         const done: Array<string> = []
         const write = batchWriter(db)
         const batches = yield* makeBatches(file, group, (cause) => assert.fail(String(cause)), {

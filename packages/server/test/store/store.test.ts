@@ -6,7 +6,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { claimDue } from "../../src/store/Claims.ts"
 import { columnTypes, Flag, json } from "../../src/store/database/Columns.ts"
 import { Store } from "../../src/store/database/Store.ts"
-import { stores, until } from "../stores.ts"
+import { quiet, stores, until } from "../stores.ts"
 
 const tables = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -210,8 +210,40 @@ for (const [name, store] of stores)
         const say = (word: string) => sql.afterCommit(Effect.sync(() => void heard.push(word)))
         yield* sql.withTransaction(Effect.andThen(say("yes"), insert("x")))
         yield* Effect.ignore(sql.withTransaction(Effect.andThen(say("no"), Effect.fail("rolled back"))))
-        assert.deepStrictEqual(heard, ["yes"])
-      }),
+        assert.deepStrictEqual(heard.splice(0), ["yes"])
+        // One within another waits for the outer one, and is dropped with whichever of them fails.
+        const nested = (word: string) =>
+          sql.withTransaction(
+            Effect.andThen(
+              say(word),
+              Effect.sync(() => heard.length),
+            ),
+          )
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            assert.strictEqual(yield* nested("within"), 0)
+            yield* Effect.ignore(sql.withTransaction(Effect.andThen(say("lost"), Effect.fail("rolled back"))))
+            assert.deepStrictEqual(heard, [])
+          }),
+        )
+        yield* Effect.ignore(sql.withTransaction(Effect.andThen(nested("lost too"), Effect.fail("rolled back"))))
+        assert.deepStrictEqual(heard.splice(0), ["within"])
+        // It runs after the transaction and outside of it, each on its own: one that fails takes nothing back.
+        const later = Effect.andThen(Effect.orDie(insert("later")), say("at once"))
+        yield* sql.withTransaction(
+          Effect.all([
+            sql.afterCommit(Effect.die("broken")),
+            sql.afterCommit(later),
+            Effect.sync(() => heard.push("body")),
+          ]),
+        )
+        assert.deepStrictEqual(heard.splice(0), ["body", "at once"])
+        assert.deepStrictEqual((yield* names).toSorted(), ["later", "x"])
+        const inside = yield* sql.withTransaction(Effect.context<never>())
+        const outlives = Effect.provideContext(say("too late"), inside)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(outlives)))
+        assert.deepStrictEqual(heard, [])
+      }).pipe(Effect.provide(quiet)),
     )
 
     it.effect("carries JSON, booleans, bytes and big integers, and renames columns", () =>

@@ -28,7 +28,7 @@ export interface Here {
 }
 
 /** So many rows are written here. More gain nothing by it, and would hold the event loop up. */
-const few = 32
+const few = 128
 /** A disk that takes longer is not waited for here. */
 const quickMs = 0.5
 /** How often the thread moves the log into the database, while there is something in it. */
@@ -95,19 +95,20 @@ export class Batches {
   }
 
   #writeHere(statements: ReadonlyArray<BatchStatement>, synced: boolean): Effect.Effect<Last, SqlError.SqlError> {
-    return Effect.try({
+    const written = Effect.try({
       try: () => {
         this.#group.flush()
         const last = this.#here.write(statements)
         this.#written++
-        if (!synced) return last
+        if (!synced) return Effect.succeed(last)
         const from = performance.now()
         this.#here.sync()
         this.#took(performance.now() - from)
-        return last
+        return Effect.as(this.#group.synced(), last)
       },
       catch: this.#fail,
     })
+    return Effect.flatten(written)
   }
 
   /** One slow sync among many quick ones is no slow disk; several are, until they have become quick again on the thread. */
@@ -116,12 +117,11 @@ export class Batches {
   }
 
   #lent(statements: ReadonlyArray<BatchStatement>, synced: boolean): Effect.Effect<Last, SqlError.SqlError> {
-    return Effect.uninterruptible(
-      Effect.callback<Last, SqlError.SqlError>((resume) => {
-        this.#written++
-        this.#hand({ statements, synced }, resume)
-      }),
-    )
+    const written = Effect.callback<Last, SqlError.SqlError>((resume) => {
+      this.#written++
+      this.#hand({ statements, synced }, resume)
+    })
+    return Effect.uninterruptible(synced ? Effect.tap(written, this.#group.answered) : written)
   }
 
   /** While the thread has the database it takes the next as well, unless somebody else waits for it. */

@@ -55,6 +55,8 @@ export class GroupCommit {
   #closing = false
   /** Committed, and waiting for the next sync. */
   #unsynced: Array<Batch> = []
+  /** Those that the disk is busy with. */
+  #inSync: ReadonlyArray<Batch> = []
   #syncing = false
   readonly #idle: Array<() => void> = []
   /** How many there have been. */
@@ -258,16 +260,32 @@ export class GroupCommit {
 
   /** One sync at a time: those who commit meanwhile share the next. */
   #sync(): void {
-    const batches = this.#unsynced
+    this.#inSync = this.#unsynced
     this.#unsynced = []
     this.#syncing = true
     this.#writer.sync((cause) => {
       const exit = cause === null ? Exit.void : Exit.fail(this.#writer.toError(cause, "sync"))
-      for (const batch of batches) this.#answer(batch, exit)
+      for (const batch of this.#inSync) this.#answer(batch, exit)
+      this.#inSync = []
       this.#syncing = false
       if (this.#unsynced.length > 0) this.#sync()
       else for (const resume of this.#idle.splice(0)) resume()
     })
+  }
+
+  /** Once all that is committed by now is answered, well or not: what is written after it is told after it, too. */
+  readonly answered: Effect.Effect<void> = Effect.suspend(() => {
+    const last = this.#unsynced.at(-1) ?? this.#inSync.at(-1)
+    return last === undefined ? Effect.void : Effect.ignore(Deferred.await(last.done))
+  })
+
+  /** Somebody else has synced the file: what was committed before that is safe and answered. The result is `answered`. */
+  synced(): Effect.Effect<void> {
+    const all = [...this.#inSync, ...this.#unsynced]
+    this.#inSync = []
+    this.#unsynced = []
+    for (const batch of all) this.#answer(batch, Exit.void)
+    return all.length === 0 ? Effect.void : Effect.ignore(Deferred.await(all.at(-1)!.done))
   }
 
   /** Once nothing waits for the disk any more. */

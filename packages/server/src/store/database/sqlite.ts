@@ -5,7 +5,7 @@
 // edge: node:sqlite is synchronous; nothing above this file is.
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
-import { Context, Effect, Layer, Scope, Stream } from "effect"
+import { Effect, Layer, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { batchWriter } from "./batch.ts"
@@ -13,6 +13,7 @@ import { giveBatches, makeBatches } from "./Batches.ts"
 import { DiskState, giveDisk, isDiskFull } from "./FullDisk.ts"
 import { GroupCommit, type Turn } from "./groupCommit.ts"
 import { camelRows, Recent, toSnake } from "./statements.ts"
+import { makeTransactions } from "./transactions.ts"
 
 type Row = Record<string, unknown>
 type Transform = Parameters<SqlConnection.Connection["execute"]>[2]
@@ -140,7 +141,11 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
           },
         })
 
-  const read = attempt(reader, fail)
+  const readBeside = attempt(reader, fail)
+  const readHere = attempt(writer, fail)
+  /** What is committed. The connection that writes knows its pages: the other one has read them anew after each commit. */
+  const read: typeof readBeside = (sql, params, bigInts) =>
+    Effect.suspend(() => (writer.db.isTransaction ? readBeside : readHere)(sql, params, bigInts))
   const spanAttributes = [["db.system.name", "sqlite"]] as const
   const transactionService = SqlClient.TransactionConnection(nextClient++)
 
@@ -163,13 +168,8 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
     Effect.map(group.acquire(restore), (turn) => onTurn(turn, inside))
   const control = (conn: TurnConnection, sql: string) => Effect.asVoid(conn.executeRaw(sql, []))
 
-  const withTransaction = SqlClient.makeWithTransaction({
-    transactionService: transactionService as unknown as Context.Service<
-      SqlClient.TransactionConnection,
-      readonly [TurnConnection, number]
-    >,
-    spanAttributes,
-    acquireConnection: acquire,
+  const { afterCommit, withTransaction } = makeTransactions<TurnConnection>(transactionService, spanAttributes, {
+    acquire,
     begin: ({ turn }) => group.begin(turn),
     commit: ({ turn }) => group.commit(turn),
     rollback: ({ turn }) => group.rollback(turn),
@@ -209,7 +209,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
       ),
     ),
   })
-  const whole = Object.assign(client, { withTransaction })
+  const whole = Object.assign(client, { withTransaction, afterCommit })
   if (batches !== undefined) giveBatches(whole, batches)
   giveDisk(whole, disk)
   return whole

@@ -239,7 +239,8 @@ export class Journal extends Context.Service<
         Effect.suspend(() => {
           const written = events.map(rowOf)
           const told = insert.with(written)
-          const [count, all] = [rows.reduce((sum, some) => sum + some.count, 0), [...rows, told]]
+          const all = [...rows, told]
+          const count = all.reduce((sum, some) => sum + some.count, 0)
           if (foreign) {
             const texts = all.map(({ text }) => text())
             if (texts.every(isWhole))

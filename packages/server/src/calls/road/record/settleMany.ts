@@ -17,14 +17,17 @@ const states = from("finish")
 
 const update = (
   rows: string,
+  state: string,
   and = "",
 ): string => `UPDATE calls SET state = value->>1, output = value->>2, meta = value->>3,
   error = value->>4, settled_at = value->>5, owner = NULL FROM ${rows}
-  WHERE calls.id = value->>0 AND calls.state IN (${states.join(", ")}) AND owner = value->>6${and} RETURNING id`
-const onSqlite = update("json_each(?)")
+  WHERE calls.id = value->>0 AND ${state} IN (${states.join(", ")}) AND owner = value->>6${and} RETURNING id`
+// By the plus SQLite cannot look for them by their state, which reads every call that waits.
+const onSqlite = update("json_each(?)", "+calls.state")
 // The ids are one array, too, which is looked up in the index: joined with a list of unknown length, the table would be read.
 const onPostgres = update(
   "jsonb_array_elements($1::jsonb) AS ends(value)",
+  "calls.state",
   " AND calls.id = ANY(ARRAY(SELECT value->>0 FROM jsonb_array_elements($1::jsonb) AS asked(value)))",
 )
 
