@@ -136,7 +136,8 @@ const doorFigures = async (
   }
   // A list is as long as the library: a house of its own.
   const names = Array.from({ length: 999 }, (_, index) => `tool-${String(index).padStart(4, "0")}`)
-  const many = store === "SQLite" ? await started("library", { tools: names.map((name) => ({ ...hello, name })) }) : []
+  const many =
+    store === "SQLite" ? await started("library", { tools: names.map((name) => ({ ...hello, name })) }) : undefined
   const sent = async (to: { readonly house: House; readonly agent: string }, what: Partial<LoadQuestion>) => {
     const question = { port: to.house.port, token: to.agent, warmMillis, millis, ...what } as LoadQuestion
     const answer = await load.ask<LoadAnswer>(question)
@@ -153,7 +154,7 @@ const doorFigures = async (
   const decide = <A>(tree: 0 | 1, question: { readonly do: "approve" | "many"; readonly count: number }) => {
     const { agent, house } = houses[tree]
     const where = { port: house.port, agent, admin: house.token, tool: "careful", callers: 16 }
-    return approver.ask<A>({ ...where, ...question } as ApproverQuestion)
+    return approver.ask<A>({ ...where, ...question } satisfies ApproverQuestion)
   }
   const eras = ["2025-11-25", "2026-07-28"] as const
   const figures: ReadonlyArray<Figure> = [
@@ -172,9 +173,9 @@ const doorFigures = async (
         sent(houses[tree], { ...callOf("2025-11-25", `${way}__hello`), expect: '"ok":true', connections: 1 }),
       ),
     ),
-    ...(many.length === 0 ? [] : eras).map((era) =>
+    ...(many === undefined ? [] : eras).map((era) =>
       rate(`tools/list of 1,000, ${era}, 4 at once`, (tree) =>
-        sent(many[tree]!, { ...listOf(era), expect: '"jsonrpc"', connections: 4 }),
+        sent(many![tree], { ...listOf(era), expect: '"jsonrpc"', connections: 4 }),
       ),
     ),
     {
@@ -196,7 +197,7 @@ const doorFigures = async (
     },
   ]
   const close = async () => {
-    await Promise.all([...houses, ...many].map(({ house }) => house.stop()))
+    await Promise.all([...houses, ...(many ?? [])].map(({ house }) => house.stop()))
     await Promise.all([load.stop(), approver.stop(), bare.stop(), upstream.stop()])
   }
   return { figures, close }

@@ -18,8 +18,10 @@ import { SqlClient } from "effect/sql"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { callFrom, type CallRow, Calls } from "../calls/Calls.ts"
 import type { PostOptions } from "../spaces/PostOptions.ts"
+import { inState } from "../store/database/States.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { decodeCursor, pageFrom, pageOf } from "../store/Pages.ts"
+import { open } from "./lifecycle.ts"
 import { makeRecord } from "./record.ts"
 import { makeHistory } from "./waiting/history.ts"
 import { partsOf, runFrom, type RunRow, type StepRow, type PromptRow } from "./rows.ts"
@@ -299,7 +301,7 @@ export class Runs extends Context.Service<
         if (agents.length === 0) return states
         const rows = yield* Effect.orDie(
           sql<{ agent: PrincipalId; state: RunState }>`SELECT DISTINCT agent, state FROM runs
-            WHERE state IN ('running', 'waiting_tool', 'waiting_reply')`,
+            WHERE ${inState(sql, open)} AND state <> 'queued'`,
         )
         const among = new Set(agents)
         for (const { agent, state } of rows) {

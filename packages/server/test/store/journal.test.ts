@@ -5,7 +5,7 @@ import { Context, DateTime, Deferred, Effect, Fiber, Layer, Schema } from "effec
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { becauseOf, causedBy, newCorrelation, newId } from "../../src/store/journal/Correlation.ts"
-import { Journal, type Transaction } from "../../src/store/journal/Journal.ts"
+import { type CausedEvent, Journal, type Transaction } from "../../src/store/journal/Journal.ts"
 import { SharedDatabase } from "../../src/store/Holder.ts"
 import { Notices } from "../../src/store/journal/Notices.ts"
 import { Readers } from "../../src/store/journal/Readers.ts"
@@ -173,6 +173,35 @@ for (const [name, store] of stores)
         const names = Array.from({ length: 7000 }, (_, n) => `${n}`)
         yield* journal.transact(Effect.forEach(names, (one) => journal.append(said(one)), { discard: true }))
         assert.deepStrictEqual(yield* all, names)
+      }),
+    )
+
+    it.effect("a rare kind is found however far back it is, in order and no more than asked for", () =>
+      Effect.gen(function* () {
+        yield* empty
+        const journal = yield* Journal
+        const from = yield* journal.end
+        const provenance = "house" as const
+        const cause = { actor: null, provenance, correlationId: newCorrelation(), at: "2026-01-01T00:00:00.000Z" }
+        const rare = [0, 9_999, 10_000, 10_001, 24_999]
+        const events = Array.from({ length: 25_000 }, (_, at): CausedEvent => {
+          const name = String(at)
+          return rare.includes(at)
+            ? { ...cause, kind: "secret.removed", body: { name } }
+            : { ...cause, kind: "secret.set", body: { name } }
+        })
+        for (let at = 0; at < events.length; at += 5000) yield* journal.writeTogether([], events.slice(at, at + 5000))
+        yield* journal.readAnew
+        const read = (after: number, limit: number) =>
+          Effect.map(journal.read({ after, kinds: ["secret.removed"], limit }), (found) =>
+            found.map((one) => (one.kind === "secret.removed" ? Number(one.body.name) : NaN)),
+          )
+        assert.deepStrictEqual(yield* read(from, 100), rare)
+        assert.deepStrictEqual(yield* read(from, 3), rare.slice(0, 3))
+        const [second] = (yield* journal.read({ after: from, kinds: ["secret.removed"], limit: 2 })).slice(1)
+        assert.deepStrictEqual(yield* read(second!.cursor, 100), rare.slice(2))
+        assert.deepStrictEqual(yield* journal.read({ after: from, kinds: [], limit: 5 }), [])
+        yield* empty
       }),
     )
 

@@ -4,6 +4,8 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isGone } from "../../store/Holder.ts"
 import { Flag } from "../../store/database/Columns.ts"
+import { inState } from "../../store/database/States.ts"
+import { open } from "../road/record/lifecycle.ts"
 import type { Answers, InputRequired, Questions } from "../../upstreams/InputRequired.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -155,14 +157,14 @@ export const makeQuestions = Effect.map(SqlClient.SqlClient, (sql) => ({
     Effect.orDie(
       sql<{ call: string; decision: string }>`SELECT q.call, q.decision FROM call_questions q
         JOIN calls c ON c.id = q.call JOIN decisions d ON d.id = q.decision
-        WHERE c.state = 'waiting' AND (q.holder IS NULL OR q.holder = ${me}) AND d.state <> 'open'`,
+        WHERE ${inState(sql, open, "c")} AND c.state = 'waiting' AND (q.holder IS NULL OR q.holder = ${me}) AND d.state <> 'open'`,
     ),
 
   /** Calls whose streams were held by processes that are gone. */
   orphans: Effect.map(
     Effect.orDie(
       sql<{ call: string }>`SELECT q.call FROM call_questions q JOIN calls c ON c.id = q.call
-        WHERE c.state = 'waiting' AND q.holder IS NOT NULL AND ${isGone(sql, "q.holder")}`,
+        WHERE ${inState(sql, open, "c")} AND c.state = 'waiting' AND q.holder IS NOT NULL AND ${isGone(sql, "q.holder")}`,
     ),
     (rows) => rows.map(({ call }) => call),
   ),

@@ -6,7 +6,7 @@ import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { causedBy, newCorrelation } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { waiting } from "../lifecycle.ts"
+import { open, waiting } from "../lifecycle.ts"
 import { makeRecord } from "../record.ts"
 import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
@@ -51,10 +51,11 @@ export class Watchdog extends Context.Service<
           (done) => done.reduce<number>((sum, one) => sum + one, 0),
         )
 
+      // CROSS JOIN: SQLite begins with the first table, of which few rows are open. LIMIT alone would have it read the other.
       const checks: Readonly<Record<string, (before: string) => Effect.Effect<number>>> = {
         "a run that waits for nothing": () =>
           Effect.flatMap(
-            ids(sql`SELECT r.id FROM runs r WHERE ${inState(sql, waiting)}
+            ids(sql`SELECT r.id FROM runs r WHERE ${inState(sql, open, "r")} AND ${inState(sql, waiting, "r")}
               AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = r.id AND ${openCall})
               AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.run = r.id AND w.state = 'open') LIMIT ${most}`),
             (found) => each(found, (id) => record.ring([id])),
@@ -66,8 +67,8 @@ export class Watchdog extends Context.Service<
           ),
         "a wait of a run that is over": () =>
           Effect.flatMap(
-            ids(sql`SELECT DISTINCT w.run AS id FROM waits w JOIN runs r ON r.id = w.run
-              WHERE w.state = 'open' AND r.state IN ('completed', 'failed', 'canceled') LIMIT ${most}`),
+            ids(sql`SELECT DISTINCT w.run AS id FROM waits w CROSS JOIN runs r
+              WHERE w.state = 'open' AND r.id = w.run AND r.state IN ('completed', 'failed', 'canceled') LIMIT ${most}`),
             (found) => each(found, waits.cancelOf),
           ),
         "a wait for somebody whose run is over": (before) =>
@@ -87,9 +88,8 @@ export class Watchdog extends Context.Service<
           }),
         "a wait for somebody who has left": () =>
           Effect.flatMap(
-            ids(sql`SELECT DISTINCT p.principal AS id FROM waits w JOIN wait_parties p ON p.wait = w.id
-              JOIN principals q ON q.id = p.principal
-              WHERE w.state = 'open' AND p.state = 'awaited' AND q.retired_at IS NOT NULL LIMIT ${most}`),
+            ids(sql`SELECT DISTINCT p.principal AS id FROM waits w CROSS JOIN wait_parties p CROSS JOIN principals q
+              WHERE w.state = 'open' AND p.wait = w.id AND q.id = p.principal AND p.state = 'awaited' AND q.retired_at IS NOT NULL LIMIT ${most}`),
             (found) => each(found, (principal) => waits.silence(principal, "gone")),
           ),
         "a ring of waits without an end": () =>
@@ -102,8 +102,8 @@ export class Watchdog extends Context.Service<
                 message: string
                 openedAt: string
               }>`SELECT w.id, w.agent,
-                p.principal, w.message, w.opened_at FROM waits w JOIN wait_parties p ON p.wait = w.id
-                WHERE w.state = 'open' AND w.deadline_at IS NULL AND p.state = 'awaited' LIMIT 10000`,
+                p.principal, w.message, w.opened_at FROM waits w CROSS JOIN wait_parties p
+                WHERE w.state = 'open' AND p.wait = w.id AND w.deadline_at IS NULL AND p.state = 'awaited' LIMIT 10000`,
             )
             const inRing = ringed(rows.map(({ agent, principal }) => [agent, principal] as const))
             const newest = rows
@@ -114,14 +114,14 @@ export class Watchdog extends Context.Service<
           }),
         "a call that waits for no run": (before) =>
           Effect.flatMap(
-            ids(sql`SELECT c.id FROM calls c WHERE c.state = 'waiting' AND c.on_kind = 'run' AND c.created_at < ${before}
+            ids(sql`SELECT c.id FROM calls c WHERE ${openCall} AND c.state = 'waiting' AND c.on_kind = 'run' AND c.created_at < ${before}
               AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.parent_call = c.id) LIMIT ${most}`),
             (found) => each(found, children.called),
           ),
         "a call that waits for a run that is over": (before) =>
           Effect.flatMap(
             ids(sql`SELECT r.id FROM runs r JOIN calls c ON c.id = r.parent_call
-              WHERE c.state = 'waiting' AND c.on_kind = 'run' AND r.ended_at < ${before} LIMIT ${most}`),
+              WHERE ${openCall} AND c.state = 'waiting' AND c.on_kind = 'run' AND r.ended_at < ${before} LIMIT ${most}`),
             (found) => each(found, children.ended),
           ),
         "a run of this house that nobody works on": () => dispatch.orphans,

@@ -123,8 +123,9 @@ export const makeClaim = Effect.fnUntraced(function* (record: Record, slots: num
 
   /** What houses that are gone worked on: taken over under a new fence. One by one: others may ring several at this moment. */
   const recover = Effect.gen(function* () {
-    const left = yield* sql<{ id: string; fence: number }>`SELECT id, fence FROM runs
-      WHERE ${inState(sql, from("recover"))} AND ${isGone(sql, "owner")} ORDER BY id`
+    // Ordered here: by their ids, SQLite would read every run there is.
+    const left = (yield* sql<{ id: string; fence: number }>`SELECT id, fence FROM runs
+      WHERE ${inState(sql, from("recover"))} AND ${isGone(sql, "owner")}`).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const rows: Array<RunRow> = []
     for (const { fence, id } of left)
       rows.push(

@@ -45,7 +45,7 @@ export const makeTransactions = <Connection extends SqlConnection.Connection>(
 
   const afterCommit: SqlClient.SqlClient["afterCommit"] = (effect) =>
     Effect.withFiber((fiber) => {
-      const context = fiber.context as Context.Context<never>
+      const { context } = fiber
       const handle = handleIn(context)
       const level = handle === undefined ? undefined : levels.get(handle)
       if (level === undefined) return runAfter(effect)
@@ -94,7 +94,7 @@ export const makeTransactions = <Connection extends SqlConnection.Connection>(
       Effect.useSpan("sql.transaction", { kind: "internal" }, (span) =>
         Effect.withFiber((fiber) => {
           for (const [key, value] of spanAttributes) span.attribute(key, value)
-          const context = fiber.context as Context.Context<never>
+          const { context } = fiber
           const outerHandle = handleIn(context)
           const outer = outerHandle === undefined ? undefined : levels.get(outerHandle)
           const level: Level = { outer, within: Semaphore.makeUnsafe(1), after: [], isOpen: true }

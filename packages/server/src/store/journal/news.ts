@@ -10,9 +10,12 @@ import { eventFrom, type EventRow } from "./eventRows.ts"
 import { lookAt, type View } from "./Following.ts"
 import { Notices } from "./Notices.ts"
 import { type TailEntry, Tail } from "./tail.ts"
+import { turn } from "../Turn.ts"
 
 /** What others wrote is read so many at a time. */
 const caughtUpAtOnce = 500
+/** So many events are looked at for their kind at a time. */
+const readThrough = 10_000
 
 /** Each is decoded once, however many read it. */
 const decoded = (one: TailEntry<EventRow>): Event =>
@@ -99,18 +102,6 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     }
   }
 
-  const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
-    const which = wanted === undefined ? sql`` : sql`AND ${sql.in("kind", wanted)}`
-    return yield* sql<EventRow & { readonly cursor: number }>`SELECT cursor, kind, version, at, space, actor,
-      provenance, correlation_id, body FROM journal WHERE cursor > ${after} ${which} ORDER BY cursor LIMIT ${limit}`
-  }, Effect.orDie)
-  const readStored: View["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
-  const readKnown: View["read"] = (options) =>
-    Effect.suspend(() => {
-      const some = tail.after(options.after)
-      return some === undefined ? readStored(options) : Effect.succeed(eventsOf(some, options.kinds, options.limit))
-    })
-
   const one = (query: Effect.Effect<ReadonlyArray<{ readonly cursor: number | null }>, unknown>) =>
     Effect.map(Effect.orDie(query), (rows) => rows[0]?.cursor ?? 0)
   const floor = one(sql<{ cursor: number }>`SELECT cursor FROM journal_floor`)
@@ -119,6 +110,43 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     FROM (SELECT max(cursor) AS cursor FROM journal UNION ALL SELECT cursor FROM journal_floor) AS ends`)
   // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
   const endKnown = Effect.suspend(() => (tail.end === undefined ? endStored : Effect.succeed(tail.end)))
+  type StoredRow = EventRow & { readonly cursor: number }
+  // By the plus SQLite cannot look for the kinds first, which reads every event there ever was of them.
+  const kind = sql.literal(foreign ? "kind" : "+kind")
+  const between = (
+    after: number,
+    upTo: number | undefined,
+    wanted: ReadonlyArray<EventKind> | undefined,
+    limit: number,
+  ) =>
+    Effect.orDie(
+      sql<StoredRow>`SELECT cursor, kind, version, at, space, actor, provenance, correlation_id, body FROM journal
+        WHERE cursor > ${after} ${upTo === undefined ? sql`` : sql`AND cursor <= ${upTo}`}
+        ${wanted === undefined ? sql`` : sql`AND ${kind} IN ${sql.in(wanted)}`} ORDER BY cursor LIMIT ${limit}`,
+    )
+  /** Some kinds may be rare: whoever is far behind reads a part of the journal at a time, and others have their turn between. */
+  const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
+    if (wanted?.length === 0) return []
+    const last = yield* endKnown
+    if (wanted === undefined || last - after <= readThrough) return yield* between(after, undefined, wanted, limit)
+    const found: Array<StoredRow> = []
+    let from = Math.max(after, yield* floor)
+    while (found.length < limit) {
+      const upTo = from + readThrough < last ? from + readThrough : undefined
+      found.push(...(yield* between(from, upTo, wanted, limit - found.length)))
+      if (upTo === undefined) break
+      from = upTo
+      yield* turn
+    }
+    return found
+  })
+  const readStored: View["read"] = (options) => Effect.map(stored(options), (rows) => rows.map(eventFrom))
+  const readKnown: View["read"] = (options) =>
+    Effect.suspend(() => {
+      const some = tail.after(options.after)
+      return some === undefined ? readStored(options) : Effect.succeed(eventsOf(some, options.kinds, options.limit))
+    })
+
   const known = { read: readKnown, end: endKnown }
   // On SQLite nobody else writes: what is known is what there is.
   const { end, read } = foreign ? { read: readStored, end: endStored } : known

@@ -1,0 +1,63 @@
+/** What SQLite does for the statements of a house that starts, is called, asked and answered: none reads a table that grows with every call. */
+import { DatabaseSync } from "node:sqlite"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Watchdog } from "../../src/runs/upkeep/Watchdog.ts"
+import { Runs } from "../../src/runs/Runs.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { admin, callsHouse, callTool, configure, request, settled, told } from "../calls/callsKit.ts"
+import { fresh, someone } from "../spaces/spacesGuests.ts"
+
+/** Whatever is prepared after the last migration, with its plan. */
+const plans = new Map<string, string>()
+const prepare = Reflect.get(DatabaseSync.prototype, "prepare")
+DatabaseSync.prototype.prepare = function (sql, ...rest) {
+  if (/^\s*(CREATE|ALTER)\b/i.test(sql)) plans.clear()
+  if (!plans.has(sql) && /^\s*(SELECT|UPDATE|DELETE|WITH|INSERT)\b/i.test(sql)) {
+    const steps = prepare.call(this, `EXPLAIN QUERY PLAN ${sql}`).all()
+    plans.set(sql, steps.map(({ detail }) => String(detail)).join(" | "))
+  }
+  return prepare.call(this, sql, ...rest)
+}
+
+/** A row, or more, for each call, message or event. */
+const growing = ["calls", "call_questions", "decisions", "journal", "audit", "messages", "runs", "run_steps", "waits"]
+/** By a name of one letter, too; what is of open rows only, such as `calls_unsettled`, does not grow. */
+const scans = new RegExp(`SCAN (${growing.join("|")}|[a-z])\\b(?: USING (?:COVERING )?INDEX (\\w+))?`, "g")
+/** By its kind an event is found only through all others of that kind. */
+const byKind = /SEARCH journal USING INDEX journal_kind_at \(kind=\?\)/
+
+/** Those that read one row of it, from its end. */
+const isShort = (sql: string): boolean => /ORDER BY (m\.)?(id|cursor|seq) DESC LIMIT|\bmax\(/.test(sql)
+
+layer(callsHouse({ store: "sqlite" }), { excludeTestServices: true })("plans of SQLite", (it) => {
+  it.effect("no statement reads a table that grows from one end to the other", () =>
+    Effect.gen(function* () {
+      const [bot, boss] = [yield* someone("agent"), yield* admin]
+      const plain = yield* configure()
+      const asking = yield* configure({ requiresApproval: true })
+      assert.strictEqual(told(yield* callTool(bot, plain.name)).state, "done")
+      const waiting = told(yield* callTool(bot, asking.name, { wait: 0 }))
+      yield* request(boss, "GET", "/decisions?state=open")
+      yield* request(boss, "POST", `/decisions/${waiting.on!.id}/answer`, { verdict: "approve" })
+      assert.strictEqual((yield* settled(bot, waiting.id)).state, "done")
+      yield* (yield* Watchdog).look
+      yield* (yield* Runs).statesOf([bot.id])
+      const journal = yield* Journal
+      yield* journal.readAnew
+      assert.isNotEmpty(yield* journal.read({ after: 0, kinds: ["call.settled"], limit: 5 }))
+      yield* request(boss, "POST", "/spaces", { name: fresh("plans") })
+      assert.isAbove(plans.size, 100)
+      const sql = yield* SqlClient.SqlClient
+      const partial = yield* sql<{ readonly name: string }>`SELECT name FROM sqlite_schema
+        WHERE type = 'index' AND sql LIKE '%) WHERE %'`
+      const isPartial = (index: string | undefined) => partial.some(({ name }) => name === index)
+      const isWhole = (plan: string) => [...plan.matchAll(scans)].some(([, , index]) => !isPartial(index))
+      const found = [...plans].filter(
+        ([text, plan]) => (isWhole(plan) && !isShort(text)) || (byKind.test(plan) && /cursor > \?/.test(text)),
+      )
+      assert.deepStrictEqual(found, [])
+    }),
+  )
+})
