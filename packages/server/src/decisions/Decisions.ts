@@ -24,7 +24,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { lockName } from "../store/database/Locks.ts"
+import { lockName, lockRow } from "../store/database/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
@@ -113,7 +113,7 @@ export class Decisions extends Context.Service<
         const one = changed[0]
         if (one === undefined || isOpen(one.state)) return one
         yield* timers.cancelKeys([id, escalationKey(id)])
-        yield* eligibility.release(id)
+        if (one.space !== null) yield* eligibility.release(id)
         return one
       })
 
@@ -252,9 +252,7 @@ export class Decisions extends Context.Service<
         )
         // Those who may no longer answer do not count any more.
         const able = yield* mayAnswer(one)
-        const approved = ((yield* rows.approvers([one.id])).get(one.id) ?? []).filter((it) =>
-          able.includes(it.principal),
-        )
+        const approved = ((yield* rows.approvers([one])).get(one.id) ?? []).filter((it) => able.includes(it.principal))
         return approved.length
       })
 
@@ -265,7 +263,7 @@ export class Decisions extends Context.Service<
         path = {},
       ) {
         // Held from here to the commit, so that two answers at once are one after the other.
-        yield* Effect.orDie(sql`UPDATE decisions SET state = state WHERE id = ${id}`)
+        yield* Effect.orDie(lockRow(sql, "decisions", id))
         const reader = yield* readerOf(by)
         const one = yield* find(id, reader)
         if (one === undefined) return yield* new Missing({ noun: "decision", ref: id })
@@ -307,7 +305,7 @@ export class Decisions extends Context.Service<
       const awaits: Decisions["Service"]["awaits"] = Effect.fnUntraced(function* (id, principal) {
         const one = yield* rows.byId(id)
         if (one === undefined || principal.kind !== "person") return "none"
-        const given = (yield* rows.approvers([id])).get(id) ?? []
+        const given = (yield* rows.approvers([one])).get(id) ?? []
         const late = one.expiresAt <= DateTime.formatIso(yield* DateTime.now)
         if (!isOpen(one.state) || late || given.some((it) => it.principal === principal.id)) return "over"
         return (yield* mayAnswer(one)).includes(principal.id) ? "asked" : "none"

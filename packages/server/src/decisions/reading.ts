@@ -21,9 +21,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
     const able = yield* eligibility.mayAnswer(page)
     const askers = yield* rows.askers(page.map(({ askedBy }) => askedBy))
-    const approved = yield* rows.approvers(
-      page.filter(({ people, verdict }) => people > 1 || verdict === "approve").map(({ id }) => id),
-    )
+    const approved = yield* rows.approvers(page)
     return page.map((one) =>
       decisionFrom(one, {
         asker: askers.get(one.askedBy)!,
@@ -64,7 +62,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       sql<DecisionRow>`SELECT * FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
     )
     const able = yield* eligibility.mayAnswer(open)
-    const approved = yield* rows.approvers(open.filter(({ people }) => people > 1).map(({ id }) => id))
+    const approved = yield* rows.approvers(open)
     const mine = open.filter(
       ({ id }) =>
         able.get(id)?.includes(principal.id) === true &&

@@ -56,44 +56,39 @@ export const decisionFrom = (
     readonly approvals: ReadonlyArray<PrincipalId>
   },
 ): Decision => {
-  const {
-    call,
-    customUi,
-    form,
-    input,
-    pinnedAt,
-    riskLevel,
-    rule,
-    schema: answers,
-    server,
-    tool,
-    url,
-    value,
-    ...rest
-  } = row
-  const schema = answers ?? form
+  const { call, customUi, input, pinnedAt, riskLevel, rule, server, tool, url, value } = row
+  const schema = row.schema ?? row.form
   const json = (text: string): unknown => JSON.parse(text)
-  const asked =
-    call === null || input === null
-      ? { call: null }
-      : {
-          call: { id: call, tool, input: json(input), ...(riskLevel === null ? {} : { riskLevel }) },
-          inputSize: Buffer.byteLength(input),
-          inputDigest: hash("sha256", input, "hex"),
-        }
+  const isOfCall = call !== null && input !== null
+  // Every field by its name, and those that may be missing last: thousands of them have one shape.
   return decode({
-    ...rest,
-    ...asked,
+    id: row.id,
+    kind: row.kind,
+    state: row.state,
+    call: isOfCall ? { id: call, tool, input: json(input), ...(riskLevel === null ? {} : { riskLevel }) } : null,
+    question: row.question,
+    askedBy: row.askedBy,
+    asker: about.asker,
+    mayAnswer: about.mayAnswer.slice(0, mostNamed),
+    people: row.people,
+    approvals: about.approvals,
+    space: row.space,
+    expiresAt: row.expiresAt,
+    escalatesAt: row.escalatesAt,
+    escalatedAt: row.escalatedAt,
+    onExpiry: "deny",
+    createdAt: row.createdAt,
+    verdict: row.verdict,
+    note: row.note,
+    answeredBy: row.answeredBy,
+    answeredAt: row.answeredAt,
+    ...(isOfCall ? { inputSize: Buffer.byteLength(input), inputDigest: hash("sha256", input, "hex") } : {}),
     ...(schema === null ? {} : { schema: json(schema) }),
     ...(customUi === null ? {} : { customUI: customUi }),
     ...(rule === null ? {} : { rule }),
     ...(url === null ? {} : { url }),
     ...(server === null || pinnedAt === null ? {} : { pinned: { server, since: pinnedAt } }),
     ...(value === null ? {} : { value: json(value) }),
-    asker: about.asker,
-    mayAnswer: about.mayAnswer.slice(0, mostNamed),
-    approvals: about.approvals,
-    onExpiry: "deny",
   })
 }
 
@@ -109,7 +104,9 @@ export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
     return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id}`))[0]
   }),
 
-  approvers: Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+  /** Of those that need several people. Whoever approves another is the one who answered it. */
+  approvers: Effect.fnUntraced(function* (decisions: ReadonlyArray<Pick<DecisionRow, "id" | "people">>) {
+    const ids = decisions.filter(({ people }) => people > 1).map(({ id }) => id)
     if (ids.length === 0) return new Map<string, ReadonlyArray<Approved>>()
     const rows = yield* Effect.orDie(
       sql<Approved>`SELECT decision, principal, coalesce(hand, principal) AS hand FROM decision_approvals

@@ -22,7 +22,7 @@ export const makeHands = Effect.gen(function* () {
     const own = "Answer it with a token from before, or by the link that the house sends to your notify address."
     if (hand === one.askedBy)
       return yield* refused(one.id, "never by whoever asked", `Whoever asked made this token for you since. ${own}`)
-    const others = ((yield* rows.approvers([one.id])).get(one.id) ?? []).filter((it) => it.principal !== by.id)
+    const others = ((yield* rows.approvers([one])).get(one.id) ?? []).filter((it) => it.principal !== by.id)
     if (others.some((it) => [it.hand, it.principal].includes(hand) || it.hand === by.id))
       return yield* refused(
         one.id,

@@ -1,8 +1,15 @@
 /**
- * A lock on a name until the end of the transaction, so that two transactions take the same name one after the other.
+ * A lock on a name or a row until the end of the transaction, so that two transactions take the same one after the other.
  */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+
+/** A row likewise: whoever changes it meanwhile waits. */
+export const lockRow = (sql: SqlClient.SqlClient, table: string, id: string): Effect.Effect<void, SqlError.SqlError> =>
+  sql.onDialectOrElse({
+    pg: () => Effect.asVoid(sql`SELECT 1 FROM ${sql(table)} WHERE id = ${id} FOR UPDATE`),
+    orElse: () => Effect.void,
+  })
 
 /** SQLite has one writer, which is lock enough. */
 export const lockName = (
