@@ -228,7 +228,11 @@ describe("batches of a file", () => {
     return { folder, sql, journal, insert, batches: batchesOf(sql)! }
   })
 
-  const groupOf = (db: DatabaseSync, sync: (done: (cause: Error | null) => void) => void) =>
+  const groupOf = (
+    db: DatabaseSync,
+    sync: (done: (cause: Error | null) => void) => void,
+    toError: (cause: unknown) => never = (cause) => assert.fail(String(cause)),
+  ) =>
     new GroupCommit({
       begin: () => db.exec("BEGIN IMMEDIATE"),
       commit: () => db.exec("COMMIT"),
@@ -236,7 +240,7 @@ describe("batches of a file", () => {
       rollback: () => db.exec("ROLLBACK"),
       exec: (sql) => db.exec(sql),
       inTransaction: () => db.isTransaction,
-      toError: (cause) => assert.fail(String(cause)),
+      toError,
     })
 
   it.live(
@@ -275,8 +279,9 @@ describe("batches of a file", () => {
           )
         }
         const begun = yield* Effect.forkChild(transaction, { startImmediately: true })
-        yield* put(1)
-        assert.deepStrictEqual(told.splice(0), ["turn", "batch"])
+        // Two that write one after the other before anybody is answered.
+        yield* Effect.all([put(1), put(1)], { concurrency: "unbounded" })
+        assert.deepStrictEqual(told.splice(0), ["turn", "batch", "batch"])
         yield* Fiber.join(begun)
         // By now its own sync has nobody left to answer.
         for (const done of syncs.splice(0)) done()
@@ -285,13 +290,58 @@ describe("batches of a file", () => {
         const third = yield* Effect.forkChild(put(1000), { startImmediately: true })
         // One that need not be on disk is answered behind it, and waits for nobody.
         yield* batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: [["quick"]] }], 1000, false)
-        assert.deepStrictEqual(db.prepare("SELECT count(*) AS n FROM words").all(), [{ n: 1004 }])
+        assert.deepStrictEqual(db.prepare("SELECT count(*) AS n FROM words").all(), [{ n: 1005 }])
         assert.deepStrictEqual(told, [])
         for (const done of syncs.splice(0)) done()
         yield* Fiber.join(second)
         yield* Fiber.join(third)
         assert.deepStrictEqual(told, ["turn", "batch"])
       }).pipe(Effect.scoped),
+  )
+
+  it.live("what the disk did not take is answered to nobody as written, and the next one is", () =>
+    Effect.gen(function* () {
+      const file = join(yield* tempFolder, "stoa.db")
+      const db = new DatabaseSync(file)
+      yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+      db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
+      let broken: Error | null = new Error("the disk is gone")
+      const syncs: Array<() => void> = []
+      const sync = (done: (cause: Error | null) => void) => void syncs.push(() => done(broken))
+      const group = groupOf(db, sync, (cause) => cause as never)
+      const batches = yield* makeBatches(file, group, (cause) => cause as never, {
+        write: batchWriter(db),
+        sync: () => {
+          if (broken !== null) throw broken
+        },
+        movesLog: () => {},
+      })
+      const transaction = Effect.scopedWith((scope) =>
+        Effect.gen(function* () {
+          const turn = yield* Scope.provide(
+            group.acquire((it) => it),
+            scope,
+          )
+          yield* group.begin(turn)
+          db.exec("INSERT INTO words VALUES ('turn')")
+          yield* group.commit(turn)
+        }),
+      )
+      const put = batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: [["batch"]] }], 1)
+      const first = yield* Effect.forkChild(Effect.exit(transaction), { startImmediately: true })
+      // Its own sync fails, and so it says nothing for the transaction before it.
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(put)))
+      assert.isUndefined(first.pollUnsafe())
+      for (const done of syncs.splice(0)) done()
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
+      broken = null
+      const second = yield* Effect.forkChild(Effect.exit(transaction), { startImmediately: true })
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(put)))
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(second)))
+      // Its own sync comes back later, whatever it says: another one was made after its commit, and went well.
+      broken = new Error("too late")
+      for (const done of syncs.splice(0)) done()
+    }).pipe(Effect.scoped),
   )
 
   it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>

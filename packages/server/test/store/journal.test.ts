@@ -201,6 +201,13 @@ for (const [name, store] of stores)
         const [second] = (yield* journal.read({ after: from, kinds: ["secret.removed"], limit: 2 })).slice(1)
         assert.deepStrictEqual(yield* read(second!.cursor, 100), rare.slice(2))
         assert.deepStrictEqual(yield* journal.read({ after: from, kinds: [], limit: 5 }), [])
+        // What is gone lies between them: they are kept longer, and stand below the floor.
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`DELETE FROM journal WHERE kind = 'secret.set' AND cursor < ${from + 24_000}`
+        yield* sql`UPDATE journal_floor SET cursor = ${from + 23_999}`
+        yield* journal.readAnew
+        assert.deepStrictEqual(yield* read(from, 100), rare)
+        yield* sql`UPDATE journal_floor SET cursor = 0`
         yield* empty
       }),
     )

@@ -54,6 +54,28 @@ for (const [name, store] of stores)
       }),
     )
 
+    it.effect("nested transactions that run at once are one after the other: none takes another's rows along", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* SqlClient.SqlClient
+        const nested = (name: string, fails: boolean) =>
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* insert(`${name} 1`)
+              for (let turn = 0; turn < 5; turn++) yield* Effect.yieldNow
+              yield* insert(`${name} 2`)
+              return fails ? yield* Effect.fail("no") : undefined
+            }),
+          )
+        yield* sql.withTransaction(
+          Effect.forEach(["a", "b", "c", "d"], (name) => Effect.ignore(nested(name, name === "a" || name === "c")), {
+            concurrency: "unbounded",
+          }),
+        )
+        assert.deepStrictEqual(yield* names, ["b 1", "b 2", "d 1", "d 2"])
+      }),
+    )
+
     it.effect("rolls back when interrupted inside a transaction, and stays usable", () =>
       Effect.gen(function* () {
         yield* clear

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core"
 import { beforeAll, expect, it } from "vitest"
 import { isLong } from "../../../../test/long.ts"
-import { axeFindings } from "./axe.ts"
+import { faultsOf, type Form } from "./axe.ts"
 import { screens, sizes } from "./screens.ts"
 import { seed } from "./seed.ts"
 import { stage } from "./stage.ts"
@@ -15,60 +15,24 @@ beforeAll(async () => {
   people = await seed(house)
 })
 
-const open = async (page: Page, path: string) => {
-  await page.goto(url() + path)
-  await page.locator("h1").first().waitFor()
-  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" })
-}
-
 /** Every theme with every width where there is time; otherwise each of both once. */
-const forms = [
-  { colorScheme: "light", size: "desktop" },
-  { colorScheme: "dark", size: "phone" },
+const forms: ReadonlyArray<Form> = [
+  { colorScheme: "light", viewport: sizes.desktop },
+  { colorScheme: "dark", viewport: sizes.phone },
   ...(isLong
-    ? [{ colorScheme: "dark", size: "desktop" } as const, { colorScheme: "light", size: "phone" } as const]
+    ? [
+        { colorScheme: "dark", viewport: sizes.desktop } as const,
+        { colorScheme: "light", viewport: sizes.phone } as const,
+      ]
     : []),
-] as const
+]
 
-it("axe finds nothing on any screen, by day and night, wide and on a phone", async () => {
-  const found = await Promise.all(
-    forms.map(async ({ colorScheme, size }) => {
-      const faults: Array<string> = []
-      const { context, page } = await visitor(sizes[size], { colorScheme })
-      await signIn(page, people.maya.token)
-      for (const [name, path] of screens) {
-        await open(page, path)
-        for (const fault of await axeFindings(page)) faults.push(`${name} ${size} ${colorScheme}: ${fault}`)
-      }
-      await context.close()
-      return faults
-    }),
-  )
-  expect(found.flat()).toEqual([])
+it("on any screen axe finds nothing, by day and night, wide and on a phone; and at 400 % nothing scrolls sideways", async () => {
+  const { page } = await visitor()
+  await signIn(page, people.maya.token)
+  expect(await faultsOf(page, url(), screens, forms)).toEqual([])
   expect(said).toEqual([])
 }, 180_000)
-
-/** What reaches out of the window and lies in nothing that scrolls by itself. */
-const tooWide = () =>
-  [...document.querySelectorAll("body *")].flatMap((one) => {
-    const isHeld = one.closest(".scroll-x, pre, .vh, .skip") !== null
-    return isHeld || one.getBoundingClientRect().right <= innerWidth + 1 ? [] : [one.outerHTML.slice(0, 120)]
-  })
-
-it("at 400 % nothing scrolls sideways on any screen", async () => {
-  // 1280 pixels at four times their size.
-  const { context, page } = await visitor({ width: 320, height: 640 })
-  await signIn(page, people.maya.token)
-  const found: Array<string> = []
-  for (const [name, path] of screens) {
-    await open(page, path)
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-    if (wide > 320) found.push(`${name}: ${wide} pixels`, ...(await page.evaluate(tooWide)).slice(0, 5))
-  }
-  expect(found).toEqual([])
-  expect(said).toEqual([])
-  await context.close()
-}, 90_000)
 
 /** Until what has the focus is it; a person with a keyboard has no other way. */
 const tabTo = async (page: Page, wanted: string, most = 60) => {

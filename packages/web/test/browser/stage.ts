@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs"
 import { connect, type Stoa } from "@stoa/sdk"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, afterEach, beforeAll } from "vitest"
 import { Home, type House } from "../../../cli/test/houseProcess.ts"
 import { chromiumPath } from "../../../../test/programs.ts"
 
@@ -40,6 +40,9 @@ export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) =
       env: { ...(process.env as Record<string, string>), TMPDIR: home.folder },
     })
   }, 120_000)
+  /** A page that nobody looks at any more would go on drawing what happens. */
+  const open: Array<BrowserContext> = []
+  afterEach(async () => void (await Promise.all(open.splice(0).map((context) => context.close()))))
   afterAll(async () => {
     await browser?.close()
     await home.remove()
@@ -66,11 +69,12 @@ export const stage = ({ configuration = {}, demo = false }: StageOptions = {}) =
     restart: async () => {
       house = await home.restart(house)
     },
-    /** A browser of its own. */
+    /** A browser of its own, for one test. */
     visitor: async (viewport = wide, more: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> => {
       const context = await browser!.newContext({ viewport, reducedMotion: "reduce", ...more })
       // It ends what hangs; a slow machine is no reason to fail.
       context.setDefaultTimeout(60_000)
+      open.push(context)
       return { page: listen(await context.newPage()), context }
     },
     signIn: async (page: Page, token: string, path = "/") => {

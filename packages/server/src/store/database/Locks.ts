@@ -7,7 +7,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 /** A row likewise: whoever changes it meanwhile waits. */
 export const lockRow = (sql: SqlClient.SqlClient, table: string, id: string): Effect.Effect<void, SqlError.SqlError> =>
   sql.onDialectOrElse({
-    pg: () => Effect.asVoid(sql`SELECT 1 FROM ${sql(table)} WHERE id = ${id} FOR UPDATE`),
+    pg: () => Effect.asVoid(sql`SELECT 1 FROM ${sql(table)} WHERE id = ${id} FOR NO KEY UPDATE`),
     orElse: () => Effect.void,
   })
 

@@ -57,6 +57,8 @@ export class GroupCommit {
   #unsynced: Array<Batch> = []
   /** Those that the disk is busy with. */
   #inSync: ReadonlyArray<Batch> = []
+  /** The last that is on its way to be answered. */
+  #answering: Batch | undefined
   #syncing = false
   readonly #idle: Array<() => void> = []
   /** How many there have been. */
@@ -275,7 +277,7 @@ export class GroupCommit {
 
   /** Once all that is committed by now is answered, well or not: what is written after it is told after it, too. */
   readonly answered: Effect.Effect<void> = Effect.suspend(() => {
-    const last = this.#unsynced.at(-1) ?? this.#inSync.at(-1)
+    const last = this.#unsynced.at(-1) ?? this.#inSync.at(-1) ?? this.#answering
     return last === undefined ? Effect.void : Effect.ignore(Deferred.await(last.done))
   })
 
@@ -285,7 +287,7 @@ export class GroupCommit {
     this.#inSync = []
     this.#unsynced = []
     for (const batch of all) this.#answer(batch, Exit.void)
-    return all.length === 0 ? Effect.void : Effect.ignore(Deferred.await(all.at(-1)!.done))
+    return this.answered
   }
 
   /** Once nothing waits for the disk any more. */
@@ -305,7 +307,11 @@ export class GroupCommit {
    * bound then starts an item twice and skips another (effect 4.1.0).
    */
   #answer(batch: Batch, exit: Exit.Exit<void, SqlError.SqlError>): void {
-    queueMicrotask(() => Deferred.doneUnsafe(batch.done, exit))
+    this.#answering = batch
+    queueMicrotask(() => {
+      if (this.#answering === batch) this.#answering = undefined
+      Deferred.doneUnsafe(batch.done, exit)
+    })
   }
 
   #rollback(): void {

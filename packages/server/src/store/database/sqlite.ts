@@ -145,7 +145,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const readHere = attempt(writer, fail)
   /** What is committed. The connection that writes knows its pages: the other one has read them anew after each commit. */
   const read: typeof readBeside = (sql, params, bigInts) =>
-    Effect.suspend(() => (writer.db.isTransaction ? readBeside : readHere)(sql, params, bigInts))
+    Effect.suspend(() => (writer.db.isOpen && !writer.db.isTransaction ? readHere : readBeside)(sql, params, bigInts))
   const spanAttributes = [["db.system.name", "sqlite"]] as const
   const transactionService = SqlClient.TransactionConnection(nextClient++)
 
@@ -224,21 +224,21 @@ const openLog = (db: DatabaseSync, file: string) =>
     Effect.sync(() => {
       db.exec("PRAGMA synchronous=NORMAL")
       // The log is there once something was committed, and stays the same file while a connection is open.
-      let log: number | undefined
-      const opened = () => (log ??= openSync(`${file}-wal`, "r+"))
+      const logs: { beside?: number; here?: number } = {}
+      // A write that failed is told once to each that has the file open: neither way may take that from the other.
+      const opened = (which: "beside" | "here") => (logs[which] ??= openSync(`${file}-wal`, "r+"))
       return {
         sync: (done: (cause: Error | null) => void): void => {
           try {
-            opened()
+            fdatasync(opened("beside"), done)
           } catch (cause) {
-            return queueMicrotask(() => done(cause as Error))
+            queueMicrotask(() => done(cause as Error))
           }
-          fdatasync(opened(), done)
         },
         /** The same on this thread, which waits for it. */
-        syncNow: () => fdatasyncSync(opened()),
+        syncNow: () => fdatasyncSync(opened("here")),
         close: () => {
-          if (log !== undefined) closeSync(log)
+          for (const log of Object.values(logs)) closeSync(log)
         },
       }
     }),

@@ -230,11 +230,14 @@ export class Journal extends Context.Service<
         Effect.map(Transaction, (transaction) => void transaction.undo.push(undo))
 
       const batches = batchesOf(sql)
-      /** What the thread has written: there is no COMMIT of ours that would tell it. */
-      const tellOf = (written: ReadonlyArray<EventRow>, last: number): void => {
-        tell(written, cursorsTo(last, written.length))
-        bell.ring()
-      }
+      /** A batch, and what it tells: there is no COMMIT of ours that would. Whoever is interrupted meanwhile leaves nothing untold. */
+      const toldOf = <E>(write: Effect.Effect<ReadonlyArray<number>, E>, written: ReadonlyArray<EventRow>) =>
+        Effect.uninterruptible(
+          Effect.map(write, (last) => {
+            tell(written, cursorsTo(last.at(-1)!, written.length))
+            bell.ring()
+          }),
+        )
       const writeTogether: Journal["Service"]["writeTogether"] = (rows, events) =>
         Effect.suspend(() => {
           const written = events.map(rowOf)
@@ -250,7 +253,7 @@ export class Journal extends Context.Service<
           } else if (batches?.takes(count) === true) {
             const statements = all.map(({ statement }) => statement())
             if (statements.every((one) => isWhole(one.rows)))
-              return Effect.map(Effect.orDie(batches.write(statements, count)), (last) => tellOf(written, last.at(-1)!))
+              return Effect.orDie(toldOf(batches.write(statements, count), written))
           }
           return transact(Effect.andThen(Effect.orDie(Effect.forEach(rows, ({ run }) => run())), appendAll(events)))
         })
@@ -265,11 +268,7 @@ export class Journal extends Context.Service<
         const count = written.length + rows.reduce((sum, some) => sum + some.rows.length, 0)
         if (batches?.takes(count) !== true || !statements.every((one) => isWhole(one.rows)))
           return Effect.succeed(false)
-        return batches.write(statements, count).pipe(
-          Effect.map((last) => {
-            tellOf(written, last.at(-1)!)
-            return true
-          }),
+        return Effect.as(toldOf(batches.write(statements, count), written), true).pipe(
           // Too few rows, or a thread that ended: whoever asked looks at the rows and writes by itself.
           Effect.catch(({ reason }) =>
             (reason.cause as Error | undefined)?.message === tooFew

@@ -124,13 +124,16 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
         WHERE cursor > ${after} ${upTo === undefined ? sql`` : sql`AND cursor <= ${upTo}`}
         ${wanted === undefined ? sql`` : sql`AND ${kind} IN ${sql.in(wanted)}`} ORDER BY cursor LIMIT ${limit}`,
     )
+  const firstAfter = (after: number) =>
+    one(sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM journal WHERE cursor > ${after}`)
   /** Some kinds may be rare: whoever is far behind reads a part of the journal at a time, and others have their turn between. */
   const stored = Effect.fnUntraced(function* ({ after, kinds: wanted, limit }: Parameters<View["read"]>[0]) {
     if (wanted?.length === 0) return []
     const last = yield* endKnown
     if (wanted === undefined || last - after <= readThrough) return yield* between(after, undefined, wanted, limit)
     const found: Array<StoredRow> = []
-    let from = Math.max(after, yield* floor)
+    // Not the floor: below it stands what is kept longer than others.
+    let from = (yield* firstAfter(after)) - 1
     while (found.length < limit) {
       const upTo = from + readThrough < last ? from + readThrough : undefined
       found.push(...(yield* between(from, upTo, wanted, limit - found.length)))
@@ -193,6 +196,7 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   const readAnew = Effect.sync(() => {
     tail.clear()
     behind.ring()
+    ringAll()
   })
   return { foreign, bell, bellOf, tell, known, read, end, committed: endStored, floor, readAnew }
 })

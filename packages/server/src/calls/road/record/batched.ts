@@ -98,7 +98,13 @@ export const makeBatched = Effect.fnUntraced(function* (record: Record, owner: s
             Effect.flatMap(record.byId(calls[0]!.row.id), (row) =>
               row === undefined
                 ? Effect.failCause(cause)
-                : Effect.logWarning("A batch was written, but its readers were not notified", cause),
+                : // Nobody is answered before it is safe: an empty transaction waits for the disk. Then all read again.
+                  Effect.andThen(
+                    journal.transact(
+                      Effect.logWarning("A batch was written, but its readers were not notified", cause),
+                    ),
+                    journal.readAnew,
+                  ),
             ),
           ),
           Effect.as(() => {}),
