@@ -91,8 +91,9 @@ let made = 0
 const byPostgres = (): Way => {
   const name = `full_${process.pid}_${++made}`
   const url = inject("databaseUrl").replace(/\/postgres$/, `/${name}`)
+  // One table after the other: held together, they and a transaction of the house would wait for each other.
   const each = (statement: string) => `DO $$ DECLARE t record; BEGIN
-    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP EXECUTE format('${statement}', t.tablename); END LOOP; END $$`
+    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP EXECUTE format('${statement}', t.tablename); COMMIT; END LOOP; END $$`
   const home = newHome({ DATABASE_URL: url })
   return {
     name: "postgres, that says 53100",

@@ -23,8 +23,20 @@ DatabaseSync.prototype.prepare = function (sql, ...rest) {
 
 /** A row, or more, for each call, message or event. */
 const growing = [
-  ...["calls", "call_questions", "decisions", "decision_voters", "decision_approvals", "journal", "audit", "messages"],
-  ...["runs", "steps", "triggers", "run_messages", "waits", "wait_parties"],
+  "calls",
+  "call_questions",
+  "decisions",
+  "decision_voters",
+  "decision_approvals",
+  "journal",
+  "audit",
+  "messages",
+  "runs",
+  "steps",
+  "triggers",
+  "run_messages",
+  "waits",
+  "wait_parties",
 ]
 /** By a name of one letter, too; what is of open rows only, such as `calls_unsettled`, does not grow. */
 const scans = new RegExp(`SCAN (${growing.join("|")}|[a-z])\\b(?: USING (?:COVERING )?INDEX (\\w+))?`, "g")
