@@ -15,7 +15,7 @@ export interface Form {
 }
 
 /** 1280 pixels at four times their size. */
-export const zoomed: Form = { colorScheme: "light", viewport: { width: 320, height: 640 } }
+const zoomed: Form = { colorScheme: "light", viewport: { width: 320, height: 640 } }
 
 /** What reaches out of the window and lies in nothing that scrolls by itself. */
 const tooWide = () =>
