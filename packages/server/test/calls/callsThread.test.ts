@@ -38,7 +38,7 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
           const call = Effect.map(callTool(bot, tool.name), (answer) => [answer.status, told(answer).state])
           // A few at a time they would be written without the thread.
           const calls = Effect.all(
-            Array.from({ length: 60 }, () => call),
+            Array.from({ length: 150 }, () => call),
             { concurrency: "unbounded" },
           )
           yield* until(Effect.map(calls, () => thread !== undefined))
