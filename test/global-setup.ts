@@ -52,8 +52,8 @@ export default async function (project: TestProject) {
   // Without it they start from their sources.
   const bundled = bundlePrograms(programs).catch((error: unknown) => console.error("bundling failed:", error))
   const pg = await startPostgres()
-  project.provide("databaseUrl", pg.url)
-  project.provide("databaseTemplate", await makeTemplate(pg.url))
+  project.provide("databaseUrl", pg.socketUrl)
+  project.provide("databaseTemplate", await makeTemplate(pg.socketUrl))
   await Promise.all([...builds, bundled])
   return async () => {
     await pg.stop()

@@ -88,7 +88,9 @@ export const startPostgres = async (
     keeper.stdin.write("\n")
     await again
   }
-  return { data, url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop, restart }
+  const at = (host: string) => `postgres://postgres@${host}:${port}/postgres`
+  // A socket of the file system takes a fraction of the work that one of TCP does.
+  return { data, url: at("127.0.0.1"), socketUrl: at(encodeURIComponent(data)), stop, restart }
 }
 
 const ready = (p: ChildProcess) =>
