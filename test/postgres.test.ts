@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { expect, inject, it, vi } from "vitest"
+import { askDatabase } from "../packages/server/test/stores.ts"
 
 const answers = (url: string) =>
   new Promise<boolean>((done) => {
@@ -14,7 +15,7 @@ const answers = (url: string) =>
   })
 
 it("every test may use the Postgres of the run", async () => {
-  expect(await answers(inject("databaseUrl"))).toBe(true)
+  await askDatabase(inject("databaseUrl"), "SELECT 1")
 })
 
 it("kill -9 of the runner leaves no Postgres and no data behind", async () => {

@@ -5,6 +5,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { answering, callsHouse, callTool, configure, eventsOf, httpTool, told } from "./callsKit.ts"
 import { someone } from "../spaces/spacesGuests.ts"
+import { Journal } from "../../src/store/journal/Journal.ts"
+import { turn } from "../../src/store/Turn.ts"
 import { until } from "../stores.ts"
 
 /** The thread is nobody's to hold: it is seen when it is told something. */
@@ -36,9 +38,11 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
           const bot = yield* someone("agent")
           const tool = yield* made
           const call = Effect.map(callTool(bot, tool.name), (answer) => [answer.status, told(answer).state])
-          // A few at a time they would be written without the thread.
+          // Without others who write, a few at a time would need no thread.
+          const { transact } = yield* Journal
+          yield* Effect.forkScoped(Effect.forever(transact(turn)))
           const calls = Effect.all(
-            Array.from({ length: 150 }, () => call),
+            Array.from({ length: 60 }, () => call),
             { concurrency: "unbounded" },
           )
           yield* until(Effect.map(calls, () => thread !== undefined))
@@ -46,7 +50,7 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
             const before = thread
             // Ended at whatever it is doing: more turns of the event loop each time.
             const kill = Effect.promise(async () => {
-              for (let turn = 0; turn < round * 2; turn++) await new Promise((done) => setImmediate(done))
+              for (let at = 0; at < round * 2; at++) await new Promise((done) => setImmediate(done))
               await before?.terminate()
             })
             const [answers] = yield* Effect.all([calls, kill], { concurrency: "unbounded" })
