@@ -15,7 +15,7 @@ const answers = (url: string) =>
   })
 
 it("every test may use the Postgres of the run", async () => {
-  await askDatabase(inject("databaseUrl"), "SELECT 1")
+  await expect(askDatabase(inject("databaseUrl"), "SELECT 1")).resolves.toBeUndefined()
 })
 
 it("kill -9 of the runner leaves no Postgres and no data behind", async () => {
