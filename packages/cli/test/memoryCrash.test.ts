@@ -184,7 +184,7 @@ describe("as a folder", () => {
         "--token",
         readFileSync(join(home.folder, "other/admin.token"), "utf8").trim(),
       )
-    expect(await run("memory", "set", "trip/../../plan", "by train\non Friday")).toMatchObject({ code: 0 })
+    expect(await run("memory", "set", "trip/../../plan", "by train\non Friday")).toMatchObject({ code: 0, stderr: "" })
     const { id } = JSON.parse((await run("memory", "ls", "--json")).stdout)[0] as { readonly id: string }
     expect(await run("memory", "export", folder, "--markdown")).toMatchObject({ code: 0 })
     const file = join(folder, `stoa/note/trip-plan--${id.slice(-12)}.md`)

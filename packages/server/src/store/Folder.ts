@@ -108,10 +108,16 @@ const write = (file: string, secret: string): void => {
   fs.renameSync(`${file}.new`, file)
 }
 
+/** Never with a dash first: `--token` would take that for another flag. */
+const newSecret = (): string => {
+  const made = randomBytes(32).toString("base64url")
+  return made.startsWith("-") ? newSecret() : made
+}
+
 const keep = (path: string, name: string) => {
   const file = join(path, name)
   const made = !fs.existsSync(file)
-  if (made) write(file, randomBytes(32).toString("base64url"))
+  if (made) write(file, newSecret())
   const value = fs.readFileSync(file, "utf8").trim()
   if (value.length < 16)
     throw refuse(

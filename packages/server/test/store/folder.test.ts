@@ -100,6 +100,25 @@ describe("data folder", () => {
     }),
   )
 
+  it.live("no secret begins with a dash, which a command would take for a flag", () =>
+    Effect.gen(function* () {
+      const path = join(yield* tempFolder, "data")
+      const made = yield* Effect.scoped(
+        Effect.provide(
+          Effect.flatMap(Folder, (folder) =>
+            // One in 64 would.
+            Effect.forEach(Array.from({ length: 600 }), (_, at) => folder.keep(`key-${at}`)),
+          ),
+          Layer.fresh(Folder.layer(path)),
+        ),
+      )
+      assert.deepStrictEqual(
+        made.filter(({ value }) => Redacted.value(value).startsWith("-")),
+        [],
+      )
+    }),
+  )
+
   it.live("a secret that is put in place of another leaves the other beside it", () =>
     Effect.gen(function* () {
       const path = join(yield* tempFolder, "data")
