@@ -220,7 +220,7 @@ export const versus = async (): Promise<string> => {
       await Promise.all(databases.map((database) => database.stop()))
     }
   return [
-    `This checkout against another one (`--base`), ${rounds} rounds of ${millis / 1000} s in turn (1,000 decisions: ${fewRounds}); the quotient is of rates, or of delays the other way round, so more is better. Required: none below 0.95 x.`,
+    `This checkout against another one (--base), ${rounds} rounds of ${millis / 1000} s in turn (1,000 decisions: ${fewRounds}); the quotient is of rates, or of delays the other way round, so more is better. Required: none below 0.95 x.`,
     "",
     table(["figure", "in", "base", "ours", "ours to base"], rows),
   ].join("\n")
