@@ -68,7 +68,8 @@ const record = async (folder: string, store: Store, database?: string) => {
 }
 
 const word = { type: "object", properties: { n: { type: "string" } }, required: ["n"] }
-const fetching = (name: string, port: number, more: object) => ({
+/** An http tool that asks a loopback service. */
+export const fetching = (name: string, port: number, more: object) => ({
   name,
   description: "Asks a service.",
   inputSchema: word,

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { startPostgres } from "../test/postgres.ts"
 import { addAgent, ask } from "./api.ts"
+import { fetching } from "./calls.ts"
 import type { ApproveAnswer, ApproverQuestion, ManyAnswer } from "./children/approver.ts"
 import type { LoadAnswer, LoadQuestion } from "./children/load.ts"
 import type { Road, RoadsAnswer, RoadsQuestion } from "./children/roads.ts"
@@ -97,15 +98,6 @@ const roadFigures = async (
   }
   return { figures, close }
 }
-
-const fetching = (name: string, port: number, more: object) => ({
-  name,
-  description: "Asks a service.",
-  inputSchema: { type: "object", properties: { n: { type: "string" } }, required: ["n"] },
-  executionType: "gateway",
-  execution: { url: `http://127.0.0.1:${port}/?n={{input.n}}`, method: "GET" },
-  ...more,
-})
 
 /** Over the network: HTTP tools, answers, and MCP. */
 const doorFigures = async (

@@ -231,7 +231,7 @@ describe("batches of a file", () => {
   const groupOf = (
     db: DatabaseSync,
     sync: (done: (cause: Error | null) => void) => void,
-    toError: (cause: unknown) => never = (cause) => assert.fail(String(cause)),
+    toError: (cause: unknown) => never,
   ) =>
     new GroupCommit({
       begin: () => db.exec("BEGIN IMMEDIATE"),
@@ -243,48 +243,58 @@ describe("batches of a file", () => {
       toError,
     })
 
+  /** A table of words, a disk that is done with a sync when it is told so, and how it then answers. */
+  const onSlowDisk = Effect.gen(function* () {
+    const file = join(yield* tempFolder, "stoa.db")
+    const db = new DatabaseSync(file)
+    yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+    db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
+    const disk = { broken: null as Error | null, syncs: [] as Array<() => void> }
+    const fail = (cause: unknown) => cause as never
+    const group = groupOf(db, (done) => void disk.syncs.push(() => done(disk.broken)), fail)
+    const batches = yield* makeBatches(file, group, fail, {
+      write: batchWriter(db),
+      sync: () => {
+        if (disk.broken !== null) throw disk.broken
+      },
+      movesLog: () => {},
+    })
+    const transaction = Effect.scopedWith((scope) =>
+      Effect.gen(function* () {
+        const turn = yield* Scope.provide(
+          group.acquire((it) => it),
+          scope,
+        )
+        yield* group.begin(turn)
+        db.exec("INSERT INTO words VALUES ('turn')")
+        yield* group.commit(turn)
+      }),
+    )
+    const put = (count: number) => {
+      const rows = Array.from({ length: count }, () => ["batch"])
+      return batches.write([{ sql: "INSERT INTO words VALUES (?)", rows }], count)
+    }
+    const finish = () => {
+      for (const done of disk.syncs.splice(0)) done()
+    }
+    return { db, disk, batches, transaction, put, finish }
+  })
+
   it.live(
     "what a transaction wrote before a batch is told before it: here, where one sync is for both, and by the thread",
     () =>
       Effect.gen(function* () {
-        const file = join(yield* tempFolder, "stoa.db")
-        const db = new DatabaseSync(file)
-        yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
-        db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
-        // A disk that is not done until we say so.
-        const syncs: Array<() => void> = []
-        const group = groupOf(db, (done) => void syncs.push(() => done(null)))
-        const batches = yield* makeBatches(file, group, (cause) => assert.fail(String(cause)), {
-          write: batchWriter(db),
-          sync: () => {},
-          movesLog: () => {},
-        })
+        const { batches, db, finish, put: write, transaction: turn } = yield* onSlowDisk
         const told: Array<string> = []
-        const transaction = Effect.scopedWith((scope) =>
-          Effect.gen(function* () {
-            const turn = yield* Scope.provide(
-              group.acquire((it) => it),
-              scope,
-            )
-            yield* group.begin(turn)
-            db.exec("INSERT INTO words VALUES ('turn')")
-            yield* group.commit(turn)
-            told.push("turn")
-          }),
-        )
-        const put = (count: number) => {
-          const rows = Array.from({ length: count }, () => ["batch"])
-          return Effect.map(batches.write([{ sql: "INSERT INTO words VALUES (?)", rows }], count), () =>
-            told.push("batch"),
-          )
-        }
+        const transaction = Effect.map(turn, () => told.push("turn"))
+        const put = (count: number) => Effect.map(write(count), () => told.push("batch"))
         const begun = yield* Effect.forkChild(transaction, { startImmediately: true })
         // Two that write one after the other before anybody is answered.
         yield* Effect.all([put(1), put(1)], { concurrency: "unbounded" })
         assert.deepStrictEqual(told.splice(0), ["turn", "batch", "batch"])
         yield* Fiber.join(begun)
         // By now its own sync has nobody left to answer.
-        for (const done of syncs.splice(0)) done()
+        finish()
         yield* until(Effect.sync(() => batches.takes(1000)))
         const second = yield* Effect.forkChild(transaction, { startImmediately: true })
         const third = yield* Effect.forkChild(put(1000), { startImmediately: true })
@@ -292,7 +302,7 @@ describe("batches of a file", () => {
         yield* batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: [["quick"]] }], 1000, false)
         assert.deepStrictEqual(db.prepare("SELECT count(*) AS n FROM words").all(), [{ n: 1005 }])
         assert.deepStrictEqual(told, [])
-        for (const done of syncs.splice(0)) done()
+        finish()
         yield* Fiber.join(second)
         yield* Fiber.join(third)
         assert.deepStrictEqual(told, ["turn", "batch"])
@@ -301,46 +311,21 @@ describe("batches of a file", () => {
 
   it.live("what the disk did not take is answered to nobody as written, and the next one is", () =>
     Effect.gen(function* () {
-      const file = join(yield* tempFolder, "stoa.db")
-      const db = new DatabaseSync(file)
-      yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
-      db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
-      let broken: Error | null = new Error("the disk is gone")
-      const syncs: Array<() => void> = []
-      const sync = (done: (cause: Error | null) => void) => void syncs.push(() => done(broken))
-      const group = groupOf(db, sync, (cause) => cause as never)
-      const batches = yield* makeBatches(file, group, (cause) => cause as never, {
-        write: batchWriter(db),
-        sync: () => {
-          if (broken !== null) throw broken
-        },
-        movesLog: () => {},
-      })
-      const transaction = Effect.scopedWith((scope) =>
-        Effect.gen(function* () {
-          const turn = yield* Scope.provide(
-            group.acquire((it) => it),
-            scope,
-          )
-          yield* group.begin(turn)
-          db.exec("INSERT INTO words VALUES ('turn')")
-          yield* group.commit(turn)
-        }),
-      )
-      const put = batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: [["batch"]] }], 1)
+      const { disk, finish, put, transaction } = yield* onSlowDisk
+      disk.broken = new Error("the disk is gone")
       const first = yield* Effect.forkChild(Effect.exit(transaction), { startImmediately: true })
       // Its own sync fails, and so it says nothing for the transaction before it.
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(put)))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(put(1))))
       assert.isUndefined(first.pollUnsafe())
-      for (const done of syncs.splice(0)) done()
+      finish()
       assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
-      broken = null
+      disk.broken = null
       const second = yield* Effect.forkChild(Effect.exit(transaction), { startImmediately: true })
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(put)))
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(put(1))))
       assert.isTrue(Exit.isSuccess(yield* Fiber.join(second)))
       // Its own sync comes back later, whatever it says: another one was made after its commit, and went well.
-      broken = new Error("too late")
-      for (const done of syncs.splice(0)) done()
+      disk.broken = new Error("too late")
+      finish()
     }).pipe(Effect.scoped),
   )
 
@@ -380,7 +365,11 @@ describe("batches of a file", () => {
         const db = new DatabaseSync(file)
         yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
         db.exec("PRAGMA journal_mode=WAL; CREATE TABLE words (word TEXT)")
-        const group = groupOf(db, (done) => queueMicrotask(() => done(null)))
+        const group = groupOf(
+          db,
+          (done) => queueMicrotask(() => done(null)),
+          (cause) => assert.fail(String(cause)),
+        )
         const done: Array<string> = []
         const write = batchWriter(db)
         const batches = yield* makeBatches(file, group, (cause) => assert.fail(String(cause)), {
