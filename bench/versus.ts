@@ -1,7 +1,7 @@
 /**
  * This checkout against another one, such as that of an earlier commit: both run at once, and each figure of calls and MCP
  * is taken in turn, round by round, so that a slow minute of the machine falls on both.
- * `npm run bench -- versus --base=FOLDER`, where `npm ci` was run in FOLDER; `--only=TEXT` for the rows whose name has it.
+ * `npm run bench -- versus --base=FOLDER`, where `npm ci` was run in FOLDER; `--only=EXPRESSION` for the rows whose name matches it.
  */
 import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -51,7 +51,7 @@ const both = <A>(of: (tree: 0 | 1) => Promise<A>): Promise<readonly [A, A]> => P
 /** Each of them in turn; who begins takes turns too. */
 const measure = async (figures: ReadonlyArray<Figure>): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
   const rows: Array<ReadonlyArray<string>> = []
-  for (const figure of figures.filter(({ name }) => name.includes(argument("only") ?? ""))) {
+  for (const figure of figures.filter(({ name }) => new RegExp(argument("only") ?? "").test(name))) {
     const found: [Array<Readonly<Record<string, number>>>, Array<Readonly<Record<string, number>>>] = [[], []]
     // The first round is for warming up.
     for (let round = 0; round <= (figure.rounds ?? rounds); round++)

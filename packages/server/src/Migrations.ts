@@ -41,6 +41,7 @@ import programSessions from "./runs/migrations/0094_program_sessions.ts"
 import subAgents from "./runs/migrations/0065_sub_agents.ts"
 import payers from "./runs/migrations/0086_payers.ts"
 import callTools from "./calls/migrations/0126_call_tools.ts"
+import journalKinds from "./store/migrations/0129_journal_kinds.ts"
 import openRuns from "./runs/migrations/0128_open_runs.ts"
 import copiedCalls from "./calls/migrations/0127_copied_calls.ts"
 import sessionRuns from "./runs/migrations/0125_session_runs.ts"
@@ -122,4 +123,5 @@ export const migrations: Migrations = {
   "0126_call_tools": callTools,
   "0127_copied_calls": copiedCalls,
   "0128_open_runs": openRuns,
+  "0129_journal_kinds": journalKinds,
 }

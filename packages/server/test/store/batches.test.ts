@@ -272,7 +272,7 @@ describe("batches of a file", () => {
     )
     const put = (count: number) => {
       const rows = Array.from({ length: count }, () => ["batch"])
-      return batches.write([{ sql: "INSERT INTO words VALUES (?)", rows }], count)
+      return batches.write([{ into: "INSERT INTO words VALUES", rows }], count)
     }
     const finish = () => {
       for (const done of disk.syncs.splice(0)) done()
@@ -299,7 +299,7 @@ describe("batches of a file", () => {
         const second = yield* Effect.forkChild(transaction, { startImmediately: true })
         const third = yield* Effect.forkChild(put(1000), { startImmediately: true })
         // One that need not be on disk is answered behind it, and waits for nobody.
-        yield* batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: [["quick"]] }], 1000, false)
+        yield* batches.write([{ into: "INSERT INTO words VALUES", rows: [["quick"]] }], 1000, false)
         assert.deepStrictEqual(db.prepare("SELECT count(*) AS n FROM words").all(), [{ n: 1005 }])
         assert.deepStrictEqual(told, [])
         finish()
@@ -386,7 +386,7 @@ describe("batches of a file", () => {
         })
         const put = (word: string, synced?: boolean) =>
           Effect.map(
-            batches.write([{ sql: "INSERT INTO words VALUES (?)", rows: JSON.stringify([[word]]) }], 1, synced),
+            batches.write([{ into: "INSERT INTO words VALUES", rows: JSON.stringify([[word]]) }], 1, synced),
             () => done.push("told"),
           )
         yield* put("a", false)

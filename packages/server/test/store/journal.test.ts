@@ -415,6 +415,47 @@ for (const [name, store] of stores)
       }),
     )
 
+    it.effect(
+      "an event with a wrong time keeps older ones from nothing, and is removed when its own days are over",
+      () =>
+        Effect.gen(function* () {
+          yield* empty
+          const journal = yield* Journal
+          const sql = yield* SqlClient.SqlClient
+          const put = Effect.fnUntraced(function* (purpose: string) {
+            yield* journal.transact(
+              journal.append({ kind: "timer.fired", body: { timer: newId("tmr"), purpose, payload: null } }),
+            )
+            return yield* journal.end
+          })
+          const left = Effect.map(journal.read({ after: 0, limit: 100 }), (events) =>
+            events.map(({ cursor }) => cursor),
+          )
+          yield* put("old")
+          const stray = yield* put("from a clock that was ahead")
+          const next = yield* put("old, too")
+          // Far behind the first ones: there was a lot between them that is gone.
+          const far = next + 25_000
+          yield* sql`UPDATE journal SET cursor = ${far} WHERE cursor = ${next}`
+          const at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { days: 30 }))
+          yield* sql`UPDATE journal SET at = ${at} WHERE cursor = ${stray}`
+          yield* sql`INSERT INTO readers ${sql.insert({ name: "ahead", cursor: far + 1, movedAt: "" })}`
+          yield* journal.readAnew
+          yield* TestClock.adjust("8 days")
+          assert.strictEqual(yield* journal.retain, 2)
+          assert.deepStrictEqual(yield* left, [stray])
+          yield* TestClock.adjust("30 days")
+          assert.strictEqual(yield* journal.retain, 1)
+          assert.deepStrictEqual(yield* left, [])
+          yield* sql`DELETE FROM readers`
+          // The next one is written behind all of them, as by a house that goes on.
+          yield* sql.onDialectOrElse({
+            pg: () => sql`SELECT setval(pg_get_serial_sequence('journal', 'cursor'), ${far})`,
+            orElse: () => sql`UPDATE sqlite_sequence SET seq = ${far} WHERE name = 'journal'`,
+          })
+        }),
+    )
+
     it.effect("G-39: one correlation id goes from the request through its transaction, its timer and its reader", () =>
       Effect.gen(function* () {
         yield* empty

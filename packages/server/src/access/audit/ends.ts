@@ -53,13 +53,10 @@ const lasting: ReadonlyArray<EventKind> = [
   "call.settled",
 ]
 
-/**
- * Such an event of the journal in (after, upTo]. By the range alone, which is a few events: through the index of kinds, every
- * call that was ever made would be looked at for each batch.
- */
+/** Such an event of the journal in (after, upTo]. */
 export const lastingIn = (sql: SqlClient.SqlClient, after: number, upTo: number) =>
   sql`SELECT cursor FROM journal WHERE cursor > ${after} AND cursor <= ${upTo}
-    AND kind || '' IN ${sql.in(lasting)} LIMIT 1`
+    AND kind IN ${sql.in(lasting)} LIMIT 1`
 
 export const hasLasting = (
   sql: SqlClient.SqlClient,

@@ -4,8 +4,10 @@ import { SqlClient } from "effect/sql"
 
 export const lastBackup = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  // SQLite takes the index of these two only for what names both.
+  const ofHouse = sql`kind IN ('house.backed-up', 'house.started')`
   const rows = yield* sql<{ backupAt: string | null; knownSince: string | null }>`SELECT
-    (SELECT max(at) FROM journal WHERE kind = 'house.backed-up') AS backup_at,
-    (SELECT min(at) FROM journal WHERE kind = 'house.started') AS known_since`
+    (SELECT max(at) FROM journal WHERE ${ofHouse} AND kind = 'house.backed-up') AS backup_at,
+    (SELECT min(at) FROM journal WHERE ${ofHouse} AND kind = 'house.started') AS known_since`
   return rows[0]!
 }).pipe(Effect.orDie)

@@ -1,19 +1,8 @@
 /** Many rows of the same shape in few INSERTs. Values are text, numbers or null. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { toSnake } from "./statements.ts"
+import { chunksOf, toSnake } from "./statements.ts"
 import type { BatchStatement } from "./batch.ts"
-
-/** In parts of 128, 64, 32 … rows: a statement is prepared once for each size, not for every number there may be. */
-const largest = 128
-const chunksOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Row>> => {
-  const chunks: Array<ReadonlyArray<Row>> = []
-  let at = 0
-  for (let size = largest; at < rows.length;)
-    if (rows.length - at >= size) chunks.push(rows.slice(at, (at += size)))
-    else size /= 2
-  return chunks
-}
 
 /** Rows on their way into their table. */
 export interface Rows {
@@ -56,10 +45,10 @@ export const makeInsert = <Row extends object>(
     for (const row of rows) for (const column of columns) values.push(row[column])
     return sql.unsafe(textFor(rows.length), values)
   }
-  const one = `INSERT INTO ${table} (${names}) VALUES ${unnumbered}`
+  const into = `INSERT INTO ${table} (${names}) VALUES`
   const valuesOf = (rows: ReadonlyArray<Row>) => rows.map((row) => columns.map((column) => row[column] ?? null))
   const textOf = (rows: ReadonlyArray<Row>): string => JSON.stringify(valuesOf(rows))
-  const statement = (rows: ReadonlyArray<Row>): BatchStatement => ({ sql: one, rows: valuesOf(rows) })
+  const statement = (rows: ReadonlyArray<Row>): BatchStatement => ({ into, rows: valuesOf(rows) })
   /** Joined with what comes before. */
   const selectFrom = (place: number, before = ""): string =>
     `INSERT INTO ${table} (${names}) SELECT ${columns.map((name, at) => (integers.includes(name) ? `(v->>${at})::bigint` : `v->>${at}`)).join(",")}
@@ -80,7 +69,7 @@ export const makeInsert = <Row extends object>(
         count: rows.length,
         text,
         statement: () => statement(rows),
-        wholeStatement: () => ({ sql: `${one} ${after}`, rows: valuesOf(rows) }),
+        wholeStatement: () => ({ into, after, rows: valuesOf(rows) }),
         selectFrom,
         wholeFrom: (place) => `${selectFrom(place)} ${after}`,
         run: () => run(rows),

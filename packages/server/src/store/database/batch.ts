@@ -3,13 +3,16 @@
  * longer.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import { Recent, tooFew } from "./statements.ts"
+import { chunksOf, Recent, tooFew } from "./statements.ts"
 
 /** One statement for many rows. */
 export type BatchStatement = Inserts | Changes
-/** Inserts one row, and is run for each: lists of values in the order of its places, or all of them as one text of JSON. */
+/** Inserts rows: lists of values in the order of the columns, or all of them as one text of JSON. */
 interface Inserts {
-  readonly sql: string
+  /** `INSERT INTO table (columns) VALUES`. */
+  readonly into: string
+  /** What is said of rows that are there. */
+  readonly after?: string
   readonly rows: ReadonlyArray<ReadonlyArray<unknown>> | string
   readonly expects?: never
 }
@@ -22,22 +25,33 @@ export interface Changes {
 
 /** For another thread: one text is quicker there than a thousand values. */
 export const asText = (statement: BatchStatement): BatchStatement =>
-  typeof statement.rows === "string" ? statement : { sql: statement.sql, rows: JSON.stringify(statement.rows) }
+  typeof statement.rows === "string" ? statement : { ...statement, rows: JSON.stringify(statement.rows) }
 
 /** Writes batches into one connection, each in a transaction of its own; gives the number of each statement's last row. */
 export const batchWriter = (db: DatabaseSync) => {
   const known = new Recent<string, StatementSync>(500)
-  const run = ({ expects, rows, sql }: BatchStatement): number => {
-    const statement = known.get(sql, () => db.prepare(sql))
-    if (expects !== undefined) {
-      if (statement.all(rows).length !== expects) throw new Error(tooFew)
-      return 0
-    }
+  const inserts = new Recent<string, Map<number, StatementSync>>(100)
+  const change = ({ expects, rows, sql }: Changes): number => {
+    if (known.get(sql, () => db.prepare(sql)).all(rows).length !== expects) throw new Error(tooFew)
+    return 0
+  }
+  const insert = ({ after = "", into, rows }: Inserts): number => {
+    const bySize = inserts.get(`${into} ${after}`, () => new Map<number, StatementSync>())
     let last: number | bigint = 0
     const all = (typeof rows === "string" ? JSON.parse(rows) : rows) as ReadonlyArray<ReadonlyArray<SQLInputValue>>
-    for (const row of all) last = statement.run(...row).lastInsertRowid
+    for (const some of chunksOf(all)) {
+      let statement = bySize.get(some.length)
+      if (statement === undefined) {
+        const places = `(${some[0]!.map(() => "?").join(",")})`
+        statement = db.prepare(`${into} ${some.map(() => places).join(",")} ${after}`)
+        bySize.set(some.length, statement)
+      }
+      last = statement.run(...(some.length === 1 ? some[0]! : some.flat())).lastInsertRowid
+    }
     return Number(last)
   }
+  const run = (statement: BatchStatement): number =>
+    statement.expects === undefined ? insert(statement) : change(statement)
   return (statements: ReadonlyArray<BatchStatement>): ReadonlyArray<number> => {
     try {
       db.exec("BEGIN IMMEDIATE")

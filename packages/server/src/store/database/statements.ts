@@ -47,3 +47,14 @@ export class Recent<K, V> {
 
 /** Why a batch was not written that would have hit fewer rows than it must. */
 export const tooFew = "not all of these rows are as they must be"
+
+/** In parts of 128, 64, 32 … rows: a statement is prepared once for each size, not for every number there may be. */
+const largest = 128
+export const chunksOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Row>> => {
+  const chunks: Array<ReadonlyArray<Row>> = []
+  let at = 0
+  for (let size = largest; at < rows.length;)
+    if (rows.length - at >= size) chunks.push(rows.slice(at, (at += size)))
+    else size /= 2
+  return chunks
+}

@@ -5,27 +5,19 @@
  * Events are buffered and written last, just before COMMIT. On Postgres one lock is taken there, so that cursors become
  * visible in order; being the last lock of every transaction, it cannot be part of a deadlock.
  */
-import {
-  type Event,
-  type EventKind,
-  kinds,
-  type NewEvent,
-  type PrincipalId,
-  type Provenance,
-  eventVersion,
-} from "@stoa/contract"
+import { type Event, type EventKind, type NewEvent, type PrincipalId, type Provenance } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchesOf } from "../database/Batches.ts"
 import type { Bell } from "./Bell.ts"
 import { SharedDatabase } from "../Holder.ts"
-import { withinADay } from "../Moment.ts"
 import { currentCause, newId } from "./Correlation.ts"
-import { encoders, type EventRow } from "./eventRows.ts"
+import { encoded, type EventRow } from "./eventRows.ts"
 import { type Follower, follow, type Following, type View } from "./Following.ts"
 import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
 import { makeNews } from "./news.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
+import { makeRetain } from "./retain.ts"
 import { tooFew } from "../database/statements.ts"
 import type { BatchStatement, Changes } from "../database/batch.ts"
 
@@ -60,8 +52,6 @@ const cursorsTo = (last: number, count: number): ReadonlyArray<{ readonly cursor
 
 /** Any number that is ours: the key of Postgres's advisory lock on the end of the journal. */
 const appendLock = 7_461_001
-/** Retention removes so many at a time, so that it never holds the writer for long. */
-const removedAtOnce = 1000
 
 export class Journal extends Context.Service<
   Journal,
@@ -142,28 +132,24 @@ export class Journal extends Context.Service<
       })
 
       const rowOf = ({ actor, at, body, correlationId, kind, provenance, space }: CausedEvent): EventRow => ({
-        kind,
-        version: eventVersion(kind),
+        ...encoded(kind, body),
         at,
         space: space ?? null,
         actor,
         provenance,
         correlationId,
-        body: encoders[kind](body),
       })
 
       const append = Effect.fnUntraced(function* (event: NewEvent) {
         const transaction = yield* own(event.kind)
         const cause = yield* currentCause
         transaction.events.push({
-          kind: event.kind,
-          version: eventVersion(event.kind),
+          ...encoded(event.kind, event.body),
           at: DateTime.formatIso(yield* DateTime.now),
           space: event.space ?? null,
           actor: event.actor === undefined ? cause.actor : event.actor,
           provenance: event.provenance ?? cause.provenance,
           correlationId: cause.correlationId,
-          body: encoders[event.kind](event.body),
         })
       })
 
@@ -308,30 +294,7 @@ export class Journal extends Context.Service<
           })
         })
 
-      const remove = Effect.fnUntraced(function* (kind: string, before: string) {
-        const slowest = (yield* sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM readers`)[0]?.cursor
-        const most = slowest ?? (yield* end)
-        const gone = yield* sql<{ cursor: number }>`DELETE FROM journal WHERE cursor IN (SELECT cursor FROM journal
-          WHERE kind = ${kind} AND at < ${before} AND cursor <= ${most} ORDER BY cursor LIMIT ${removedAtOnce}) RETURNING cursor`
-        if (gone.length > 0) yield* readAnew
-        const highest = gone.reduce((most, row) => Math.max(most, row.cursor), 0)
-        if (gone.length > 0) yield* sql`UPDATE journal_floor SET cursor = ${highest} WHERE cursor < ${highest}`
-        return gone.length
-      }, sql.withTransaction)
-
-      const retain = Effect.gen(function* () {
-        const now = yield* DateTime.now
-        let removed = 0
-        for (const [kind, { days }] of Object.entries(kinds)) {
-          const term = DateTime.formatIso(DateTime.subtract(now, { days }))
-          const oldest = yield* sql<{ at: string | null }>`SELECT min(at) AS at FROM journal WHERE kind = ${kind}`
-          const before = withinADay(oldest[0]?.at, term)
-          let gone: number
-          do removed += gone = yield* remove(kind, before)
-          while (gone === removedAtOnce)
-        }
-        return removed
-      }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
+      const retain = yield* makeRetain(end, readAnew)
 
       const followIt: Journal["Service"]["follow"] = (follower) =>
         follow({ known, end }, follower.kinds === undefined ? bell : bellOf(follower.kinds), follower)

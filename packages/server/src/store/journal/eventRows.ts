@@ -11,41 +11,56 @@ export interface EventRow {
   readonly provenance: string
   readonly correlationId: string
   readonly body: string
+  /** The body as it was before it became text, where it is plain JSON: whoever reads it here need not parse it again. */
+  readonly plain?: unknown
 }
 
-export const encoders = {
-  ...(Object.fromEntries(
-    Object.entries(kinds).map(([kind, { body }]) => [
-      kind,
-      Schema.encodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Schema.Struct(body)))),
-    ]),
-  ) as Record<EventKind, (body: unknown) => string>),
-  // The most frequent ones are plain JSON already: there is nothing to encode.
-  "call.received": JSON.stringify,
-  "call.settled": JSON.stringify,
+/** The most frequent ones are plain JSON already: there is nothing to encode, and nothing to decode. */
+const isPlain = (kind: EventKind): boolean => kind === "call.received" || kind === "call.settled"
+
+const encoders = Object.fromEntries(
+  Object.entries(kinds).map(([kind, { body }]) => [
+    kind,
+    Schema.encodeUnknownSync(Schema.fromJsonString(Schema.toCodecJson(Schema.Struct(body)))),
+  ]),
+) as Record<EventKind, (body: unknown) => string>
+
+/** The columns of an event's kind and body. */
+export const encoded = (kind: EventKind, body: unknown): Pick<EventRow, "kind" | "version" | "body" | "plain"> => {
+  const version = eventVersion(kind)
+  return isPlain(kind)
+    ? { kind, version, body: JSON.stringify(body), plain: body }
+    : { kind, version, body: encoders[kind](body) }
 }
 
 // By kind: a union would try one after the other.
 const decoders = Object.fromEntries(
   Object.entries(eventSchemas).map(([kind, schema]) => [kind, Schema.decodeUnknownSync(Schema.toCodecJson(schema))]),
 ) as unknown as Record<EventKind, (row: unknown) => Event>
+/** Those that are written together have the same. */
+let latest = { text: "", at: DateTime.makeUnsafe(0) }
+const momentOf = (text: string): DateTime.Utc => {
+  if (text !== latest.text) latest = { text, at: DateTime.makeUnsafe(text) }
+  return latest.at
+}
+
 /** What was written without being encoded, and by us, is read the same way. */
 const plain = (row: EventRow & { readonly cursor: number }): Event =>
   ({
     cursor: row.cursor,
     kind: row.kind,
     version: row.version,
-    at: DateTime.makeUnsafe(row.at),
+    at: momentOf(row.at),
     space: row.space,
     actor: row.actor,
     provenance: row.provenance,
     correlationId: row.correlationId,
-    body: JSON.parse(row.body) as unknown,
+    body: row.plain ?? (JSON.parse(row.body) as unknown),
   }) as Event
 /** Whoever reads has the newest format, whichever it was written in. */
 export const eventFrom = (row: EventRow & { readonly cursor: number }): Event => {
   const version = eventVersion(row.kind)
-  if (row.version === version && (row.kind === "call.received" || row.kind === "call.settled")) return plain(row)
+  if (row.version === version && isPlain(row.kind)) return plain(row)
   const body = upgradedBody(row.kind, row.version, JSON.parse(row.body))
   return decoders[row.kind]({ ...row, version, body })
 }

@@ -111,8 +111,6 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
   // Where there is a tail, it ends where the tail ends: what is not in it yet has not been told to anybody.
   const endKnown = Effect.suspend(() => (tail.end === undefined ? endStored : Effect.succeed(tail.end)))
   type StoredRow = EventRow & { readonly cursor: number }
-  // By the plus SQLite cannot look for the kinds first, which reads every event there ever was of them.
-  const kind = sql.literal(foreign ? "kind" : "+kind")
   const between = (
     after: number,
     upTo: number | undefined,
@@ -122,7 +120,7 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
     Effect.orDie(
       sql<StoredRow>`SELECT cursor, kind, version, at, space, actor, provenance, correlation_id, body FROM journal
         WHERE cursor > ${after} ${upTo === undefined ? sql`` : sql`AND cursor <= ${upTo}`}
-        ${wanted === undefined ? sql`` : sql`AND ${kind} IN ${sql.in(wanted)}`} ORDER BY cursor LIMIT ${limit}`,
+        ${wanted === undefined ? sql`` : sql`AND kind IN ${sql.in(wanted)}`} ORDER BY cursor LIMIT ${limit}`,
     )
   const firstAfter = (after: number) =>
     one(sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM journal WHERE cursor > ${after}`)
