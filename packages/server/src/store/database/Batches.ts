@@ -29,8 +29,6 @@ export interface Here {
 
 /** So many rows are written here. More gain nothing by it, and would hold the event loop up. */
 const few = 128
-/** A disk that takes longer is not waited for here. */
-const quickMs = 0.5
 /** How often the thread moves the log into the database, while there is something in it. */
 const moveEveryMs = 1000
 
@@ -45,8 +43,6 @@ export class Batches {
   readonly #group: GroupCommit
   readonly #fail: Fail
   readonly #here: Here
-  /** How long the disk has taken lately. */
-  #syncMs = 0
   #written = 0
   #moved = 0
   #moving: NodeJS.Timeout | undefined
@@ -77,7 +73,7 @@ export class Batches {
   }
 
   #isForHere(rows: number): boolean {
-    return rows <= few && this.#syncMs < quickMs && this.#free === undefined && this.#group.idle
+    return rows <= few && this.#free === undefined && this.#group.idle
   }
 
   /**
@@ -101,19 +97,15 @@ export class Batches {
         const last = this.#here.write(statements)
         this.#written++
         if (!synced) return Effect.succeed(last)
+        if (!this.#group.isQuick) return Effect.as(this.#group.syncedNext(), last)
         const from = performance.now()
         this.#here.sync()
-        this.#took(performance.now() - from)
-        return Effect.as(this.#group.synced(), last)
+        this.#group.took(performance.now() - from)
+        return Effect.as(this.#group.answered, last)
       },
       catch: this.#fail,
     })
     return Effect.flatten(written)
-  }
-
-  /** One slow sync among many quick ones is no slow disk; several are, until they have become quick again on the thread. */
-  #took(syncMs: number): void {
-    this.#syncMs += (syncMs - this.#syncMs) / 16
   }
 
   #lent(statements: ReadonlyArray<BatchStatement>, synced: boolean): Effect.Effect<Last, SqlError.SqlError> {
@@ -192,7 +184,7 @@ export class Batches {
     const done = this.#asked.shift()
     this.#rest()
     if ("last" in written) {
-      if (written.syncMs > 0) this.#took(written.syncMs)
+      if (written.syncMs > 0) this.#group.took(written.syncMs)
       return done?.(Effect.succeed(written.last))
     }
     const { message, ...codes } = written.broken

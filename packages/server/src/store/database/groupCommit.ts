@@ -39,6 +39,8 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 /** A batch closes at 256 transactions or after 5 ms, so that the first in it does not wait for the last. */
 const most = 256
 const longestMillis = 5
+/** A disk that takes longer is not waited for on the event loop. */
+const quickMs = 0.5
 /** A transaction that holds the writer longer than this has something in it that does not belong there. */
 const slowMillis = 250
 /** A transaction that may take as long as it takes: nobody waits for it yet. */
@@ -60,6 +62,8 @@ export class GroupCommit {
   /** The last that is on its way to be answered. */
   #answering: Batch | undefined
   #syncing = false
+  /** How long the disk has taken lately. */
+  #syncMs = 0
   readonly #idle: Array<() => void> = []
   /** How many there have been. */
   commits = 0
@@ -265,9 +269,13 @@ export class GroupCommit {
     this.#inSync = this.#unsynced
     this.#unsynced = []
     this.#syncing = true
+    const from = performance.now()
     this.#writer.sync((cause) => {
+      this.took(performance.now() - from)
       const exit = cause === null ? Exit.void : Exit.fail(this.#writer.toError(cause, "sync"))
       for (const batch of this.#inSync) this.#answer(batch, exit)
+      // What was committed meanwhile may be what failed, and the next sync would not be told so.
+      if (cause !== null) for (const batch of this.#unsynced.splice(0)) this.#answer(batch, exit)
       this.#inSync = []
       this.#syncing = false
       if (this.#unsynced.length > 0) this.#sync()
@@ -275,20 +283,29 @@ export class GroupCommit {
     })
   }
 
+  /** One slow sync among many quick ones is no slow disk; several are. */
+  took(syncMs: number): void {
+    this.#syncMs += (syncMs - this.#syncMs) / 16
+  }
+
+  /** Whether the disk is free, and quick enough to wait for it on the event loop. */
+  get isQuick(): boolean {
+    return !this.#syncing && this.#syncMs < quickMs
+  }
+
+  /** What somebody else has just committed on this connection is safe with the next sync, as if it were a batch of this. */
+  syncedNext(): Effect.Effect<void, SqlError.SqlError> {
+    const batch: Batch = { openedAt: 0, done: Deferred.makeUnsafe(), members: 1 }
+    this.#unsynced.push(batch)
+    if (!this.#syncing) this.#sync()
+    return Deferred.await(batch.done)
+  }
+
   /** Once all that is committed by now is answered, well or not: what is written after it is told after it, too. */
   readonly answered: Effect.Effect<void> = Effect.suspend(() => {
     const last = this.#unsynced.at(-1) ?? this.#inSync.at(-1) ?? this.#answering
     return last === undefined ? Effect.void : Effect.ignore(Deferred.await(last.done))
   })
-
-  /** Somebody else has synced the file: what was committed before that is safe and answered. The result is `answered`. */
-  synced(): Effect.Effect<void> {
-    const all = [...this.#inSync, ...this.#unsynced]
-    this.#inSync = []
-    this.#unsynced = []
-    for (const batch of all) this.#answer(batch, Exit.void)
-    return this.answered
-  }
 
   /** Once nothing waits for the disk any more. */
   readonly settled: Effect.Effect<void> = Effect.callback((resume) => {

@@ -224,22 +224,19 @@ const openLog = (db: DatabaseSync, file: string) =>
     Effect.sync(() => {
       db.exec("PRAGMA synchronous=NORMAL")
       // The log is there once something was committed, and stays the same file while a connection is open.
-      const logs: { beside?: number; here?: number } = {}
-      // A write that failed is told once to each that has the file open: neither way may take that from the other.
-      const opened = (which: "beside" | "here") => (logs[which] ??= openSync(`${file}-wal`, "r+"))
+      let log: number | undefined
+      const opened = () => (log ??= openSync(`${file}-wal`, "r+"))
       return {
         sync: (done: (cause: Error | null) => void): void => {
           try {
-            fdatasync(opened("beside"), done)
+            fdatasync(opened(), done)
           } catch (cause) {
             queueMicrotask(() => done(cause as Error))
           }
         },
         /** The same on this thread, which waits for it. */
-        syncNow: () => fdatasyncSync(opened("here")),
-        close: () => {
-          for (const log of Object.values(logs)) closeSync(log)
-        },
+        syncNow: () => fdatasyncSync(opened()),
+        close: () => (log === undefined ? undefined : closeSync(log)),
       }
     }),
     (log) => Effect.sync(log.close),
