@@ -22,7 +22,8 @@ const Asked = Schema.Struct({
   riskLevel: Schema.optionalKey(RiskLevel),
 })
 
-export class Decision extends Schema.Class<Decision>("Decision")({
+/** No class: a list has thousands, and an instance costs as much as all of its fields. */
+export const Decision = Schema.Struct({
   id: DecisionId,
   kind: DecisionKind,
   state: DecisionState,
@@ -66,7 +67,8 @@ export class Decision extends Schema.Class<Decision>("Decision")({
   note: Schema.NullOr(Schema.String),
   answeredBy: Schema.NullOr(PrincipalId),
   answeredAt: Schema.NullOr(Moment),
-}) {}
+}).annotate({ identifier: "Decision" })
+export type Decision = typeof Decision.Type
 
 export const NewAnswer = Schema.Struct({
   verdict: AnswerVerdict,

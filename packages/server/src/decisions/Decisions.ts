@@ -5,7 +5,6 @@
  */
 import {
   type BadInput,
-  type CallId,
   type Decision,
   type DecisionId,
   type Forbidden,
@@ -222,10 +221,10 @@ export class Decisions extends Context.Service<
           actor: by.id,
           ...(space === null ? {} : { space }),
           body: {
-            decision: one.id as DecisionId,
+            decision: one.id,
             kind,
             principal: askedBy,
-            call: call as CallId | null,
+            call,
             verdict: answer.verdict,
             reach,
             by: by.id,
@@ -314,8 +313,7 @@ export class Decisions extends Context.Service<
       const end = Effect.fnUntraced(function* (id: string, act: "expire" | "cancel", reason: string) {
         const one = yield* change(id, act)
         if (one === undefined) return
-        const { askedBy: principal, kind, space } = one
-        const call = one.call as CallId | null
+        const { askedBy: principal, call, kind, space } = one
         const decision = id as DecisionId
         const where = space === null ? {} : { space }
         yield* act === "expire"
@@ -337,7 +335,7 @@ export class Decisions extends Context.Service<
             decision: id as DecisionId,
             kind: one.kind,
             principal: one.askedBy,
-            call: one.call as CallId | null,
+            call: one.call,
             approvers,
           },
         })

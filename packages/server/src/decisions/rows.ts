@@ -1,17 +1,27 @@
 /** Rows of decisions as values. */
 import { hash } from "node:crypto"
-import { Decision, type PrincipalId, type PrincipalKind } from "@stoa/contract"
-import { Effect, Schema } from "effect"
+import type {
+  AnswerVerdict,
+  CallId,
+  Decision,
+  DecisionId,
+  JsonSchema,
+  PrincipalId,
+  PrincipalKind,
+  RiskLevel,
+  SpaceId,
+} from "@stoa/contract"
+import { DateTime, Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface DecisionRow {
-  readonly id: string
+  readonly id: DecisionId
   readonly kind: Decision["kind"]
   readonly state: Decision["state"]
-  readonly call: string | null
+  readonly call: CallId | null
   readonly tool: string | null
   readonly input: string | null
-  readonly riskLevel: string | null
+  readonly riskLevel: RiskLevel | null
   readonly question: string
   readonly schema: string | null
   readonly form: string | null
@@ -24,7 +34,7 @@ export interface DecisionRow {
   readonly askedAt: string
   readonly approver: PrincipalId | null
   readonly people: number
-  readonly space: string | null
+  readonly space: SpaceId | null
   /** The outermost run it is asked for. */
   readonly run: string | null
   readonly rule: string | null
@@ -35,15 +45,16 @@ export interface DecisionRow {
   readonly escalatedAt: string | null
   readonly expiresAt: string
   readonly createdAt: string
-  readonly verdict: string | null
+  readonly verdict: AnswerVerdict | null
   readonly value: string | null
   readonly reach: string | null
   readonly note: string | null
-  readonly answeredBy: string | null
+  readonly answeredBy: PrincipalId | null
   readonly answeredAt: string | null
 }
 
-const decode = Schema.decodeUnknownSync(Decision)
+const moment = (text: string | null): DateTime.Utc | null => (text === null ? null : DateTime.makeUnsafe(text))
+const json = (text: string) => JSON.parse(text) as Schema.Json
 
 /** The largest list of names that is worth sending. */
 const mostNamed = 100
@@ -58,14 +69,13 @@ export const decisionFrom = (
 ): Decision => {
   const { call, customUi, input, pinnedAt, riskLevel, rule, server, tool, url, value } = row
   const schema = row.schema ?? row.form
-  const json = (text: string): unknown => JSON.parse(text)
   const isOfCall = call !== null && input !== null
   // Every field by its name, and those that may be missing last: thousands of them have one shape.
-  return decode({
+  return {
     id: row.id,
     kind: row.kind,
     state: row.state,
-    call: isOfCall ? { id: call, tool, input: json(input), ...(riskLevel === null ? {} : { riskLevel }) } : null,
+    call: isOfCall ? { id: call, tool: tool!, input: json(input), ...(riskLevel === null ? {} : { riskLevel }) } : null,
     question: row.question,
     askedBy: row.askedBy,
     asker: about.asker,
@@ -73,23 +83,23 @@ export const decisionFrom = (
     people: row.people,
     approvals: about.approvals,
     space: row.space,
-    expiresAt: row.expiresAt,
-    escalatesAt: row.escalatesAt,
-    escalatedAt: row.escalatedAt,
+    expiresAt: DateTime.makeUnsafe(row.expiresAt),
+    escalatesAt: moment(row.escalatesAt),
+    escalatedAt: moment(row.escalatedAt),
     onExpiry: "deny",
-    createdAt: row.createdAt,
+    createdAt: DateTime.makeUnsafe(row.createdAt),
     verdict: row.verdict,
     note: row.note,
     answeredBy: row.answeredBy,
-    answeredAt: row.answeredAt,
+    answeredAt: moment(row.answeredAt),
     ...(isOfCall ? { inputSize: Buffer.byteLength(input), inputDigest: hash("sha256", input, "hex") } : {}),
-    ...(schema === null ? {} : { schema: json(schema) }),
+    ...(schema === null ? {} : { schema: json(schema) as JsonSchema }),
     ...(customUi === null ? {} : { customUI: customUi }),
     ...(rule === null ? {} : { rule }),
     ...(url === null ? {} : { url }),
-    ...(server === null || pinnedAt === null ? {} : { pinned: { server, since: pinnedAt } }),
+    ...(server === null || pinnedAt === null ? {} : { pinned: { server, since: DateTime.makeUnsafe(pinnedAt) } }),
     ...(value === null ? {} : { value: json(value) }),
-  })
+  }
 }
 
 /** An approval of two, and by whose hand it was given. */

@@ -1,5 +1,5 @@
 /** Who may answer and who may see a question: loads what the pure rules of `electorate.ts` need. */
-import type { PrincipalId, Role, SpaceId } from "@stoa/contract"
+import type { PrincipalId, Role } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
@@ -46,7 +46,7 @@ export const makeEligibility = Effect.gen(function* () {
   const standings = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
     const spaces = new Map<string, SpacePeople>()
     for (const { space } of asked)
-      if (space !== null && !spaces.has(space)) spaces.set(space, yield* members.peopleOf(space as SpaceId))
+      if (space !== null && !spaces.has(space)) spaces.set(space, yield* members.peopleOf(space))
     const ids = [...new Set(known.filter((one) => byName(one) || byRole(one)).map(({ principal }) => principal))]
     const people = yield* principals.peopleOf(ids)
     const here = new Set(people.map(({ id }) => id))
