@@ -45,7 +45,8 @@ export type CallError = typeof CallError.Type
 /** Where a result went that is too large to be carried along (G-30). */
 const OutputFile = Schema.Struct({ file: FileId, size: Schema.Int, mediaType: Schema.String })
 
-export class Call extends Schema.Class<Call>("Call")({
+/** No class: a call is answered with one, and an instance costs as much as all of its fields. */
+export const Call = Schema.Struct({
   id: CallId,
   tool: Schema.String,
   state: CallState,
@@ -66,7 +67,8 @@ export class Call extends Schema.Class<Call>("Call")({
   rule: Schema.NullOr(Schema.String),
   createdAt: Moment,
   settledAt: Schema.NullOr(Moment),
-}) {}
+}).annotate({ identifier: "Call" })
+export type Call = typeof Call.Type
 
 const unsettled: ReadonlyArray<CallState> = ["received", "waiting", "running"]
 

@@ -35,6 +35,7 @@ import { Notifications } from "./notices/Notifications.ts"
 import { type DecisionQuery, makeReading } from "./reading.ts"
 import { type DecisionRow, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
+import { makeRowInsert } from "../store/database/Inserts.ts"
 import { inState } from "../store/database/States.ts"
 
 /** The purposes of the timers that end a question, or put it to others. */
@@ -101,6 +102,7 @@ export class Decisions extends Context.Service<
       const { handOf, mayLink } = yield* makeHands
       const notifications = yield* Notifications
       const rows = yield* makeRows
+      const insert = makeRowInsert(sql, "decisions")
       const whoMay = yield* makeWhoMay
 
       /** The one way a decision changes its state: nothing, where the table does not allow it. */
@@ -148,7 +150,7 @@ export class Decisions extends Context.Service<
         const asked = { id, kind, state: "open", askedBy, askedAt, approver, space, escalatedAt: null } as const
         const escalatesAt = escalation && DateTime.add(now, { milliseconds: escalation.milliseconds })
         yield* Effect.orDie(
-          sql`INSERT INTO decisions ${sql.insert({
+          insert({
             ...asked,
             call: call?.id ?? null,
             tool: call?.tool ?? null,
@@ -170,7 +172,7 @@ export class Decisions extends Context.Service<
             escalatesAt: escalatesAt === undefined ? null : DateTime.formatIso(escalatesAt),
             expiresAt: DateTime.formatIso(expiresAt),
             createdAt: DateTime.formatIso(now),
-          })}`,
+          }),
         )
         const able = yield* eligibility.fix(asked, { named: named ?? null, escalation: escalation?.to ?? [] })
         yield* timers.set({ purpose: expiryPurpose, key: id, dueAt: expiresAt, payload: { decision: id } })

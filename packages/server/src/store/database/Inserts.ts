@@ -78,6 +78,18 @@ export const makeInsert = <Row extends object>(
   }
 }
 
+/** One row, its columns by their names: the text of the statement is made once for each list of them. */
+export const makeRowInsert = <Given extends object = never>(sql: SqlClient.SqlClient, table: string, after = "") => {
+  const inserts = new Map<string, Insert<Record<string, unknown>>>()
+  return (row: object): Effect.Effect<ReadonlyArray<Given>, SqlError.SqlError> => {
+    const columns = Object.keys(row)
+    const names = columns.join()
+    let insert = inserts.get(names)
+    if (insert === undefined) inserts.set(names, (insert = makeInsert(sql, table, columns, after)))
+    return insert.run([row as Record<string, unknown>]) as Effect.Effect<ReadonlyArray<Given>, SqlError.SqlError>
+  }
+}
+
 /** Half of a character alone is kept as a question mark by both databases, unless it comes in JSON. */
 export const isWhole = (rows: BatchStatement["rows"]): boolean =>
   typeof rows === "string"

@@ -5,6 +5,7 @@
 import type { CorrelationId, TimerId } from "@stoa/contract"
 import { Context, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeRowInsert } from "../database/Inserts.ts"
 import { Bell } from "./Bell.ts"
 import { claimDue, freeLeases } from "../Claims.ts"
 import { Holder, isGone } from "../Holder.ts"
@@ -48,6 +49,12 @@ export class Timers extends Context.Service<
       const bell = new Bell()
       yield* notices.listen("timers", () => bell.ring())
 
+      const insert = makeRowInsert<{ id: TimerId }>(
+        sql,
+        "timers",
+        `ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at, payload = excluded.payload, purpose = excluded.purpose,
+          correlation_id = excluded.correlation_id, lease_until = NULL RETURNING id`,
+      )
       const set: Timers["Service"]["set"] = Effect.fn("Timers.set")(function* ({ dueAt, key, payload, purpose }) {
         const id = newId<TimerId>("tmr")
         const row = {
@@ -58,10 +65,7 @@ export class Timers extends Context.Service<
           payload: JSON.stringify(payload),
           correlationId: (yield* currentCause).correlationId,
         }
-        const rows = yield* sql<{ id: TimerId }>`INSERT INTO timers ${sql.insert(row)}
-          ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at, payload = excluded.payload,
-            purpose = excluded.purpose, correlation_id = excluded.correlation_id, lease_until = NULL
-          RETURNING id`
+        const rows = yield* insert(row)
         yield* notices.send("timers")
         return rows[0]!.id
       }, Effect.orDie)

@@ -16,7 +16,13 @@ export interface EventRow {
 }
 
 /** The most frequent ones are plain JSON already: there is nothing to encode, and nothing to decode. */
-const isPlain = (kind: EventKind): boolean => kind === "call.received" || kind === "call.settled"
+export const plainKinds: ReadonlySet<EventKind> = new Set<EventKind>([
+  "call.received",
+  "call.waiting",
+  "call.settled",
+  "decision.asked",
+  "decision.answered",
+])
 
 const encoders = Object.fromEntries(
   Object.entries(kinds).map(([kind, { body }]) => [
@@ -28,7 +34,7 @@ const encoders = Object.fromEntries(
 /** The columns of an event's kind and body. */
 export const encoded = (kind: EventKind, body: unknown): Pick<EventRow, "kind" | "version" | "body" | "plain"> => {
   const version = eventVersion(kind)
-  return isPlain(kind)
+  return plainKinds.has(kind)
     ? { kind, version, body: JSON.stringify(body), plain: body }
     : { kind, version, body: encoders[kind](body) }
 }
@@ -60,7 +66,7 @@ const plain = (row: EventRow & { readonly cursor: number }): Event =>
 /** Whoever reads has the newest format, whichever it was written in. */
 export const eventFrom = (row: EventRow & { readonly cursor: number }): Event => {
   const version = eventVersion(row.kind)
-  if (row.version === version && isPlain(row.kind)) return plain(row)
+  if (row.version === version && plainKinds.has(row.kind)) return plain(row)
   const body = upgradedBody(row.kind, row.version, JSON.parse(row.body))
   return decoders[row.kind]({ ...row, version, body })
 }

@@ -15,6 +15,7 @@ import type { Traces } from "../Handler.ts"
 import { first, from, to } from "./lifecycle.ts"
 import { brief, type Columns, type Ending, outcomeOf } from "../outcome.ts"
 import { type CallRow, type NewRow, tookMs, unsettled } from "./rows.ts"
+import { makeRowInsert } from "../../../store/database/Inserts.ts"
 import { inState } from "../../../store/database/States.ts"
 
 /** The same key, or the same place in a run, came twice at once: the other one was first, and what this one wrote is undone. */
@@ -71,11 +72,10 @@ export const makeRecord = Effect.gen(function* () {
     return { ...columns, outputFile: id, outputSize: Buffer.byteLength(large) }
   })
 
+  const insertRow = makeRowInsert(sql, "calls", "ON CONFLICT DO NOTHING RETURNING id")
   /** Writes a new call; fails, where the same key or place was there before. */
   const insert = Effect.fnUntraced(function* (row: CallRow) {
-    const rows = yield* Effect.orDie(
-      sql`INSERT INTO calls ${sql.insert({ ...row })} ON CONFLICT DO NOTHING RETURNING id`,
-    )
+    const rows = yield* Effect.orDie(insertRow(row))
     if (rows.length === 0) return yield* Effect.fail(new Duplicate())
   })
 

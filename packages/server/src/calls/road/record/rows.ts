@@ -1,13 +1,15 @@
 /** Rows of calls as values. */
-import {
-  type AccessContext,
+import type {
+  AccessContext,
   Call,
-  type CallError,
-  type CallState,
-  type PrincipalId,
-  type Visibility,
+  CallError,
+  CallState,
+  FileId,
+  PrincipalId,
+  SpaceId,
+  Visibility,
 } from "@stoa/contract"
-import { Schema } from "effect"
+import { DateTime, type Schema } from "effect"
 
 export interface CallRow {
   readonly id: Call["id"]
@@ -67,29 +69,31 @@ export const isWithHost = ({ id, onId, onKind, state }: CallRow): boolean =>
 /** How long it took, in milliseconds. */
 export const tookMs = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
-const decode = Schema.decodeUnknownSync(Call)
+const json = (text: string) => JSON.parse(text) as Schema.Json
 
 export const callFrom = (row: CallRow): Call => {
-  const { error, onId, onKind, output, outputFile, outputSize, state } = row
+  const { error, meta, onId, onKind, output, outputFile, outputSize, run, settledAt, state } = row
   const file =
-    outputFile === null ? undefined : { file: outputFile, size: outputSize ?? 0, mediaType: "application/json" }
-  return decode({
+    outputFile === null
+      ? undefined
+      : { file: outputFile as FileId, size: outputSize ?? 0, mediaType: "application/json" }
+  return {
     id: row.id,
     tool: row.tool,
     state,
-    input: JSON.parse(row.input) as unknown,
-    ...(state !== "done" ? {} : { output: file ?? (output === null ? null : (JSON.parse(output) as unknown)) }),
+    input: json(row.input),
+    ...(state !== "done" ? {} : { output: file ?? (output === null ? null : json(output)) }),
     ...(file === undefined ? {} : { outputFile: file }),
-    ...(row.meta === null ? {} : { meta: JSON.parse(row.meta) as unknown }),
+    ...(meta === null ? {} : { meta: json(meta) as Schema.JsonObject }),
     ...(error === null ? {} : { error: errorFrom(error) }),
     ...(state === "waiting" && onKind !== null && onId !== null ? { on: { kind: onKind, id: onId } } : {}),
     principal: row.principal,
-    space: row.space,
-    ...(row.run === null ? {} : { run: { id: row.run, step: row.step, place: row.place } }),
+    space: row.space as SpaceId | null,
+    ...(run === null ? {} : { run: { id: run, step: row.step!, place: row.place! } }),
     rule: row.rule,
-    createdAt: row.createdAt,
-    settledAt: row.settledAt,
-  })
+    createdAt: DateTime.makeUnsafe(row.createdAt),
+    settledAt: settledAt === null ? null : DateTime.makeUnsafe(settledAt),
+  }
 }
 
 export const errorFrom = (text: string): CallError => {
