@@ -55,7 +55,10 @@ export const houseDatabase = newDatabase(() => ` TEMPLATE ${inject("databaseTemp
 /** A database that a test opens, closes and opens again, as a process would: each build of the layer is one opening. */
 export const places: ReadonlyArray<readonly [name: string, place: Effect.Effect<Stored, never, Scope.Scope>]> = [
   ["sqlite", Effect.map(tempFolder, (folder) => Store.layerSqlite(join(folder, "stoa.db")))],
-  ["postgres", Effect.map(tempDatabase, ({ url }) => Store.layerPostgres(url))],
+  [
+    "postgres",
+    Effect.map(tempDatabase, ({ url }) => Layer.provide(Store.layerPostgres(url), Layer.succeed(SharedDatabase, true))),
+  ],
 ]
 
 const migrated = (store: Stored): Stored =>

@@ -120,7 +120,10 @@ export class Decisions extends Context.Service<
 
       const mayAnswer = (one: DecisionRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
 
-      /** One principal cannot flood those who answer: so many questions of one are open at a time. */
+      /**
+       * One principal cannot flood those who answer: so many questions of one are open at a time. Looked at last, when this one is
+       * written: on Postgres its others wait from here to the commit.
+       */
       const room = Effect.fnUntraced(function* ({ askedBy: principal, policy: epoch }: NewDecision) {
         const most = yield* limits.most({ principal, epoch }, openQuestions)
         // Those who count at once would each find room for the last one.
@@ -129,7 +132,7 @@ export class Decisions extends Context.Service<
           sql<{ n: number }>`SELECT count(*) AS n FROM decisions
             WHERE asked_by = ${principal.id} AND ${inState(sql, from("answer"))}`,
         )
-        if (count!.n >= most)
+        if (count!.n > most)
           return yield* new TooManyRequests({
             resource: openQuestions,
             limit: `${most} questions open at a time`,
@@ -138,7 +141,6 @@ export class Decisions extends Context.Service<
       })
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
-        yield* room(wanted)
         const id = newId<DecisionId>("dcs")
         const now = yield* DateTime.now
         const expiresAt = DateTime.add(now, { milliseconds: wanted.milliseconds })
@@ -197,6 +199,7 @@ export class Decisions extends Context.Service<
           },
         })
         yield* notifications.queue(id, able, wanted.policy)
+        yield* room(wanted)
         return id
       })
 

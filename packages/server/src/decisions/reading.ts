@@ -19,9 +19,10 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const rows = yield* makeRows
 
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
-    const able = yield* eligibility.mayAnswer(page)
-    const askers = yield* rows.askers(page.map(({ askedBy }) => askedBy))
-    const approved = yield* rows.approvers(page)
+    const [able, askers, approved] = yield* Effect.all(
+      [eligibility.mayAnswer(page), rows.askers(page.map(({ askedBy }) => askedBy)), rows.approvers(page)],
+      { concurrency: 3 },
+    )
     return page.map((one) =>
       decisionFrom(one, {
         asker: askers.get(one.askedBy)!,

@@ -1,6 +1,7 @@
-/** Tells readers that something was committed: within the process on SQLite, by NOTIFY on Postgres. */
+/** Tells readers that something was committed: within the process, and by NOTIFY where several use one Postgres. */
 import { Context, Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { SharedDatabase } from "../Holder.ts"
 import { listen } from "../database/postgres.ts"
 
 /** A channel as Postgres has it. */
@@ -19,36 +20,41 @@ export class Notices extends Context.Service<
 >()("server/store/journal/Notices") {
   static readonly layer = Layer.effect(
     Notices,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const hearers = new Map<string, Set<(payload: string) => void>>()
-      return Notices.of({
-        patience: Duration.seconds(30),
-        send: (channel, payload = "") =>
-          sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear(payload)))),
-        listen: (channel, hear) => {
-          const all = hearers.get(channel) ?? new Set()
-          hearers.set(channel, all)
-          return Effect.asVoid(
-            Effect.acquireRelease(
-              Effect.sync(() => all.add(hear)),
-              () => Effect.sync(() => all.delete(hear)),
-            ),
-          )
-        },
-      })
-    }),
+    Effect.map(SqlClient.SqlClient, (sql) => within(sql)),
   )
 
+  /** Where others use the database, too. A house that is alone tells itself, and asks Postgres nothing. */
   static readonly layerPostgres = (url: Redacted.Redacted) =>
     Layer.effect(
       Notices,
-      Effect.map(SqlClient.SqlClient, (sql) =>
-        Notices.of({
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        if (!(yield* SharedDatabase)) return within(sql)
+        return Notices.of({
           patience: Duration.seconds(2),
           send: (channel, payload = "") => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, ${payload})`),
           listen: (channel, hear) => listen(url, noticeChannel(channel), hear),
-        }),
-      ),
+        })
+      }),
     )
+}
+
+/** Within this process. */
+const within = (sql: SqlClient.SqlClient): Notices["Service"] => {
+  const hearers = new Map<string, Set<(payload: string) => void>>()
+  return {
+    patience: Duration.seconds(30),
+    send: (channel, payload = "") =>
+      sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear(payload)))),
+    listen: (channel, hear) => {
+      const all = hearers.get(channel) ?? new Set()
+      hearers.set(channel, all)
+      return Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => all.add(hear)),
+          () => Effect.sync(() => all.delete(hear)),
+        ),
+      )
+    },
+  }
 }
