@@ -120,27 +120,35 @@ export class Decisions extends Context.Service<
 
       const mayAnswer = (one: DecisionRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
 
+      /** Whose last question found no room: of theirs nothing is written before they are counted. */
+      const full = new Set<PrincipalId>()
       /**
-       * One principal cannot flood those who answer: so many questions of one are open at a time. Looked at last, when this one is
-       * written: on Postgres its others wait from here to the commit.
+       * One principal cannot flood those who answer: so many questions of one are open at a time. Counted last, when this one is
+       * written: on Postgres its others wait from there to the commit.
        */
-      const room = Effect.fnUntraced(function* ({ askedBy: principal, policy: epoch }: NewDecision) {
+      const room = Effect.fnUntraced(function* (
+        { askedBy: principal, policy: epoch }: NewDecision,
+        isWritten: boolean,
+      ) {
         const most = yield* limits.most({ principal, epoch }, openQuestions)
         // Those who count at once would each find room for the last one.
-        yield* Effect.orDie(lockName(sql, openQuestions, principal.id))
+        if (isWritten) yield* Effect.orDie(lockName(sql, openQuestions, principal.id))
         const [count] = yield* Effect.orDie(
           sql<{ n: number }>`SELECT count(*) AS n FROM decisions
             WHERE asked_by = ${principal.id} AND ${inState(sql, from("answer"))}`,
         )
-        if (count!.n > most)
-          return yield* new TooManyRequests({
-            resource: openQuestions,
-            limit: `${most} questions open at a time`,
-            retryAfter: 60,
-          })
+        full.delete(principal.id)
+        if (count!.n + (isWritten ? 0 : 1) <= most) return
+        full.add(principal.id)
+        return yield* new TooManyRequests({
+          resource: openQuestions,
+          limit: `${most} questions open at a time`,
+          retryAfter: 60,
+        })
       })
 
       const ask: Decisions["Service"]["ask"] = Effect.fn("Decisions.ask")(function* (wanted) {
+        if (full.has(wanted.askedBy.id)) yield* room(wanted, false)
         const id = newId<DecisionId>("dcs")
         const now = yield* DateTime.now
         const expiresAt = DateTime.add(now, { milliseconds: wanted.milliseconds })
@@ -199,7 +207,7 @@ export class Decisions extends Context.Service<
           },
         })
         yield* notifications.queue(id, able, wanted.policy)
-        yield* room(wanted)
+        yield* room(wanted, true)
         return id
       })
 

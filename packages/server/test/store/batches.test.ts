@@ -1,5 +1,6 @@
 /** Rows that are written in batches, here or beside the event loop: there once they are told, in order with the others, all or none of a batch. */
-import { statSync } from "node:fs"
+import fs, { statSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -257,6 +258,7 @@ describe("batches of a file", () => {
       sync: () => {
         if (disk.broken !== null) throw disk.broken
       },
+      syncFailed: () => {},
       movesLog: () => {},
     })
     const transaction = Effect.scopedWith((scope) =>
@@ -351,6 +353,36 @@ describe("batches of a file", () => {
     }).pipe(Effect.scoped),
   )
 
+  it.live("after a sync that failed no other vouches for the log, until all of it is in the database", () =>
+    Effect.gen(function* () {
+      const { folder, sql } = yield* built
+      const put = (key: string) =>
+        Effect.exit(sql.withTransaction(sql`INSERT INTO answers ${sql.insert({ ...row(key) })}`))
+      assert.isTrue(Exit.isSuccess(yield* put("before")))
+      const { fdatasync } = fs
+      yield* Effect.acquireUseRelease(
+        Effect.sync(() => {
+          fs.fdatasync = ((_: number, done: (cause: Error) => void) =>
+            queueMicrotask(() => done(new Error("the disk is gone")))) as never
+          syncBuiltinESMExports()
+        }),
+        () => Effect.map(put("lost"), (exit) => assert.isTrue(Exit.isFailure(exit))),
+        () =>
+          Effect.sync(() => {
+            fs.fdatasync = fdatasync
+            syncBuiltinESMExports()
+          }),
+      )
+      // Somebody reads an older state: the log cannot be moved.
+      const reader = new DatabaseSync(join(folder, "stoa.db"), { readOnly: true })
+      reader.exec("BEGIN; SELECT count(*) FROM answers")
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(sql`SELECT 1`)))
+      assert.isTrue(Exit.isFailure(yield* put("after")))
+      reader.close()
+      assert.isTrue(Exit.isSuccess(yield* put("at last")))
+    }).pipe(Effect.scoped),
+  )
+
   it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>
     Effect.gen(function* () {
       const { batches, insert, journal, sql } = yield* built
@@ -404,6 +436,7 @@ describe("batches of a file", () => {
             // A disk that takes 20 ms.
             Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
           },
+          syncFailed: () => {},
           movesLog: () => {},
         })
         const put = (word: string, synced?: boolean) =>

@@ -4,6 +4,7 @@ import type { Delta, PrincipalId } from "@stoa/contract"
 import { Context, DateTime, Deferred, Effect, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { Deltas, fitting } from "../../src/store/journal/Deltas.ts"
+import { SharedDatabase } from "../../src/store/Holder.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { opened, openings, places } from "../stores.ts"
 
@@ -26,7 +27,8 @@ describe("deltas", () => {
   for (const [name, place] of places)
     it.live(`S1-70 S0-69 a delta is heard here at once and, where there are others, in every process, on ${name}`, () =>
       Effect.gen(function* () {
-        const layer = Layer.provideMerge(Deltas.layer, yield* openings(name, place))
+        const shared = Layer.provide(Deltas.layer, Layer.succeed(SharedDatabase, name === "postgres"))
+        const layer = Layer.provideMerge(shared, yield* openings(name, place))
         const [one, two] = [yield* opened(layer), yield* opened(layer)]
         const heard = yield* Queue.unbounded<readonly [where: string, Delta]>()
         yield* Context.get(one, Deltas).listen((delta) => void Queue.offerUnsafe(heard, ["one", delta]))

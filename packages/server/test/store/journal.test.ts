@@ -432,13 +432,12 @@ for (const [name, store] of stores)
             events.map(({ cursor }) => cursor),
           )
           yield* put("old")
-          const stray = yield* put("from a clock that was ahead")
-          const next = yield* put("old, too")
-          // Far behind the first ones: there was a lot between them that is gone.
-          const far = next + 25_000
-          yield* sql`UPDATE journal SET cursor = ${far} WHERE cursor = ${next}`
+          const [second, third] = [yield* put("from a clock that was ahead"), yield* put("old, too")]
+          // Far behind each other: there was a lot between them that is gone.
+          const [stray, far] = [second + 12_000, third + 25_000]
+          yield* sql`UPDATE journal SET cursor = ${far} WHERE cursor = ${third}`
           const at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { days: 30 }))
-          yield* sql`UPDATE journal SET at = ${at} WHERE cursor = ${stray}`
+          yield* sql`UPDATE journal SET at = ${at}, cursor = ${stray} WHERE cursor = ${second}`
           yield* sql`INSERT INTO readers ${sql.insert({ name: "ahead", cursor: far + 1, movedAt: "" })}`
           yield* journal.readAnew
           yield* TestClock.adjust("8 days")

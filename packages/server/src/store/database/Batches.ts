@@ -23,6 +23,8 @@ export interface Here {
   readonly write: (statements: ReadonlyArray<BatchStatement>) => Last
   /** Waits for the disk, on the event loop. */
   readonly sync: () => void
+  /** The disk did not take what the thread has written. */
+  readonly syncFailed: (cause: Error) => void
   /** Whether this connection moves the log into the database: not while the thread does. */
   readonly movesLog: (does: boolean) => void
 }
@@ -67,9 +69,10 @@ export class Batches {
 
   /** Whether a batch of so many rows can be written now. If there is no thread for it, it is started for the next time. */
   takes(rows: number): boolean {
-    if (this.#isForHere(rows)) return true
-    if (!this.#ready && !this.#closed && this.#worker === undefined) this.#start()
-    return this.#ready
+    const isForHere = this.#isForHere(rows)
+    // On a slow disk the thread is there to move the log into the database.
+    if ((!isForHere || this.#group.isSlow) && !this.#ready && !this.#closed && this.#worker === undefined) this.#start()
+    return isForHere || this.#ready
   }
 
   #isForHere(rows: number): boolean {
@@ -187,8 +190,10 @@ export class Batches {
       if (written.syncMs > 0) this.#group.took(written.syncMs)
       return done?.(Effect.succeed(written.last))
     }
-    const { message, ...codes } = written.broken
-    done?.(Effect.fail(this.#fail(Object.assign(new Error(message), codes))))
+    const { isUnsynced, message, ...codes } = written.broken
+    const cause = Object.assign(new Error(message), codes)
+    if (isUnsynced) this.#here.syncFailed(cause)
+    done?.(Effect.fail(this.#fail(cause)))
   }
 
   #rest(): void {

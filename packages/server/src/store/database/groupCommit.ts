@@ -288,9 +288,13 @@ export class GroupCommit {
     this.#syncMs += (syncMs - this.#syncMs) / 16
   }
 
+  get isSlow(): boolean {
+    return this.#syncMs >= quickMs
+  }
+
   /** Whether the disk is free, and quick enough to wait for it on the event loop. */
   get isQuick(): boolean {
-    return !this.#syncing && this.#syncMs < quickMs
+    return !this.#syncing && !this.isSlow
   }
 
   /** What somebody else has just committed on this connection is safe with the next sync, as if it were a batch of this. */

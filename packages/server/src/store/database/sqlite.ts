@@ -136,6 +136,7 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
       : yield* makeBatches(options.file, group, (cause) => fail(cause, "batch"), {
           write: batchWriter(writer.db),
           sync: log.syncNow,
+          syncFailed: log.syncFailed,
           movesLog: (does) => {
             if (writer.db.isOpen) writer.db.exec(`PRAGMA wal_autocheckpoint=${does ? 1000 : 0}`)
           },
@@ -226,16 +227,39 @@ const openLog = (db: DatabaseSync, file: string) =>
       // The log is there once something was committed, and stays the same file while a connection is open.
       let log: number | undefined
       const opened = () => (log ??= openSync(`${file}-wal`, "r+"))
+      // Linux reports a write that failed once: no later sync vouches for it, until all of the log is in the database.
+      let failed: Error | undefined
+      const syncFailed = (cause: Error): void => void (failed = cause)
+      const heal = (): void => {
+        if (failed === undefined) return
+        const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get()
+        if (moved?.["busy"] !== 0 || moved["log"] !== moved["checkpointed"]) throw failed
+        failed = undefined
+      }
       return {
         sync: (done: (cause: Error | null) => void): void => {
           try {
-            fdatasync(opened(), done)
+            heal()
+            fdatasync(opened(), (cause) => {
+              if (cause !== null) syncFailed(cause)
+              done(cause)
+            })
           } catch (cause) {
             queueMicrotask(() => done(cause as Error))
           }
         },
         /** The same on this thread, which waits for it. */
-        syncNow: () => fdatasyncSync(opened()),
+        syncNow: () => {
+          heal()
+          try {
+            fdatasyncSync(opened())
+          } catch (cause) {
+            syncFailed(cause as Error)
+            throw cause
+          }
+        },
+        /** By somebody else who has the log open, too. */
+        syncFailed,
         close: () => (log === undefined ? undefined : closeSync(log)),
       }
     }),

@@ -16,6 +16,8 @@ export interface Batch {
 /** Told once it is committed, with the number of the last row of each statement, and how long the disk took. */
 export type Written = { readonly last: ReadonlyArray<number>; readonly syncMs: number } | { readonly broken: Broken }
 interface Broken {
+  /** It was committed, and the disk did not take it. */
+  readonly isUnsynced: boolean
   readonly message: string
   readonly errcode: number | undefined
   readonly code: string | undefined
@@ -46,16 +48,18 @@ port.on("message", (batch: Batch | "move log" | "close") => {
     db.close()
     return port.close()
   }
+  let isUnsynced = false
   try {
     if (batch === "move log") {
       db.exec("PRAGMA wal_checkpoint(PASSIVE)")
       return tell({ last: [], syncMs: 0 })
     }
     const last = write(batch.statements)
+    isUnsynced = batch.synced
     tell({ last, syncMs: batch.synced ? sync() : 0 })
   } catch (cause) {
     const { code, errcode, message } = cause as Error & { readonly errcode?: number; readonly code?: string }
-    tell({ broken: { message, errcode, code } })
+    tell({ broken: { isUnsynced, message, errcode, code } })
   }
 })
 port.postMessage("ready")

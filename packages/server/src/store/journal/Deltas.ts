@@ -5,8 +5,8 @@
  */
 import { Delta } from "@stoa/contract"
 import { Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"
-import { SqlClient } from "effect/sql"
 import { requestContext } from "../RequestContext.ts"
+import { SharedDatabase } from "../Holder.ts"
 import { newId } from "./Correlation.ts"
 import { Notices } from "./Notices.ts"
 
@@ -46,9 +46,8 @@ export class Deltas extends Context.Service<
   static readonly layer = Layer.effect(
     Deltas,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const notices = yield* Notices
-      const isShared = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+      const isShared = yield* SharedDatabase
       const me = newId("own")
       const listeners = new Set<(delta: Delta) => void>()
       const tell = (delta: Delta) => listeners.forEach((hear) => hear(delta))

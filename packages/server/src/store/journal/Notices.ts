@@ -7,6 +7,9 @@ import { listen } from "../database/postgres.ts"
 /** A channel as Postgres has it. */
 export const noticeChannel = (channel: string): string => `stoa_${channel}`
 
+/** The answer to a COMMIT can be lost with its connection, and what runs after it with that. */
+const onPostgres = Duration.seconds(2)
+
 export class Notices extends Context.Service<
   Notices,
   {
@@ -20,7 +23,7 @@ export class Notices extends Context.Service<
 >()("server/store/journal/Notices") {
   static readonly layer = Layer.effect(
     Notices,
-    Effect.map(SqlClient.SqlClient, (sql) => within(sql)),
+    Effect.map(SqlClient.SqlClient, (sql) => within(sql, Duration.seconds(30))),
   )
 
   /** Where others use the database, too. A house that is alone tells itself, and asks Postgres nothing. */
@@ -29,9 +32,9 @@ export class Notices extends Context.Service<
       Notices,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        if (!(yield* SharedDatabase)) return within(sql)
+        if (!(yield* SharedDatabase)) return within(sql, onPostgres)
         return Notices.of({
-          patience: Duration.seconds(2),
+          patience: onPostgres,
           send: (channel, payload = "") => Effect.asVoid(sql`SELECT pg_notify(${noticeChannel(channel)}, ${payload})`),
           listen: (channel, hear) => listen(url, noticeChannel(channel), hear),
         })
@@ -40,10 +43,10 @@ export class Notices extends Context.Service<
 }
 
 /** Within this process. */
-const within = (sql: SqlClient.SqlClient): Notices["Service"] => {
+const within = (sql: SqlClient.SqlClient, patience: Duration.Duration): Notices["Service"] => {
   const hearers = new Map<string, Set<(payload: string) => void>>()
   return {
-    patience: Duration.seconds(30),
+    patience,
     send: (channel, payload = "") =>
       sql.afterCommit(Effect.sync(() => hearers.get(channel)?.forEach((hear) => hear(payload)))),
     listen: (channel, hear) => {

@@ -42,16 +42,16 @@ export const makeRetain = Effect.fnUntraced(function* (end: Effect.Effect<number
     return gone.length
   }, sql.withTransaction)
 
-  const sweep = Effect.fnUntraced(function* (days: number, of: ReadonlyArray<EventKind>, term: string) {
+  const sweep = Effect.fnUntraced(function* (days: number, of: ReadonlyArray<EventKind>, now: string, term: string) {
     const last = yield* allRead
     const first = Effect.map(
       sql<{ cursor: number | null }>`SELECT min(cursor) AS cursor FROM journal WHERE cursor > ${done.get(days) ?? 0}`,
       (rows) => (rows[0]?.cursor ?? last + 1) - 1,
     )
-    /** The oldest event there, and the oldest of these kinds. */
+    /** The oldest event there, and the oldest of these kinds. One from the future says nothing of its age. */
     const look = (from: number, upTo: number) =>
       Effect.map(
-        sql<{ any: string | null; own: string | null }>`SELECT min(at) AS any,
+        sql<{ any: string | null; own: string | null }>`SELECT min(CASE WHEN at <= ${now} THEN at END) AS any,
           min(CASE WHEN kind IN ${sql.in(of)} THEN at END) AS own FROM journal WHERE cursor > ${from} AND cursor <= ${upTo}`,
         (rows) => rows[0]!,
       )
@@ -80,8 +80,10 @@ export const makeRetain = Effect.fnUntraced(function* (end: Effect.Effect<number
   return Effect.gen(function* () {
     const now = yield* DateTime.now
     let removed = 0
-    for (const [days, of] of byDays)
-      removed += yield* sweep(days, of, DateTime.formatIso(DateTime.subtract(now, { days })))
+    for (const [days, of] of byDays) {
+      const term = DateTime.formatIso(DateTime.subtract(now, { days }))
+      removed += yield* sweep(days, of, DateTime.formatIso(now), term)
+    }
     return removed
   }).pipe(Effect.orDie, Effect.withSpan("Journal.retain"))
 })
