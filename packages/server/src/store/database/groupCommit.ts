@@ -41,6 +41,7 @@ const most = 256
 const longestMillis = 5
 /** A disk that takes longer is not waited for on the event loop. */
 const quickMs = 0.5
+const lookEveryMs = 200
 /** A transaction that holds the writer longer than this has something in it that does not belong there. */
 const slowMillis = 250
 /** A transaction that may take as long as it takes: nobody waits for it yet. */
@@ -64,6 +65,7 @@ export class GroupCommit {
   #syncing = false
   /** How long the disk has taken lately. */
   #syncMs = 0
+  #lookedAt = 0
   readonly #idle: Array<() => void> = []
   /** How many there have been. */
   commits = 0
@@ -269,9 +271,7 @@ export class GroupCommit {
     this.#inSync = this.#unsynced
     this.#unsynced = []
     this.#syncing = true
-    const from = performance.now()
     this.#writer.sync((cause) => {
-      this.took(performance.now() - from)
       const exit = cause === null ? Exit.void : Exit.fail(this.#writer.toError(cause, "sync"))
       for (const batch of this.#inSync) this.#answer(batch, exit)
       // What was committed meanwhile may be what failed, and the next sync would not be told so.
@@ -283,18 +283,22 @@ export class GroupCommit {
     })
   }
 
-  /** One slow sync among many quick ones is no slow disk; several are. */
+  /**
+   * How long the disk alone has taken. One slow sync among many quick ones is no slow disk, several are; and once it is slow,
+   * one quick one ends that.
+   */
   took(syncMs: number): void {
-    this.#syncMs += (syncMs - this.#syncMs) / 16
+    this.#lookedAt = performance.now()
+    this.#syncMs = this.isSlow && syncMs < quickMs ? syncMs : this.#syncMs + (syncMs - this.#syncMs) / 16
   }
 
   get isSlow(): boolean {
     return this.#syncMs >= quickMs
   }
 
-  /** Whether the disk is free, and quick enough to wait for it on the event loop. */
+  /** Whether the disk is free, and quick enough to wait for it on the event loop. Of a slow one it is seen now and then. */
   get isQuick(): boolean {
-    return !this.#syncing && !this.isSlow
+    return !this.#syncing && (!this.isSlow || performance.now() - this.#lookedAt > lookEveryMs)
   }
 
   /** What somebody else has just committed on this connection is safe with the next sync, as if it were a batch of this. */
