@@ -30,23 +30,19 @@ export const asText = (statement: BatchStatement): BatchStatement =>
 /** Writes batches into one connection, each in a transaction of its own; gives the number of each statement's last row. */
 export const batchWriter = (db: DatabaseSync) => {
   const known = new Recent<string, StatementSync>(500)
-  const inserts = new Recent<string, Map<number, StatementSync>>(100)
   const change = ({ expects, rows, sql }: Changes): number => {
     if (known.get(sql, () => db.prepare(sql)).all(rows).length !== expects) throw new Error(tooFew)
     return 0
   }
   const insert = ({ after = "", into, rows }: Inserts): number => {
-    const bySize = inserts.get(`${into} ${after}`, () => new Map<number, StatementSync>())
     let last: number | bigint = 0
     const all = (typeof rows === "string" ? JSON.parse(rows) : rows) as ReadonlyArray<ReadonlyArray<SQLInputValue>>
     for (const some of chunksOf(all)) {
-      let statement = bySize.get(some.length)
-      if (statement === undefined) {
+      const statement = known.get(`${some.length} ${into} ${after}`, () => {
         const places = `(${some[0]!.map(() => "?").join(",")})`
-        statement = db.prepare(`${into} ${some.map(() => places).join(",")} ${after}`)
-        bySize.set(some.length, statement)
-      }
-      last = statement.run(...(some.length === 1 ? some[0]! : some.flat())).lastInsertRowid
+        return db.prepare(`${into} ${some.map(() => places).join(",")} ${after}`)
+      })
+      last = statement.run(...some.flat()).lastInsertRowid
     }
     return Number(last)
   }
