@@ -8,10 +8,11 @@ import { SqlClient } from "effect/sql"
 import { Bell } from "../../store/journal/Bell.ts"
 import { lookAt } from "../../store/journal/Following.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
+import { SharedDatabase } from "../../store/Holder.ts"
 
 const largestStep = 2 ** 20
 
-/** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
+/** A process that is alone knows what it has committed; of several on one Postgres, another may have changed it. */
 const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined; readonly bell: Bell }>()
 const knownOf = (sql: SqlClient.SqlClient) => {
   const there = known.get(sql) ?? { changes: 0, epoch: undefined, bell: new Bell() }
@@ -68,15 +69,22 @@ const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
   })
 }
 
-/** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
-const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
-  sql.onDialectOrElse({
-    pg: () => {
+/** Whether this process makes every change of rights itself. */
+const isAlone = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return sql.onDialectOrElse({ pg: () => false, orElse: () => true }) || !(yield* SharedDatabase)
+})
+
+/** How high it stands when it is asked for; where it is known, it is at hand. */
+export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.gen(
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    if (!(yield* isAlone)) {
       const asked = shared(read(sql))
       return () => asked
-    },
-    orElse: () => () => {
-      const there = knownOf(sql)
+    }
+    const there = knownOf(sql)
+    return () => {
       if (there.epoch !== undefined) return Effect.succeed(there.epoch)
       const { changes } = there
       return Effect.map(read(sql), (epoch) => {
@@ -84,21 +92,15 @@ const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
         if (there.changes === changes) there.epoch = epoch
         return epoch
       })
-    },
-  })
-
-/** Rings when rights have changed; on Postgres when anything has, for another process may have changed them. */
-export const rightsBell: Effect.Effect<Bell, never, SqlClient.SqlClient | Journal> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const { bell } = yield* Journal
-  return sql.onDialectOrElse({ pg: () => bell, orElse: () => knownOf(sql).bell })
-})
-
-/** How high it stands now. */
-export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
-  SqlClient.SqlClient,
-  epochOf,
+    }
+  },
 )
+
+/** Rings when rights have changed; beside other processes when anything has, for one of them may have changed them. */
+export const rightsBell: Effect.Effect<Bell, never, SqlClient.SqlClient | Journal> = Effect.gen(function* () {
+  const { bell } = yield* Journal
+  return (yield* isAlone) ? knownOf(yield* SqlClient.SqlClient).bell : bell
+})
 
 /** Hears of every change of rights, for as long as the scope lives; while nobody listens, nothing is asked. */
 export const followRights = Effect.fnUntraced(function* (follower: {
