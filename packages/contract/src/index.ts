@@ -38,7 +38,7 @@ export {
   eventSchemas,
   kinds,
   type NewEvent,
-  eventVersion,
+  eventVersions,
   upgradedBody,
 } from "./Event.ts"
 export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"

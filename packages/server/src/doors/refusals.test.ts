@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { correlationFrom, hostsOf } from "./Refusals.ts"
+import { correlationFrom, hostsOf } from "./Acting.ts"
 
 describe("refusals", () => {
   it("G-39 any traceparent, hostile ones too, gives an id of 32 hex digits, and a good one its own", () => {

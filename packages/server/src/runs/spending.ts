@@ -5,7 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeInsert } from "../store/database/Inserts.ts"
-import { monotonicOf } from "../store/Monotonic.ts"
+import { monotonicOf } from "../store/Moment.ts"
 import type { RunRow, Usage } from "./rows.ts"
 
 interface Account {

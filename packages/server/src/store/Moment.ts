@@ -1,5 +1,8 @@
-/** Timestamps as text. Many things happen in one millisecond, so its text is made once. */
-import { DateTime } from "effect"
+/**
+ * Timestamps and durations. The wall clock can be set at any time: it is for timestamps that are stored, shown or agreed
+ * with others. A duration in this process is in milliseconds that only go forward.
+ */
+import { DateTime, Clock, Effect } from "effect"
 
 let last = Number.NaN
 let text = ""
@@ -18,3 +21,7 @@ export const withinADay = (oldest: string | null | undefined, term: string): str
   const aDayOn = DateTime.formatIso(DateTime.add(DateTime.makeUnsafe(oldest), { days: 1 }))
   return aDayOn < term ? aDayOn : term
 }
+
+export const monotonicOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+export const monotonicMillis: Effect.Effect<number> = Effect.map(Clock.Clock, monotonicOf)

@@ -5,7 +5,7 @@
 import { Caller, Decision, inputIn, type NewAnswer, questionIn, visibleValue, WrongState } from "@stoa/contract"
 import { Clock, Effect, Schema } from "effect"
 import { Limits } from "../access/limits/Limits.ts"
-import { monotonicMillis } from "../store/Monotonic.ts"
+import { monotonicMillis } from "../store/Moment.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { Pacing } from "../store/Pacing.ts"

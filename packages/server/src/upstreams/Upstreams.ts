@@ -79,8 +79,7 @@ export class Upstreams extends Context.Service<
     readonly open: Effect.Effect<void>
     /** What may be called now, in a stable order. The same array until something changes. */
     readonly tools: () => ReadonlyArray<UpstreamTool>
-    /** Rises with each change of `tools`. */
-    readonly version: () => number
+    /** Told of each change of `tools`, at once. */
     readonly onChange: (tell: () => void) => Effect.Effect<void, never, Scope.Scope>
     /** The servers that are there, with what they have beside tools, by name. */
     readonly servers: () => ReadonlyArray<UpstreamServer>
@@ -216,7 +215,6 @@ export class Upstreams extends Context.Service<
             ),
           open: pool.open,
           tools: pool.tools,
-          version: pool.version,
           onChange: pool.onChange,
           servers: pool.servers,
           offering: pool.offering,

@@ -5,10 +5,9 @@
 import { type JsonSchema, type ToolDefinition, ToolValidationError } from "@stoa/contract"
 import { Effect } from "effect"
 import { brokenSchema, type Checker, compileSchema, saidOf, type SchemaFault } from "./compile.ts"
-import { type Extent, extentOf } from "./extent.ts"
+import { type Extent, extentOf, isPlain, plainlyFits } from "./plain.ts"
 import { type Guarded, guardSchema, inputFault } from "./guard.ts"
 import { Recent } from "../recent.ts"
-import { isPlain, plainlyFits } from "./plain.ts"
 import { schemaThread } from "./thread.ts"
 import { callAs } from "./signature.ts"
 

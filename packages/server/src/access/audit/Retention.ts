@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Readers } from "../../store/journal/Readers.ts"
 import { withinADay } from "../../store/Moment.ts"
-import { retentionLayer } from "../../store/journal/Retention.ts"
+import { retentionLayer } from "../../store/journal/retention/Retention.ts"
 import { Audit } from "./Audit.ts"
 
 /** A client that retries after this long has forgotten why. */

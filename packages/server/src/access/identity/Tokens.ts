@@ -23,7 +23,7 @@ import { Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schema } fro
 import { SqlClient } from "effect/sql"
 import { resolvedValue } from "../../store/Resolved.ts"
 import { Flag } from "../../store/database/Columns.ts"
-import { monotonicOf } from "../../store/Monotonic.ts"
+import { monotonicOf } from "../../store/Moment.ts"
 import { currentCause, newId } from "../../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
 import { pageFrom, pageOf } from "../../store/Pages.ts"

@@ -5,12 +5,23 @@
  */
 import { type Caller, Limit, TooManyRequests } from "@stoa/contract"
 import { Clock, Context, Effect, Layer } from "effect"
-import { monotonicOf } from "../../store/Monotonic.ts"
-import { take } from "./gcra.ts"
+import { monotonicOf } from "../../store/Moment.ts"
 import { networkOf } from "./network.ts"
 import { SharedLimits } from "./SharedLimits.ts"
 import { concerns, fits } from "../rights/policy.ts"
 import { Rules } from "../rights/Rules.ts"
+
+/** A bucket that fills evenly: the time at which it would be empty again (GCRA). */
+export const fill = (
+  emptyAt: number,
+  limit: Limit,
+  now: number,
+  amount = 1,
+): { readonly emptyAt: number; readonly wait: number } => {
+  const window = limit.seconds * 1000
+  const next = Math.max(emptyAt, now) + (amount * window) / limit.count
+  return next - now > window ? { emptyAt, wait: next - now - window } : { emptyAt: next, wait: 0 }
+}
 
 /** Never unlimited: generous for a person or an agent at work, short for a loop gone wild. */
 export const defaultLimits: ReadonlyArray<Limit> = [
@@ -111,7 +122,7 @@ export class Limits extends Context.Service<
         amount?: number,
       ): Effect.Effect<void, TooManyRequests> => {
         const now = monotonicOf(clock)
-        const { emptyAt, wait } = take(buckets.get(key) ?? 0, limit, now, amount)
+        const { emptyAt, wait } = fill(buckets.get(key) ?? 0, limit, now, amount)
         if (wait > 0) return Effect.fail(refused(limit, resource, wait))
         // Buckets that have run empty say nothing; they are dropped before they become many.
         if (buckets.size > 10_000) for (const [old, at] of buckets) if (at <= now) buckets.delete(old)

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Limit } from "@stoa/contract"
 import fc from "fast-check"
-import { take } from "./gcra.ts"
-import { defaultLimits } from "./Limits.ts"
+import { fill, defaultLimits } from "./Limits.ts"
 
 describe("limits", () => {
   it("G-10 in any window no more is let through than the limit, and never less than the limit in a fresh one", () => {
@@ -18,11 +17,11 @@ describe("limits", () => {
           let now = 1_000_000
           for (const gap of gaps) {
             now += gap
-            const taken = take(emptyAt, limit, now)
+            const taken = fill(emptyAt, limit, now)
             emptyAt = taken.emptyAt
             if (taken.wait === 0) passed.push(now)
             // Waiting as long as it says is enough.
-            else assert.strictEqual(take(emptyAt, limit, now + taken.wait).wait, 0)
+            else assert.strictEqual(fill(emptyAt, limit, now + taken.wait).wait, 0)
           }
           // A bucket that fills evenly lets through at most twice the count in a window: a full one, and what ran in.
           for (const at of passed)
@@ -33,7 +32,7 @@ describe("limits", () => {
     const limit = new Limit({ principal: "*", resource: "*", count: 5, seconds: 60 })
     let emptyAt = 0
     const waits = Array.from({ length: 7 }, () => {
-      const taken = take(emptyAt, limit, 0)
+      const taken = fill(emptyAt, limit, 0)
       emptyAt = taken.emptyAt
       return taken.wait
     })

@@ -20,7 +20,7 @@ import {
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { whereRoom } from "../../store/database/FullDisk.ts"
-import { monotonicOf } from "../../store/Monotonic.ts"
+import { monotonicOf } from "../../store/Moment.ts"
 import { chain } from "../../store/Resolved.ts"
 import { json } from "../../store/database/Columns.ts"
 import { newId } from "../../store/journal/Correlation.ts"
@@ -29,7 +29,7 @@ import { pageFrom, pageOf } from "../../store/Pages.ts"
 import { usualContext } from "../identity/contexts.ts"
 import { Principals } from "../identity/Principals.ts"
 import { walletKey } from "../identity/walletKey.ts"
-import { take } from "../limits/gcra.ts"
+import { fill } from "../limits/Limits.ts"
 import { delegationFrom } from "./delegationRows.ts"
 import {
   deepestDelegation,
@@ -265,7 +265,7 @@ export class Grants extends Context.Service<
         const { principal } = yield* Caller
         // A loop that is refused again and again must not fill the disk: past this, the log alone has it.
         const now = monotonicOf(clock)
-        const taken = take(denials.get(principal.id) ?? 0, denialLimit, now)
+        const taken = fill(denials.get(principal.id) ?? 0, denialLimit, now)
         if (taken.wait > 0)
           return yield* Effect.logDebug(`${principal.name} was refused ${action} on ${resource} again`)
         if (denials.size > 10_000) denials.clear()

@@ -202,7 +202,7 @@ export class Catalogue extends Context.Service<
         }
       }
 
-      const upToDate = makeUpstreamTools(upstreams, {
+      const upToDate = yield* makeUpstreamTools(upstreams, {
         offer: (tool, traits) => offer("upstream", tool, traits),
         withdraw: (name, owner) => withdraw("upstream", name, owner),
       })

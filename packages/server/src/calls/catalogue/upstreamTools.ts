@@ -11,14 +11,16 @@ interface Target {
   readonly withdraw: (name: string, owner: PrincipalId | undefined) => Effect.Effect<void>
 }
 
-export const makeUpstreamTools = (upstreams: Upstreams["Service"], catalogue: Target) => {
+export const makeUpstreamTools = Effect.fnUntraced(function* (upstreams: Upstreams["Service"], catalogue: Target) {
   const known = new Map<string, { readonly tool: UpstreamTool["tool"]; readonly owner: PrincipalId | undefined }>()
   const one = Semaphore.makeUnsafe(1)
+  let changes = 0
   let synced = -1
+  yield* upstreams.onChange(() => void changes++)
 
   const update = Effect.gen(function* () {
-    const version = upstreams.version()
-    if (version === synced) return
+    const before = changes
+    if (before === synced) return
     const now = new Map(upstreams.tools().map((it) => [`${it.owner ?? ""} ${it.tool.definition.name}`, it]))
     for (const [key, { owner, tool }] of known)
       if (!now.has(key)) {
@@ -43,11 +45,11 @@ export const makeUpstreamTools = (upstreams: Upstreams["Service"], catalogue: Ta
         .offer(withMCPNotes(tool), traits)
         .pipe(Effect.catch((error) => Effect.logWarning(`${tool.definition.name} is left out: ${error.message}`)))
     }
-    synced = version
+    synced = before
   })
 
   // Whoever asked may hang up meanwhile: what has begun is finished, or a tool would be missing for everybody.
   /** Nothing to do, unless something has changed: then whoever asks waits until it is so. */
-  const is = () => upstreams.version() === synced
+  const is = () => changes === synced
   return { is, sync: Effect.suspend(() => (is() ? Effect.void : one.withPermit(Effect.uninterruptible(update)))) }
-}
+})

@@ -6,7 +6,7 @@ import { causedBy } from "../../store/journal/Correlation.ts"
 import { faultOf } from "../Faults.ts"
 import type { NodeRequest } from "../node/NodeRequest.ts"
 import { problemResponse } from "../Problems.ts"
-import { correlationFrom, type RefusalOptions, refusals } from "../Refusals.ts"
+import { correlationFrom, type RefusalOptions, refusals } from "../Acting.ts"
 
 export const guard = (options: RefusalOptions) => {
   const refusal = refusals(options)

@@ -14,8 +14,8 @@ import {
 } from "effect/http"
 import { turn } from "../../store/Turn.ts"
 import { bodyFault, hasNul } from "./Body.ts"
-import { problemResponse } from "../Problems.ts"
 import type { Target } from "./Target.ts"
+import { problemResponse } from "../Problems.ts"
 
 /** The largest body that is accepted. */
 export const largestBody = 4 * 1024 * 1024

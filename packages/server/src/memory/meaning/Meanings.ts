@@ -4,7 +4,7 @@
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { Embeddings } from "../../models/Embeddings.ts"
-import { monotonicMillis } from "../../store/Monotonic.ts"
+import { monotonicMillis } from "../../store/Moment.ts"
 import type { Meaning } from "../../store/search/Vectors.ts"
 
 /** So long a question waits for the model. */

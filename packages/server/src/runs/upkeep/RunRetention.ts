@@ -2,7 +2,7 @@
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../../store/Moment.ts"
-import { retentionLayer } from "../../store/journal/Retention.ts"
+import { retentionLayer } from "../../store/journal/retention/Retention.ts"
 
 /** So many go in one transaction, so that the writer is never held for long. */
 const atOnce = 200

@@ -1,8 +1,7 @@
 /** Many rows of the same shape in few INSERTs. Values are text, numbers or null. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { chunksOf, toSnake } from "./statements.ts"
-import type { BatchStatement } from "./batch.ts"
+import { chunksOf, toSnake, type BatchStatement } from "./statements.ts"
 
 /** Rows on their way into their table. */
 export interface Rows {

@@ -8,11 +8,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { Effect, Layer, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
-import { batchWriter } from "./batch.ts"
+import { batchWriter, camelRows, Recent, toSnake } from "./statements.ts"
 import { giveBatches, makeBatches } from "./Batches.ts"
 import { DiskState, giveDisk, isDiskFull } from "./FullDisk.ts"
 import { GroupCommit, type Turn } from "./groupCommit.ts"
-import { camelRows, Recent, toSnake } from "./statements.ts"
 import { makeTransactions } from "./transactions.ts"
 
 type Row = Record<string, unknown>

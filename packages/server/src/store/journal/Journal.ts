@@ -17,9 +17,8 @@ import { type Follower, follow, type Following, type View } from "./Following.ts
 import { isWhole, makeInsert, type Rows } from "../database/Inserts.ts"
 import { makeNews } from "./news.ts"
 import { noticeChannel, Notices } from "./Notices.ts"
-import { makeRetain } from "./retain.ts"
-import { tooFew } from "../database/statements.ts"
-import type { BatchStatement, Changes } from "../database/batch.ts"
+import { makeRetain } from "./retention/retain.ts"
+import { tooFew, type BatchStatement, type Changes } from "../database/statements.ts"
 
 /** Present inside `transact`: an event that belongs to no transaction does not compile. */
 export class Transaction extends Context.Service<

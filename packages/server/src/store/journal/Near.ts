@@ -5,7 +5,7 @@
  */
 import type { EventKind } from "@stoa/contract"
 import { Clock, Effect } from "effect"
-import { monotonicOf } from "../Monotonic.ts"
+import { monotonicOf } from "../Moment.ts"
 import { Journal } from "./Journal.ts"
 
 const longest = 2000

@@ -10,11 +10,11 @@ import { batchesOf } from "../database/Batches.ts"
 import type { Bell } from "./Bell.ts"
 import { freeLeases, leaseSkew } from "../Claims.ts"
 import { Holder, isGone } from "../Holder.ts"
-import { monotonicMillis } from "../Monotonic.ts"
+import { monotonicMillis } from "../Moment.ts"
 import { becauseOf, newId } from "./Correlation.ts"
 import { type Insert, isWhole } from "../database/Inserts.ts"
 import { Journal, type Transaction } from "./Journal.ts"
-import type { BatchStatement } from "../database/batch.ts"
+import type { BatchStatement } from "../database/statements.ts"
 
 /** Long enough for a slow batch, short enough that another process takes over soon after a kill -9. */
 const lease = Duration.seconds(15)

@@ -1,7 +1,7 @@
 /** The newest events in memory: what is there is exactly what a query would find, or it is not there. */
 import { assert, it } from "@effect/vitest"
 import fc from "fast-check"
-import { Tail } from "./tail.ts"
+import { Tail } from "./news.ts"
 
 const rowsAt = (first: number, count: number) => {
   const cursors = Array.from({ length: count }, (_, at) => ({ cursor: first + at }))

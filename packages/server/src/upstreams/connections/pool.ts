@@ -5,7 +5,7 @@
 import type { PrincipalId } from "@stoa/contract"
 import { defaultMCPPorts, digestOf, type MCPConnection, type MCPTool } from "@stoa/tools"
 import { Deferred, Effect, Exit, Fiber, Option, Queue, Schedule, type Schema, Scope, Semaphore } from "effect"
-import { monotonicMillis } from "../../store/Monotonic.ts"
+import { monotonicMillis } from "../../store/Moment.ts"
 import { nameKey } from "../../access/identity/Principals.ts"
 import type { Reveal } from "../../access/secrets/Reveal.ts"
 import { Correlation } from "../../store/journal/Correlation.ts"
@@ -51,11 +51,9 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
   const offerings = yield* makeOfferings()
   const conversations = makeConversations()
   const { giveUp, run } = makeToolCalls(conversations)
-  let version = 0
   let snapshot: ReadonlyArray<UpstreamTool> = []
 
   const changed = () => {
-    version++
     snapshot = [...entries.values()].flatMap((entry) => entry.tools).toSorted(inOrder)
     for (const tell of hearers) tell()
   }
@@ -304,7 +302,6 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       }),
     onLost: conversations.onLost,
     onOffer: offerings.onOffer,
-    version: () => version,
     onChange: (tell: () => void) =>
       Effect.asVoid(
         Effect.acquireRelease(

@@ -4,7 +4,7 @@
  */
 import type { MCPConnection, MCPLeftOut } from "@stoa/tools"
 import { Context, Deferred, Effect, Scope } from "effect"
-import { monotonicMillis } from "../../store/Monotonic.ts"
+import { monotonicMillis } from "../../store/Moment.ts"
 import { tellLeftOut } from "../tools/leftOut.ts"
 import { beginLog } from "../connections/logLevel.ts"
 

@@ -3,7 +3,7 @@ import type { Caller } from "@stoa/contract"
 import { Clock, Effect } from "effect"
 import { whereRoom } from "../../../store/database/FullDisk.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
-import { monotonicOf } from "../../../store/Monotonic.ts"
+import { monotonicOf } from "../../../store/Moment.ts"
 
 /** What a client says of itself. */
 export interface Arrival {

@@ -5,7 +5,7 @@
 import { Caller } from "@stoa/contract"
 import { inputSchemaOf } from "@stoa/tools"
 import { Clock, Context, Effect, Layer } from "effect"
-import { monotonicOf } from "../../../store/Monotonic.ts"
+import { monotonicOf } from "../../../store/Moment.ts"
 import { Grants } from "../../../access/rights/Grants.ts"
 import { type CallRequest, Calls } from "../../../calls/Calls.ts"
 import { Catalogue, type ToolScope as Shown } from "../../../calls/catalogue/Catalogue.ts"

@@ -5,15 +5,23 @@
  */
 import { Effect } from "effect"
 import { isAnswer, missingFor } from "../wire/capabilities.ts"
-import type { Asks, ClientAnswers, ClientRequests, JsonObject, Lacks, Line } from "../desk/Desk.ts"
+import {
+  type Asks,
+  type ClientAnswers,
+  type ClientRequests,
+  type JsonObject,
+  type Lacks,
+  type Line,
+  logLevels,
+} from "../desk/Desk.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
-import { isObject, type Request } from "../wire/message.ts"
+import { type Id, isObject, metaOf, type Request } from "../wire/message.ts"
 import { formFor } from "./oldForms.ts"
-import { inputRequiredText, outcomeText } from "../wire/results.ts"
+import { inputRequiredText, notificationText, outcomeText } from "../wire/results.ts"
 import { featuresOf } from "../wire/revision.ts"
 import type { Binding } from "./sealedState.ts"
 import type { RpcResponse, Session } from "./sessions.ts"
-import { lineOf, ownerOf, type McpContext } from "./context.ts"
+import { ownerOf, type McpContext } from "./context.ts"
 
 /** A tool that never has enough is stopped. */
 const mostRounds = 10
@@ -38,6 +46,36 @@ const isLacks = (it: Result): it is Lacks => it._tag === "Lacks"
 const bindingOf = (talk: McpContext, { method, params }: Request): Binding => {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...rest } = params
   return { principal: ownerOf(talk), endpoint: talk.place.key, method, params: rest }
+}
+
+const isToken = (value: unknown): value is Id => typeof value === "string" || Number.isInteger(value)
+
+const lineOf = (talk: McpContext, params: JsonObject, answers: ClientAnswers, state: unknown): Line => {
+  const token = metaOf(params)["progressToken"]
+  const wanted = talk.logLevel === undefined ? logLevels.length : logLevels.indexOf(talk.logLevel)
+  let last = -Infinity
+  return {
+    capabilities: talk.capabilities,
+    revision: talk.revision,
+    logLevel: talk.logLevel,
+    answers,
+    state,
+    letGo: talk.letGo,
+    ending: talk.front.ending,
+    progress: ({ message, progress, total }) => {
+      // It only ever rises, whatever the tool says.
+      if (!isToken(token) || !(progress > last)) return
+      last = progress
+      const said = message === undefined || !featuresOf(talk.revision).progressMessage ? {} : { message }
+      const step = { progressToken: token, progress, ...(total === undefined ? {} : { total }), ...said }
+      talk.tell(notificationText("notifications/progress", step))
+    },
+    log: ({ data, level, logger }) => {
+      if (logLevels.indexOf(level) < wanted) return
+      const entry = { level, ...(logger === undefined ? {} : { logger }), data: data ?? null }
+      talk.tell(notificationText("notifications/message", entry))
+    },
+  }
 }
 
 /** The new era, before the house is asked: the client's answers, and the state that was given with the question. */

@@ -1,17 +1,9 @@
 /** One request as the methods see it: who asks, what they may see, what their client can take, and how to reach it. */
 import type { Caller } from "@stoa/contract"
-import {
-  type ClientAnswers,
-  type EndpointView,
-  type JsonObject,
-  type Line,
-  type LogLevel,
-  logLevels,
-} from "../desk/Desk.ts"
-import type { EndpointAddress } from "../wire/endpoint.ts"
-import { type Id, metaOf } from "../wire/message.ts"
-import { notificationText, type Stamp } from "../wire/results.ts"
-import { featuresOf, type Revision } from "../wire/revision.ts"
+import type { EndpointView, JsonObject, LogLevel } from "../desk/Desk.ts"
+import type { EndpointAddress } from "../wire/message.ts"
+import type { Stamp } from "../wire/results.ts"
+import type { Revision } from "../wire/revision.ts"
 import type { StateSeal } from "./sealedState.ts"
 import type { Session } from "./sessions.ts"
 
@@ -44,33 +36,3 @@ export interface McpContext {
 
 /** Whoever has no token is nobody; no principal is called so. */
 export const ownerOf = (talk: Pick<McpContext, "caller">): string => talk.caller?.principal.id ?? ""
-
-const isToken = (value: unknown): value is Id => typeof value === "string" || Number.isInteger(value)
-
-export const lineOf = (talk: McpContext, params: JsonObject, answers: ClientAnswers, state: unknown): Line => {
-  const token = metaOf(params)["progressToken"]
-  const wanted = talk.logLevel === undefined ? logLevels.length : logLevels.indexOf(talk.logLevel)
-  let last = -Infinity
-  return {
-    capabilities: talk.capabilities,
-    revision: talk.revision,
-    logLevel: talk.logLevel,
-    answers,
-    state,
-    letGo: talk.letGo,
-    ending: talk.front.ending,
-    progress: ({ message, progress, total }) => {
-      // It only ever rises, whatever the tool says.
-      if (!isToken(token) || !(progress > last)) return
-      last = progress
-      const said = message === undefined || !featuresOf(talk.revision).progressMessage ? {} : { message }
-      const step = { progressToken: token, progress, ...(total === undefined ? {} : { total }), ...said }
-      talk.tell(notificationText("notifications/progress", step))
-    },
-    log: ({ data, level, logger }) => {
-      if (logLevels.indexOf(level) < wanted) return
-      const entry = { level, ...(logger === undefined ? {} : { logger }), data: data ?? null }
-      talk.tell(notificationText("notifications/message", entry))
-    },
-  }
-}

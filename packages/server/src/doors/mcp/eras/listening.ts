@@ -1,10 +1,8 @@
 /** Clients that want to hear of changes: `subscriptions/listen` of a new client, the open GET stream of an old one. */
 import { Effect } from "effect"
-import { knowsTasks, tasksNeeded } from "../wire/capabilities.ts"
 import type { Change, Interest, JsonObject, Watch } from "../desk/Desk.ts"
-import { metaKeys } from "../wire/envelope.ts"
+import { metaKeys, isObject, type Request, knowsTasks, tasksNeeded } from "../wire/message.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
-import { isObject, type Request } from "../wire/message.ts"
 import type { OpenStream, OpenStreams } from "../wire/openStreams.ts"
 import { notificationText, type Stamp, taskDetail, responseText } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"

@@ -5,7 +5,7 @@ import { currentCause } from "../../../store/journal/Correlation.ts"
 import { faultOf } from "../../Faults.ts"
 import { problemOf } from "../../Problems.ts"
 import { asked, inputRequired, lineAnew } from "./asking.ts"
-import { isAnswer, knowsTasks, serverCapabilities, tasksNeeded } from "../wire/capabilities.ts"
+import { isAnswer, serverCapabilities } from "../wire/capabilities.ts"
 import {
   type Asks,
   type ClientAnswers,
@@ -16,13 +16,20 @@ import {
   type LogLevel,
   type Outcome,
 } from "../desk/Desk.ts"
-import { traceOf } from "../wire/envelope.ts"
+import { traceOf, isObject, metaOf, type Request, knowsTasks, tasksNeeded } from "../wire/message.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
-import { isObject, metaOf, type Request } from "../wire/message.ts"
-import { objectResult, outcomeText, projectBlock, resultText, taskDetail, taskMadeText } from "../wire/results.ts"
+import {
+  objectResult,
+  outcomeText,
+  projectBlock,
+  resultText,
+  taskDetail,
+  taskMadeText,
+  findTool,
+  toolsText,
+} from "../wire/results.ts"
 import { featuresOf, servedRevisions } from "../wire/revision.ts"
 import type { McpContext } from "./context.ts"
-import { findTool, toolsText } from "../wire/toolsList.ts"
 
 type Method = (talk: McpContext, request: Request) => Effect.Effect<string, Fault>
 

@@ -4,13 +4,20 @@ import type { Caller, TooManyRequests } from "@stoa/contract"
 import { Effect } from "effect"
 import type { Limits } from "../../../access/limits/Limits.ts"
 import type { Desk, EndpointView } from "../desk/Desk.ts"
-import type { EndpointAddress } from "../wire/endpoint.ts"
-import { eraOf, metaKeys } from "../wire/envelope.ts"
+import {
+  type EndpointAddress,
+  eraOf,
+  metaKeys,
+  isObject,
+  type Message,
+  metaOf,
+  type Request,
+  readBody,
+} from "../wire/message.ts"
 import { negotiate, newRevision } from "../wire/revision.ts"
 import { chain } from "../../../store/Resolved.ts"
 import { codes, Fault } from "../wire/Fault.ts"
 import { listen, stand } from "./listening.ts"
-import { isObject, type Message, metaOf, type Request, readBody } from "../wire/message.ts"
 import { serveNew, talkNew } from "./newEra.ts"
 import { initialize, serveBatch, serveOld, talkOld } from "./oldEra.ts"
 import type { OpenStreams } from "../wire/openStreams.ts"

@@ -1,7 +1,6 @@
 /** Our capabilities in each revision, and whether a client has the capability for a question of ours. */
 import type { Asks, ClientRequests, EndpointView, JsonObject } from "../desk/Desk.ts"
-import { metaKeys } from "./envelope.ts"
-import { isObject } from "./message.ts"
+import { declares, isObject, metaKeys } from "./message.ts"
 import { formFor } from "../eras/oldForms.ts"
 import { featuresOf, type Revision } from "./revision.ts"
 
@@ -19,18 +18,6 @@ export const serverCapabilities = (face: EndpointView, revision: Revision): Json
   }
 }
 
-const inside = (capabilities: JsonObject, ...path: ReadonlyArray<string>): boolean => {
-  let at: unknown = capabilities
-  for (const key of path) {
-    if (!isObject(at) || !Object.hasOwn(at, key)) return false
-    at = at[key]
-  }
-  return isObject(at)
-}
-
-export const knowsTasks = (capabilities: JsonObject): boolean => inside(capabilities, "extensions", metaKeys.tasks)
-export const tasksNeeded: JsonObject = { extensions: { [metaKeys.tasks]: {} } }
-
 /** What a client would have to declare before it may be asked this; undefined when it has, or when nobody can. */
 const lacking = (
   capabilities: JsonObject,
@@ -40,20 +27,20 @@ const lacking = (
   const { elicitation, urlElicitation } = featuresOf(revision)
   switch (method) {
     case "roots/list":
-      return inside(capabilities, "roots") ? undefined : { roots: {} }
+      return declares(capabilities, "roots") ? undefined : { roots: {} }
     case "sampling/createMessage": {
       const needsTools = params?.["tools"] !== undefined
-      if (inside(capabilities, "sampling") && (!needsTools || inside(capabilities, "sampling", "tools")))
+      if (declares(capabilities, "sampling") && (!needsTools || declares(capabilities, "sampling", "tools")))
         return undefined
       return { sampling: needsTools ? { tools: {} } : {} }
     }
     case "elicitation/create": {
       const url = params?.["mode"] === "url"
-      const plain = inside(capabilities, "elicitation") && !inside(capabilities, "elicitation", "url")
+      const plain = declares(capabilities, "elicitation") && !declares(capabilities, "elicitation", "url")
       const able = url
-        ? urlElicitation && inside(capabilities, "elicitation", "url")
+        ? urlElicitation && declares(capabilities, "elicitation", "url")
         : elicitation &&
-          (plain || inside(capabilities, "elicitation", "form")) &&
+          (plain || declares(capabilities, "elicitation", "form")) &&
           formFor(params ?? {}, revision) !== undefined
       return able ? undefined : { elicitation: url ? { url: {} } : { form: {} } }
     }

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eraOf, isReserved, metaKeys } from "./envelope.ts"
-import { type Message, readMessage } from "./message.ts"
+import { eraOf, isReserved, metaKeys, type Message, readMessage } from "./message.ts"
 import { negotiate, servedRevisions } from "./revision.ts"
 
 const K = "io.modelcontextprotocol/"

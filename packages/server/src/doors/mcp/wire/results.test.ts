@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { missingFor, serverCapabilities } from "./capabilities.ts"
 import type { EndpointView, ListedTool, Outcome } from "../desk/Desk.ts"
-import { placeOf } from "./endpoint.ts"
-import { outcomeText, serverInfo, stampOf } from "./results.ts"
+import { placeOf } from "./message.ts"
+import { outcomeText, serverInfo, stampOf, projectTool } from "./results.ts"
 import { type Revision, servedRevisions } from "./revision.ts"
-import { projectTool } from "./toolsList.ts"
 
 const stamp = stampOf(serverInfo("1"))
 const tool: ListedTool = { name: "t", description: "d", inputSchema: { type: "object" } }

@@ -1,14 +1,13 @@
 /**
- * Outcomes in the form of each revision. A tool's output is turned into text once: the same text is the structured
- * content and, escaped, the text content.
+ * Outcomes and lists of tools in the form of each revision. A tool's output is turned into text once: the same text is the
+ * structured content and, escaped, the text content. A list is rendered once per list and revision.
  */
 import type { WaitsOn } from "@stoa/contract"
 import type { ClientRequests, JsonObject, ListedTool, Outcome, Task } from "../desk/Desk.ts"
-import { isReserved, metaKeys } from "./envelope.ts"
+import { isReserved, metaKeys, type Id, isObject } from "./message.ts"
 import type { Fault } from "./Fault.ts"
-import { type Id, isObject } from "./message.ts"
 import { featuresOf, type Revision } from "./revision.ts"
-import { isObjectSchema } from "./toolsList.ts"
+import { paramHeaders } from "./headers.ts"
 
 export const serverInfo = (version: string): JsonObject => ({ name: "stoa", title: "Stoa", version })
 
@@ -189,3 +188,64 @@ export const taskDetail = (task: Task, revision: Revision, stamp: Stamp): JsonOb
     ? { error: { code: task.fault?.code ?? -32603, message: task.fault?.message ?? "The task failed" } }
     : {}),
 })
+
+const keyword = "x-mcp-header"
+const without = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(without)
+  if (!isObject(node)) return node
+  return Object.fromEntries(Object.entries(node).flatMap(([key, it]) => (key === keyword ? [] : [[key, without(it)]])))
+}
+
+const shaped = (schema: JsonObject): JsonObject =>
+  schema["type"] === "object" ? schema : { ...schema, type: "object" }
+
+/** The old schemas want an object for every property: `true` and `false` are written out. */
+const spelledOut = (schema: JsonObject): JsonObject => {
+  const properties = schema["properties"]
+  if (!isObject(properties) || !Object.values(properties).some((it) => typeof it === "boolean")) return schema
+  const written = Object.entries(properties).map(([name, it]) => [
+    name,
+    it === true ? {} : it === false ? { not: {} } : it,
+  ])
+  return { ...schema, properties: Object.fromEntries(written) }
+}
+
+/** Whether an old client may see this output schema, and with it the structured content. */
+const isObjectSchema = (schema: JsonObject | undefined): boolean => schema?.["type"] === "object"
+
+export const projectTool = (tool: ListedTool, revision: Revision): JsonObject => {
+  const { annotations, icons, stateless, structured } = featuresOf(revision)
+  const input = shaped(tool.inputSchema)
+  const output = tool.outputSchema
+  const outputShown = structured && output !== undefined && (stateless || isObjectSchema(output))
+  return {
+    name: tool.name,
+    ...(structured && tool.title !== undefined ? { title: tool.title } : {}),
+    description: tool.description,
+    inputSchema: stateless ? (paramHeaders(input) === undefined ? without(input) : input) : spelledOut(input),
+    ...(outputShown ? { outputSchema: stateless ? output : spelledOut(output) } : {}),
+    ...(annotations && tool.annotations !== undefined ? { annotations: tool.annotations } : {}),
+    ...(tool.tags === undefined ? {} : { tags: tool.tags }),
+    ...(icons && tool.icons !== undefined ? { icons: tool.icons } : {}),
+    ...(structured && tool.meta !== undefined ? { _meta: tool.meta } : {}),
+  }
+}
+
+const rendered = new WeakMap<ReadonlyArray<ListedTool>, Map<Revision, string>>()
+
+/** The array of `tools/list`, as text. */
+export const toolsText = (tools: ReadonlyArray<ListedTool>, revision: Revision): string => {
+  let texts = rendered.get(tools)
+  if (texts === undefined) rendered.set(tools, (texts = new Map()))
+  let text = texts.get(revision)
+  if (text === undefined) texts.set(revision, (text = JSON.stringify(tools.map((it) => projectTool(it, revision)))))
+  return text
+}
+
+const indexes = new WeakMap<ReadonlyArray<ListedTool>, ReadonlyMap<string, ListedTool>>()
+
+export const findTool = (tools: ReadonlyArray<ListedTool>, name: string): ListedTool | undefined => {
+  let index = indexes.get(tools)
+  if (index === undefined) indexes.set(tools, (index = new Map(tools.map((it) => [it.name, it]))))
+  return index.get(name)
+}

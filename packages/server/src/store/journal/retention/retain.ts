@@ -5,8 +5,8 @@
 import { type EventKind, kinds } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { withinADay } from "../Moment.ts"
-import { turn } from "../Turn.ts"
+import { withinADay } from "../../Moment.ts"
+import { turn } from "../../Turn.ts"
 
 /** So many cursors are looked at in one statement, and so many events removed, so that neither holds the writer for long. */
 const lookedAtOnce = 10_000

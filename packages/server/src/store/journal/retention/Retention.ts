@@ -5,10 +5,10 @@
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { monotonicMillis } from "../Monotonic.ts"
-import { Journal } from "./Journal.ts"
-import { readerLayer } from "./Readers.ts"
-import { Timers } from "./Timers.ts"
+import { monotonicMillis } from "../../Moment.ts"
+import { Journal } from "../Journal.ts"
+import { readerLayer } from "../Readers.ts"
+import { Timers } from "../Timers.ts"
 
 /** A house that was off for longer waits for its operator, too: nobody else knows which of the two it was. */
 const far = Duration.days(7)
