@@ -306,9 +306,7 @@ export type EventKind = keyof typeof kinds
 export type EventBody<K extends EventKind> = Schema.Struct.Type<(typeof kinds)[K]["body"]>
 
 /** The format in which events of a kind are written now. */
-export const eventVersions = Object.fromEntries(
-  Object.entries(kinds).map(([kind, { upgrades }]) => [kind, upgrades.length + 1]),
-) as Readonly<Record<EventKind, number>>
+export const eventVersion = (kind: EventKind): number => kinds[kind].upgrades.length + 1
 
 /** A stored body as its kind has it now, whichever format it was written in. */
 export const upgradedBody = (kind: EventKind, version: number, body: unknown): unknown => {

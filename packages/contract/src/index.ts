@@ -38,7 +38,7 @@ export {
   eventSchemas,
   kinds,
   type NewEvent,
-  eventVersions,
+  eventVersion,
   upgradedBody,
 } from "./Event.ts"
 export { FaceName, faces, inputOf, nameOfEvent, nameOn } from "./Faces.ts"

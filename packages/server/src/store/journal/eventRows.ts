@@ -1,5 +1,5 @@
 /** Events as rows of the journal, and back: always in the newest format, whichever one they were written in. Pure. */
-import { type Event, type EventKind, eventSchemas, eventVersions, kinds, upgradedBody } from "@stoa/contract"
+import { type Event, type EventKind, eventSchemas, eventVersion, kinds, upgradedBody } from "@stoa/contract"
 import { DateTime, Schema } from "effect"
 
 export interface EventRow {
@@ -33,7 +33,7 @@ const encoders = Object.fromEntries(
 
 /** The columns of an event's kind and body. */
 export const encoded = (kind: EventKind, body: unknown): Pick<EventRow, "kind" | "version" | "body" | "plain"> => {
-  const version = eventVersions[kind]
+  const version = eventVersion(kind)
   return plainKinds.has(kind)
     ? { kind, version, body: JSON.stringify(body), plain: body }
     : { kind, version, body: encoders[kind](body) }
@@ -65,7 +65,7 @@ const plain = (row: EventRow & { readonly cursor: number }): Event =>
   }) as Event
 /** Whoever reads has the newest format, whichever it was written in. */
 export const eventFrom = (row: EventRow & { readonly cursor: number }): Event => {
-  const version = eventVersions[row.kind]
+  const version = eventVersion(row.kind)
   if (row.version === version && plainKinds.has(row.kind)) return plain(row)
   const body = upgradedBody(row.kind, row.version, JSON.parse(row.body))
   return decoders[row.kind]({ ...row, version, body })
