@@ -21,7 +21,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
     const [able, askers, approved] = yield* Effect.all(
       [eligibility.mayAnswer(page), rows.askers(page.map(({ askedBy }) => askedBy)), rows.approvers(page)],
-      { concurrency: 3 },
+      { concurrency: "unbounded" },
     )
     return page.map((one) =>
       decisionFrom(one, {

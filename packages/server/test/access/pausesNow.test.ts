@@ -19,18 +19,8 @@ const elsewhere = (subject: string) => [
   "UPDATE access_epoch SET epoch = epoch + 1",
 ]
 
-const clustered = {
-  STOA_RUNNER: "cluster",
-  STOA_SECRET_KEY: "a-key-that-all-houses-have-got",
-  STOA_ADMIN_TOKEN: "stoa_the-admin-that-all-houses-have",
-}
-const houses = [
-  ...stores.map((store) => ({ name: store, options: { store } })),
-  { name: "a cluster", options: { store: "postgres", env: clustered } },
-] as const
-
-for (const { name, options } of houses)
-  layer(callsHouse(options), { excludeTestServices: true, timeout: 60_000 })(`what is paused now, ${name}`, (it) => {
+for (const store of stores)
+  layer(callsHouse({ store }), { excludeTestServices: true, timeout: 60_000 })(`what is paused now, ${store}`, (it) => {
     it.effect("G-12 a pause that was acknowledged is known at once, and so is its end", () =>
       Effect.gen(function* () {
         const pauses = yield* Pauses
@@ -60,7 +50,7 @@ for (const { name, options } of houses)
         const pausing = yield* Effect.forkChild(
           transact(
             Effect.gen(function* () {
-              if (options.store === "postgres") yield* sql`SELECT pg_advisory_xact_lock(7461001)`
+              if (store === "postgres") yield* sql`SELECT pg_advisory_xact_lock(7461001)`
               yield* pauses.set({ subject: `tools/${tool}` })
               yield* Deferred.succeed(held, undefined)
               yield* Deferred.await(go)
@@ -70,7 +60,7 @@ for (const { name, options } of houses)
         yield* Deferred.await(held)
         const calling = yield* Effect.forkChild(Effect.provideService(calls.call({ tool, input: {} }), Caller, caller))
         // It has come as far as its record: there it waits for the lock, or for the only writer.
-        if (options.store === "postgres")
+        if (store === "postgres")
           yield* until(
             Effect.map(
               sql`SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -91,7 +81,7 @@ for (const { name, options } of houses)
       }),
     )
 
-    if (name !== "a cluster")
+    if (store === "sqlite")
       it.effect("there is one process, which knows what it has paused: nothing is asked while rights stand", () =>
         Effect.gen(function* () {
           const { now } = yield* Pauses

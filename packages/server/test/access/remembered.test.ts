@@ -1,6 +1,8 @@
 /** How long a judgement rests on what was read before: five minutes at most, and never past a change of rights. */
+import fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, Guest, house, made } from "../house.ts"
@@ -29,4 +31,38 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.strictEqual(yield* verdict, "deny")
       }).pipe(Effect.orDie),
     )
+
+    // On Postgres the epoch is asked for with each request.
+    if (store === "sqlite")
+      it.effect("S4-104 a change of rights that the disk did not acknowledge is felt all the same", () =>
+        Effect.gen(function* () {
+          const { admin, as } = yield* Guest
+          const tom = yield* ask(() => admin.principals.add({ kind: "service", name: "tom" }))
+          const { id, token } = yield* ask(() => admin.tokens.add({ principal: tom.id }))
+          const me = Effect.exit(ask(() => as(token).principals.me()))
+          assert.isTrue(Exit.isSuccess(yield* me))
+          const { fdatasync, fdatasyncSync } = fs
+          const broken = new Error("the disk is gone")
+          yield* Effect.acquireUseRelease(
+            Effect.sync(() => {
+              fs.fdatasync = ((_: number, done: (cause: Error) => void) => queueMicrotask(() => done(broken))) as never
+              fs.fdatasyncSync = () => {
+                throw broken
+              }
+              syncBuiltinESMExports()
+            }),
+            () =>
+              Effect.map(Effect.exit(ask(() => admin.tokens.revoke(id))), (exit) =>
+                assert.isTrue(Exit.isFailure(exit)),
+              ),
+            () =>
+              Effect.sync(() => {
+                Object.assign(fs, { fdatasync, fdatasyncSync })
+                syncBuiltinESMExports()
+              }),
+          )
+          // It is in the database: whoever has a token that is revoked there does not come in.
+          assert.isTrue(Exit.isFailure(yield* me))
+        }).pipe(Effect.orDie),
+      )
   })

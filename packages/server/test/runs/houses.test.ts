@@ -108,36 +108,6 @@ it.live(
   120_000,
 )
 
-it.live(
-  "a house whose lock is lost with its connection takes it again, and ends where another has taken it",
-  () =>
-    Effect.gen(function* () {
-      const on = yield* cluster
-      const single = yield* open(on, { runner: "single" })
-      yield* on.look(
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const held = sql<{ pid: number }>`SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 7461002
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-          const lose = sql`SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'
-            AND objid = 7461002 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-          const before = (yield* held)[0]!.pid
-          yield* lose
-          yield* eventually(Effect.map(held, ([now]) => (now !== undefined && now.pid !== before ? true : undefined)))
-          assert.include((yield* begun(on, { runner: "single" })).line, "refused Another Stoa already runs")
-          const answer = yield* send(single.url, token, "GET", "/me")
-          assert.strictEqual(answer.status, 200, "it goes on as if nothing had been")
-
-          yield* lose
-          const other = yield* sql.reserve
-          assert.deepStrictEqual(yield* other.executeValues("SELECT pg_try_advisory_lock(7461002)", []), [[true]])
-          assert.include(yield* single.child.line, "refused Another Stoa has taken over")
-        }).pipe(Effect.scoped),
-      )
-    }),
-  60_000,
-)
-
 /** The frames of a house's feed, each as its kind and body. */
 const feedOf = (url: string) =>
   Effect.acquireRelease(

@@ -1,5 +1,5 @@
 /** Rows that are written in batches, here or beside the event loop: there once they are told, in order with the others, all or none of a batch. */
-import fs, { statSync } from "node:fs"
+import fs, { mkdirSync, renameSync, rmdirSync, statSync } from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -383,6 +383,33 @@ describe("batches of a file", () => {
     }).pipe(Effect.scoped),
   )
 
+  it.live("nor after a sync that failed on the thread", () =>
+    Effect.gen(function* () {
+      const { batches, folder, insert, sql } = yield* built
+      const log = join(folder, "stoa.db-wal")
+      const put = (key: string) =>
+        Effect.exit(sql.withTransaction(sql`INSERT INTO answers ${sql.insert({ ...row(key) })}`))
+      const many = (name: string) => insert.with(Array.from({ length: 200 }, (_, at) => row(`${name}${at}`)))
+      const onThread = (name: string, synced: boolean) =>
+        Effect.exit(batches.write([many(name).statement()], 200, synced))
+      yield* until(Effect.sync(() => batches.takes(200)))
+      assert.isTrue(Exit.isSuccess(yield* onThread("first", false)))
+      // SQLite has the log open; the thread opens it by its name, to sync it for the first time.
+      renameSync(log, `${log}-away`)
+      mkdirSync(log)
+      assert.isTrue(Exit.isFailure(yield* onThread("lost", true)))
+      rmdirSync(log)
+      renameSync(`${log}-away`, log)
+      const reader = new DatabaseSync(join(folder, "stoa.db"), { readOnly: true })
+      reader.exec("BEGIN; SELECT count(*) FROM answers")
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(sql`SELECT 1`)))
+      assert.isTrue(Exit.isFailure(yield* put("after")))
+      reader.close()
+      assert.isTrue(Exit.isSuccess(yield* put("at last")))
+      assert.isTrue(Exit.isSuccess(yield* onThread("again", true)))
+    }).pipe(Effect.scoped),
+  )
+
   it.live("a few rows need no thread, on a disk that is quick; the first that are more start one", () =>
     Effect.gen(function* () {
       const { batches, insert, journal, sql } = yield* built
@@ -452,6 +479,9 @@ describe("batches of a file", () => {
         yield* put("c")
         assert.deepStrictEqual(done.splice(0), ["written", "synced beside", "told"])
         assert.isFalse(batches.standing)
+        // Such a disk is given a thread that moves the log, however few rows there are.
+        assert.isTrue(batches.takes(1))
+        yield* until(Effect.sync(() => batches.standing))
         // It is looked at again now and then; once it is quick, that is that.
         isSlow = false
         yield* until(

@@ -3,16 +3,15 @@
  * cluster reads it.
  */
 import { randomInt } from "node:crypto"
-import { Deferred, Effect } from "effect"
+import { Context, Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../../store/journal/Bell.ts"
 import { lookAt } from "../../store/journal/Following.ts"
-import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { SharedDatabase } from "../../store/Holder.ts"
+import { Journal, Transaction } from "../../store/journal/Journal.ts"
 
 const largestStep = 2 ** 20
 
-/** A process that is alone knows what it has committed; of several on one Postgres, another may have changed it. */
+/** SQLite has one process, which knows what it has committed; on Postgres another may have changed it. */
 const known = new WeakMap<SqlClient.SqlClient, { changes: number; epoch: number | undefined; readonly bell: Bell }>()
 const knownOf = (sql: SqlClient.SqlClient) => {
   const there = known.get(sql) ?? { changes: 0, epoch: undefined, bell: new Bell() }
@@ -20,25 +19,22 @@ const knownOf = (sql: SqlClient.SqlClient) => {
   return there
 }
 
-export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Transaction> = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) =>
-    Effect.orDie(
-      Effect.andThen(
-        // By a step that nobody can foresee: what was remembered under a number that was rolled back fits no later one.
-        sql`UPDATE access_epoch SET epoch = epoch + ${randomInt(1, largestStep)}`,
-        // Forgotten once it is committed: whoever asked before that was answered before it.
-        sql.afterCommit(
-          Effect.sync(() => {
-            const there = knownOf(sql)
-            there.changes++
-            there.epoch = undefined
-            there.bell.ring()
-          }),
-        ),
-      ),
-    ),
-)
+export const rightsChanged: Effect.Effect<void, never, SqlClient.SqlClient | Transaction> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const transaction = yield* Transaction
+  const forget = () => {
+    const there = knownOf(sql)
+    there.changes++
+    there.epoch = undefined
+    there.bell.ring()
+  }
+  // By a step that nobody can foresee: what was remembered under a number that was rolled back fits no later one.
+  yield* Effect.orDie(sql`UPDATE access_epoch SET epoch = epoch + ${randomInt(1, largestStep)}`)
+  // Forgotten once it is committed: whoever asked before that was answered before it. A commit that failed, too: it may be
+  // in the database all the same.
+  yield* Effect.orDie(sql.afterCommit(Effect.sync(forget)))
+  transaction.undo.push(forget)
+})
 
 const read = (sql: SqlClient.SqlClient) =>
   Effect.map(Effect.orDie(sql<{ epoch: number }>`SELECT epoch FROM access_epoch`), (rows) => rows[0]!.epoch)
@@ -69,38 +65,40 @@ const shared = <A>(ask: Effect.Effect<A>): Effect.Effect<A> => {
   })
 }
 
-/** Whether this process makes every change of rights itself. */
-const isAlone = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  return sql.onDialectOrElse({ pg: () => false, orElse: () => true }) || !(yield* SharedDatabase)
-})
-
-/** How high it stands when it is asked for; where it is known, it is at hand. */
-export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.gen(
-  function* () {
-    const sql = yield* SqlClient.SqlClient
-    if (!(yield* isAlone)) {
+/** The epoch of rights as it stands when it is asked for; where it is known, it is at hand. */
+const epochOf = (sql: SqlClient.SqlClient): (() => Effect.Effect<number>) =>
+  sql.onDialectOrElse({
+    pg: () => {
       const asked = shared(read(sql))
       return () => asked
-    }
-    const there = knownOf(sql)
-    return () => {
+    },
+    orElse: () => () => {
+      const there = knownOf(sql)
       if (there.epoch !== undefined) return Effect.succeed(there.epoch)
       const { changes } = there
-      return Effect.map(read(sql), (epoch) => {
-        // What was changed while it was read is read again.
-        if (there.changes === changes) there.epoch = epoch
-        return epoch
-      })
-    }
-  },
-)
+      return Effect.contextWith((context: Context.Context<never>) =>
+        Effect.map(read(sql), (epoch) => {
+          // What was changed while it was read is read again; and what a transaction sees of itself, others do not.
+          const isInside = Context.getOrUndefined(context, sql.transactionService) !== undefined
+          if (there.changes === changes && !isInside) there.epoch = epoch
+          return epoch
+        }),
+      )
+    },
+  })
 
-/** Rings when rights have changed; beside other processes when anything has, for one of them may have changed them. */
+/** Rings when rights have changed; on Postgres when anything has, for another process may have changed them. */
 export const rightsBell: Effect.Effect<Bell, never, SqlClient.SqlClient | Journal> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
   const { bell } = yield* Journal
-  return (yield* isAlone) ? knownOf(yield* SqlClient.SqlClient).bell : bell
+  return sql.onDialectOrElse({ pg: () => bell, orElse: () => knownOf(sql).bell })
 })
+
+/** How high it stands now. */
+export const rightsEpoch: Effect.Effect<() => Effect.Effect<number>, never, SqlClient.SqlClient> = Effect.map(
+  SqlClient.SqlClient,
+  epochOf,
+)
 
 /** Hears of every change of rights, for as long as the scope lives; while nobody listens, nothing is asked. */
 export const followRights = Effect.fnUntraced(function* (follower: {

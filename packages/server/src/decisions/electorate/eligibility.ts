@@ -67,7 +67,7 @@ export const makeEligibility = Effect.gen(function* () {
     const people = Effect.flatMap(fixed, ([own, known]) => Effect.map(namedOf(known), (all) => [own, all] as const))
     const [[own, all], spaces, kin, admins] = yield* Effect.all(
       [people, spacesOf(asked), kinsOf(asked), principals.admins],
-      { concurrency: 4 },
+      { concurrency: "unbounded" },
     )
     const here = new Set(all.map(({ id }) => id))
     const holds = (role: Role) => new Set(all.filter(({ roles }) => roles.includes(role)).map(({ id }) => id))

@@ -39,12 +39,15 @@ const toError = (cause: unknown, operation: string): SqlError.SqlError => {
 /** A bare parameter as a limit makes SQLite plan the statement anew each time it is run: it looks at the value. */
 const unseen = (sql: string): string => sql.replace(/\bLIMIT \?/g, "LIMIT ? + 0")
 
+/** How long a statement waits for another connection. */
+const busyMs = 5000
+
 class Database {
   readonly db: DatabaseSync
   readonly #statements = new Recent<string, StatementSync>(500)
 
   constructor(file: string, options: { readonly readOnly: boolean }) {
-    this.db = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 5000 })
+    this.db = new DatabaseSync(file, { readOnly: options.readOnly, timeout: busyMs })
   }
 
   all(sql: string, params: ReadonlyArray<unknown>, bigInts: boolean): Array<Row> {
@@ -231,7 +234,10 @@ const openLog = (db: DatabaseSync, file: string) =>
       const syncFailed = (cause: Error): void => void (failed = cause)
       const heal = (): void => {
         if (failed === undefined) return
+        // Whoever reads an older state may do so for long; the event loop does not wait for them.
+        db.exec("PRAGMA busy_timeout=100")
         const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get()
+        db.exec(`PRAGMA busy_timeout=${busyMs}`)
         if (moved?.["busy"] !== 0 || moved["log"] !== moved["checkpointed"]) throw failed
         failed = undefined
       }
