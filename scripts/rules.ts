@@ -88,7 +88,7 @@ const noWall = {
     MemberExpression: (it) => {
       if (!isName(it.property, "currentTimeMillis", "currentTimeMillisUnsafe") || saysWhy(file, it)) return
       const message =
-        "The wall clock may be set: durations are counted by store/Monotonic.ts. A moment that is stored, shown or agreed carries `// wall clock: <reason>` above it."
+        "The wall clock may be set: durations are counted by store/Moment.ts. A moment that is stored, shown or agreed carries `// wall clock: <reason>` above it."
       file.report({ node: it, message })
     },
   }),

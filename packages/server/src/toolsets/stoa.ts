@@ -38,7 +38,7 @@ const decisionFor = (decision: Decision) => {
 
 /**
  * Bytes of text that are told at once, and one message at least: what is not told now is still unread. A result of more than
- * 64 kB would be a file (calls/road/outcome.ts).
+ * 64 kB would be a file (calls/road/record/record.ts).
  */
 const mostText = 48 * 1024
 

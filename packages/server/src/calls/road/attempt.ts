@@ -1,5 +1,6 @@
 /**
- * A call on the road: the request, the caller, and what the steps have found out so far. Its handler gets a part of it.
+ * A call on the road: the request, the caller, and what the steps have found out so far. Its handler gets a part of it. And
+ * the place of a call that a program makes in its turn.
  */
 import type { CallId, Caller, CallRun, CorrelationId, Provenance, SpaceId } from "@stoa/contract"
 import { type Progress, Redactor } from "@stoa/tools"

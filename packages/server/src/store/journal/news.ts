@@ -11,10 +11,6 @@ import { lookAt, type View } from "./Following.ts"
 import { Notices } from "./Notices.ts"
 import { turn } from "../Turn.ts"
 
-/**
- * The newest events of the journal, in memory, so that readers near the end find here what a query would find. Only committed
- * events are added, in order, and none between them is missing.
- */
 export interface TailEntry<Row> {
   readonly cursor: number
   readonly row: Row
@@ -24,6 +20,10 @@ export interface TailEntry<Row> {
 /** Some hundredths of a second of a busy house; who is further behind asks the table. */
 const most = 1024
 
+/**
+ * The newest events of the journal, in memory, so that readers near the end find here what a query would find. Only committed
+ * events are added, in order, and none between them is missing.
+ */
 export class Tail<Row> {
   // Places that are taken again and again: what is let go of one by one dies young, and costs nothing to forget.
   readonly #places: Array<TailEntry<Row> | undefined> = Array.from({ length: most })

@@ -1,5 +1,5 @@
 /**
- * What is recorded of a call: one row, and its events in the same transaction. Every change of state is one guarded
+ * What is recorded of a call: what its ending writes (pure), one row, and its events in the same transaction. Every change of state is one guarded
  * UPDATE that asks the table of `lifecycle.ts`, so that of two writers only one settles the call, and the other learns
  * of it.
  */

@@ -1,5 +1,5 @@
 /**
- * What a call asks of its client, in both eras. A new client gets an `input_required` result and calls again with its
+ * The line from a call to its client (progress, log), and what a call asks of its client, in both eras. A new client gets an `input_required` result and calls again with its
  * answers; an old one is sent requests on its stream, and the call continues with its answers. Behind the desk the two
  * look the same.
  */
