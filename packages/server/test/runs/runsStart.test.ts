@@ -23,7 +23,7 @@ const asked = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
 })
 
 /** More of them meet at the wrong moment by chance. */
-const rounds = times(36, 400)
+const rounds = times(24, 400)
 const later = (milliseconds: number) =>
   milliseconds === 0 ? Effect.void : Effect.promise(() => new Promise<void>((go) => void setTimeout(go, milliseconds)))
 

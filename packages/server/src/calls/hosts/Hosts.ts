@@ -32,8 +32,8 @@ import { type HostRow, makeHostRows } from "./rows.ts"
 export type { Line } from "./lines.ts"
 export { hostFrom, type HostRow } from "./rows.ts"
 
-/** So long may a process be away, as over a broken connection or a restart of either side. */
-const hostGrace = 15_000
+/** So many milliseconds may a process be away, as over a broken connection or a restart of either side. */
+export const HostGrace = Context.Reference<number>("server/calls/hosts/HostGrace", { defaultValue: () => 15_000 })
 const purpose = "host"
 /** Of one principal. */
 const mostHosts = 20
@@ -77,6 +77,7 @@ export class Hosts extends Context.Service<
       const calls = yield* Calls
       const config = yield* CurrentToolsConfig
       const rows = yield* makeHostRows
+      const hostGrace = yield* HostGrace
       const lines = yield* makeHostLines(rows)
       /** The line of each host and since when it is so, as this process has seen it. */
       const known = new Map<HostId, { readonly state: LineState; readonly since: number }>()
