@@ -1,7 +1,7 @@
 /** Listing and reading questions, for principals who may see them. */
-import { type DecisionState, Missing, type PageQuery, type Principal } from "@stoa/contract"
+import { type DecisionState, Missing, type PageQuery, type Principal, type PrincipalKind } from "@stoa/contract"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -9,6 +9,8 @@ import type { makeEligibility } from "./electorate/eligibility.ts"
 import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
+
+type AskedRow = DecisionRow & { readonly askerName: string; readonly askerKind: PrincipalKind }
 
 /** Nobody has so many before them that a higher count would tell more. */
 const mostCounted = 1000
@@ -18,20 +20,28 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const grants = yield* Grants
   const rows = yield* makeRows
 
-  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
-    const [able, askers, approved] = yield* Effect.all(
-      [eligibility.mayAnswer(page), rows.askers(page.map(({ askedBy }) => askedBy)), rows.approvers(page)],
-      { concurrency: "unbounded" },
+  /** The first of those that fit, each with who asked. */
+  const read = (where: Statement.Fragment, most: number) =>
+    Effect.orDie(
+      sql<AskedRow>`SELECT d.*, p.name AS asker_name, p.kind AS asker_kind FROM
+        (SELECT * FROM decisions WHERE ${where} ORDER BY id LIMIT ${most}) d
+        JOIN principals p ON p.id = d.asked_by ORDER BY d.id`,
     )
+
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<AskedRow>) {
+    const [able, approved] = yield* Effect.all([eligibility.mayAnswer(page), rows.approvers(page)], {
+      concurrency: "unbounded",
+    })
     return page.map((one) =>
       decisionFrom(one, {
-        asker: askers.get(one.askedBy)!,
+        asker: { name: one.askerName, kind: one.askerKind },
         mayAnswer: able.get(one.id) ?? [],
         approvals: (approved.get(one.id) ?? []).map(({ principal }) => principal),
       }),
     )
   })
-  const show = (one: DecisionRow) => Effect.map(shown([one]), ([decision]) => decision!)
+  const show = ({ id }: Pick<DecisionRow, "id">) =>
+    Effect.map(Effect.flatMap(read(sql`id = ${id}`, 1), shown), ([decision]) => decision!)
 
   const readerOf = (principal: Principal): Effect.Effect<Reader> =>
     Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
@@ -42,7 +52,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   /** A question as far as a reader may see it. */
   const find = Effect.fnUntraced(function* (id: string, { all, principal }: Reader) {
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
-    return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id} AND ${may}`))[0]
+    return (yield* read(sql`id = ${id} AND ${may}`, 1))[0]
   })
 
   const seenBy = Effect.fnUntraced(function* (id: string, principal: Principal) {
@@ -51,7 +61,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
 
   const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader) {
     const found = yield* find(id, reader)
-    return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : yield* show(found)
+    return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : (yield* shown([found]))[0]!
   })
 
   /** The open ones that wait for this person, oldest first; not those they have approved and a second one has not. */
@@ -59,9 +69,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     if (principal.kind !== "person") return { items: [], next: null, count: 0 }
     const { after, limit } = pageFrom(query)
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
-    const open = yield* Effect.orDie(
-      sql<DecisionRow>`SELECT * FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
-    )
+    const open = yield* read(sql`state = 'open' AND ${may}`, mostCounted)
     const able = yield* eligibility.mayAnswer(open)
     const approved = yield* rows.approvers(open)
     const mine = open.filter(
@@ -84,11 +92,8 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     const where = [sql`id > ${after}`]
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)
     if (!reader.all) where.push(yield* eligibility.seen(reader.principal.id))
-    const found = yield* Effect.orDie(
-      sql<DecisionRow>`SELECT * FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
-    )
     const page = pageOf(
-      found,
+      yield* read(sql.and(where), limit + 1),
       limit,
       (one) => one,
       (one) => one.id,
