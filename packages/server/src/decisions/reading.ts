@@ -10,7 +10,11 @@ import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
 
-type AskedRow = DecisionRow & { readonly askerName: string; readonly askerKind: PrincipalKind }
+interface Asker {
+  readonly askerName: string
+  readonly askerKind: PrincipalKind
+}
+type AskedRow = DecisionRow & Asker
 
 /** Nobody has so many before them that a higher count would tell more. */
 const mostCounted = 1000
@@ -40,8 +44,13 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       }),
     )
   })
-  const show = ({ id }: Pick<DecisionRow, "id">) =>
-    Effect.map(Effect.flatMap(read(sql`id = ${id}`, 1), shown), ([decision]) => decision!)
+  /** A row as it was left, whatever became of it since. */
+  const show = Effect.fnUntraced(function* (one: DecisionRow) {
+    const [asker] = yield* Effect.orDie(
+      sql<Asker>`SELECT name AS asker_name, kind AS asker_kind FROM principals WHERE id = ${one.askedBy}`,
+    )
+    return (yield* shown([{ ...one, ...asker! }]))[0]!
+  })
 
   const readerOf = (principal: Principal): Effect.Effect<Reader> =>
     Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
