@@ -27,9 +27,9 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   /** The first of those that fit, each with who asked. */
   const read = (where: Statement.Fragment, most: number) =>
     Effect.orDie(
-      sql<AskedRow>`SELECT d.*, p.name AS asker_name, p.kind AS asker_kind FROM
-        (SELECT * FROM decisions WHERE ${where} ORDER BY id LIMIT ${most}) d
-        JOIN principals p ON p.id = d.asked_by ORDER BY d.id`,
+      sql<AskedRow>`SELECT page.*, p.name AS asker_name, p.kind AS asker_kind FROM
+        (SELECT * FROM decisions WHERE ${where} ORDER BY id LIMIT ${most}) page
+        JOIN principals p ON p.id = page.asked_by ORDER BY page.id`,
     )
 
   const shown = Effect.fnUntraced(function* (page: ReadonlyArray<AskedRow>) {
