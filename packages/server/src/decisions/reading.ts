@@ -1,7 +1,7 @@
 /** Listing and reading questions, for principals who may see them. */
-import { type DecisionState, Missing, type PageQuery, type Principal, type PrincipalKind } from "@stoa/contract"
+import { type DecisionState, Missing, type PageQuery, type Principal } from "@stoa/contract"
 import { Effect } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
@@ -9,12 +9,6 @@ import type { makeEligibility } from "./electorate/eligibility.ts"
 import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
-
-interface Asker {
-  readonly askerName: string
-  readonly askerKind: PrincipalKind
-}
-type AskedRow = DecisionRow & Asker
 
 /** Nobody has so many before them that a higher count would tell more. */
 const mostCounted = 1000
@@ -24,33 +18,20 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const grants = yield* Grants
   const rows = yield* makeRows
 
-  /** The first of those that fit, each with who asked. */
-  const read = (where: Statement.Fragment, most: number) =>
-    Effect.orDie(
-      sql<AskedRow>`SELECT page.*, p.name AS asker_name, p.kind AS asker_kind FROM
-        (SELECT * FROM decisions WHERE ${where} ORDER BY id LIMIT ${most}) page
-        JOIN principals p ON p.id = page.asked_by ORDER BY page.id`,
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
+    const [able, askers, approved] = yield* Effect.all(
+      [eligibility.mayAnswer(page), rows.askers(page.map(({ askedBy }) => askedBy)), rows.approvers(page)],
+      { concurrency: 3 },
     )
-
-  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<AskedRow>) {
-    const [able, approved] = yield* Effect.all([eligibility.mayAnswer(page), rows.approvers(page)], {
-      concurrency: "unbounded",
-    })
     return page.map((one) =>
       decisionFrom(one, {
-        asker: { name: one.askerName, kind: one.askerKind },
+        asker: askers.get(one.askedBy)!,
         mayAnswer: able.get(one.id) ?? [],
         approvals: (approved.get(one.id) ?? []).map(({ principal }) => principal),
       }),
     )
   })
-  /** A row as it was left, whatever became of it since. */
-  const show = Effect.fnUntraced(function* (one: DecisionRow) {
-    const [asker] = yield* Effect.orDie(
-      sql<Asker>`SELECT name AS asker_name, kind AS asker_kind FROM principals WHERE id = ${one.askedBy}`,
-    )
-    return (yield* shown([{ ...one, ...asker! }]))[0]!
-  })
+  const show = (one: DecisionRow) => Effect.map(shown([one]), ([decision]) => decision!)
 
   const readerOf = (principal: Principal): Effect.Effect<Reader> =>
     Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
@@ -61,7 +42,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   /** A question as far as a reader may see it. */
   const find = Effect.fnUntraced(function* (id: string, { all, principal }: Reader) {
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
-    return (yield* read(sql`id = ${id} AND ${may}`, 1))[0]
+    return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id} AND ${may}`))[0]
   })
 
   const seenBy = Effect.fnUntraced(function* (id: string, principal: Principal) {
@@ -70,7 +51,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
 
   const get = Effect.fn("Decisions.get")(function* (id: string, reader: Reader) {
     const found = yield* find(id, reader)
-    return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : (yield* shown([found]))[0]!
+    return found === undefined ? yield* new Missing({ noun: "decision", ref: id }) : yield* show(found)
   })
 
   /** The open ones that wait for this person, oldest first; not those they have approved and a second one has not. */
@@ -78,7 +59,9 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     if (principal.kind !== "person") return { items: [], next: null, count: 0 }
     const { after, limit } = pageFrom(query)
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
-    const open = yield* read(sql`state = 'open' AND ${may}`, mostCounted)
+    const open = yield* Effect.orDie(
+      sql<DecisionRow>`SELECT * FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
+    )
     const able = yield* eligibility.mayAnswer(open)
     const approved = yield* rows.approvers(open)
     const mine = open.filter(
@@ -101,8 +84,11 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     const where = [sql`id > ${after}`]
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)
     if (!reader.all) where.push(yield* eligibility.seen(reader.principal.id))
+    const found = yield* Effect.orDie(
+      sql<DecisionRow>`SELECT * FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
+    )
     const page = pageOf(
-      yield* read(sql.and(where), limit + 1),
+      found,
       limit,
       (one) => one,
       (one) => one.id,

@@ -7,6 +7,7 @@ import type {
   DecisionId,
   JsonSchema,
   PrincipalId,
+  PrincipalKind,
   RiskLevel,
   SpaceId,
 } from "@stoa/contract"
@@ -122,5 +123,14 @@ export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
         WHERE ${sql.in("decision", ids)} ORDER BY at`,
     )
     return Map.groupBy(rows, ({ decision }) => decision)
+  }),
+
+  askers: Effect.fnUntraced(function* (ids: ReadonlyArray<PrincipalId>) {
+    if (ids.length === 0) return new Map<PrincipalId, Decision["asker"]>()
+    const rows = yield* Effect.orDie(
+      sql<{ id: PrincipalId; name: string; kind: PrincipalKind }>`SELECT id, name, kind FROM principals
+        WHERE ${sql.in("id", [...new Set(ids)])}`,
+    )
+    return new Map(rows.map(({ id, kind, name }) => [id, { name, kind }]))
   }),
 }))

@@ -42,43 +42,26 @@ export const makeEligibility = Effect.gen(function* () {
     return new Set(rows.map(({ id }) => id))
   })
 
-  const spacesOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
+  /** What the house knows now of all who might answer one of these. */
+  const standings = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
     const spaces = new Map<string, SpacePeople>()
     for (const { space } of asked)
       if (space !== null && !spaces.has(space)) spaces.set(space, yield* members.peopleOf(space))
-    return spaces
-  })
-  const kinsOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
+    const ids = [...new Set(known.filter((one) => byName(one) || byRole(one)).map(({ principal }) => principal))]
+    const people = yield* principals.peopleOf(ids)
+    const here = new Set(people.map(({ id }) => id))
+    const holds = (role: Role) => new Set(people.filter(({ roles }) => roles.includes(role)).map(({ id }) => id))
+    const admins = yield* principals.admins
     const kin = new Map<string, ReadonlySet<string>>()
     for (const { askedBy, space } of asked)
       if (!kin.has(askedBy)) kin.set(askedBy, space === null ? new Set([askedBy]) : yield* kinOf(askedBy))
-    return kin
-  })
-  const namedOf = (known: ReadonlyArray<Voter>) =>
-    principals.peopleOf([
-      ...new Set(known.filter((one) => byName(one) || byRole(one)).map(({ principal }) => principal)),
-    ])
-
-  /** What the house knows now of all who might answer one of these, with those who were fixed for them. */
-  const standings = Effect.fnUntraced(function* <A>(
-    asked: ReadonlyArray<Asked>,
-    fixed: Effect.Effect<readonly [A, ReadonlyArray<Voter>]>,
-  ) {
-    const people = Effect.flatMap(fixed, ([own, known]) => Effect.map(namedOf(known), (all) => [own, all] as const))
-    const [[own, all], spaces, kin, admins] = yield* Effect.all(
-      [people, spacesOf(asked), kinsOf(asked), principals.admins],
-      { concurrency: "unbounded" },
-    )
-    const here = new Set(all.map(({ id }) => id))
-    const holds = (role: Role) => new Set(all.filter(({ roles }) => roles.includes(role)).map(({ id }) => id))
-    const standing = ({ askedBy, space }: Asked): Standing => ({
+    return ({ askedBy, space }: Asked): Standing => ({
       here,
       holds,
       admins,
       kin: kin.get(askedBy)!,
       space: space === null ? null : spaces.get(space)!,
     })
-    return [own, standing] as const
   })
 
   const votersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
@@ -97,10 +80,8 @@ export const makeEligibility = Effect.gen(function* () {
   const mayAnswer = Effect.fnUntraced(function* (rows: ReadonlyArray<Asked>) {
     const asked = rows.filter(({ state }) => isOpen(state))
     if (asked.length === 0) return new Map<string, ReadonlyArray<PrincipalId>>()
-    const [fixed, standing] = yield* standings(
-      asked,
-      Effect.map(votersOf(asked.map(({ id }) => id)), (all) => [all, [...all.values()].flat()]),
-    )
+    const fixed = yield* votersOf(asked.map(({ id }) => id))
+    const standing = yield* standings(asked, [...fixed.values()].flat())
     return new Map(
       asked.map((one) => {
         const stored = fixed.get(one.id) ?? []
@@ -129,8 +110,7 @@ export const makeEligibility = Effect.gen(function* () {
           targets.push({ principal, reason: `escalation ${whom as `role:${Role}`}` })
       else targets.push({ principal: whom as PrincipalId, reason: "escalation" })
     const names = (named ?? []).map((principal) => ({ principal, reason: "named" as const }))
-    const [, standingOf] = yield* standings([asked], Effect.succeed([undefined, [...names, ...targets]]))
-    const standing = standingOf(asked)
+    const standing = (yield* standings([asked], [...names, ...targets]))(asked)
     const able = voters(asked, named, standing)
     const first = asked.kind === "approval" ? able : names
     const all = [...first.slice(0, mostAsked), ...targets.slice(0, mostAsked)].filter(
