@@ -209,6 +209,8 @@ it("a call that waits is exit 3; decide lists it and answers it, and the call is
   const one = await stoa("decide", short, "--show")
   expect(one).toMatchObject({ code: 0 })
   expect(one.stdout.split("\n")[0]).toContain(yes.decision)
+  // Seen alone, it does not know which others begin alike.
+  expect(one.stdout).toContain(`answer: stoa decide ${yes.decision} --approve`)
   expect(json(await stoa("decide", short, "--show", "--json"))).toEqual(await http(`decisions/${yes.decision}`))
   expect(await stoa("decide", "ffffffff", "--approve")).toMatchObject({
     code: 2,
@@ -342,6 +344,7 @@ it("decide lists those that have waited longest, says how to see the rest, and a
   const first = await stoa("decide")
   expect(shown(first)).toEqual(ids.slice(0, 20))
   expect(first.stdout.split("\n").every((line) => line.length < 300)).toBe(true)
+  for (const [, id] of first.stdout.matchAll(/answer: stoa decide (\S+) /g)) expect(id).toMatch(/^dcs_.{36}$/)
   const cursor = /Next page: stoa decide --cursor (\S+)\. All: stoa decide --all$/m.exec(first.stderr)![1]!
   const [second, few, whole, fewJson, tooMany] = await Promise.all([
     stoa("decide", "--cursor", cursor),

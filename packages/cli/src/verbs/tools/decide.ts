@@ -36,9 +36,10 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
     : yield* ask(() => page(count, start))
   if (json) return yield* list(items, [])
   if (items.length === 0) return yield* talk("There are no open questions.")
-  const short = shortIds(items.map((one) => one.id))
+  // Short only where all are seen: what is not shown may begin alike.
+  const short = next === null && start === undefined ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
   const known = yield* knownNames
-  for (const one of items) for (const line of linesOf(one, known, short.get(one.id)!)) yield* out(line)
+  for (const one of items) for (const line of linesOf(one, known, short.get(one.id) ?? one.id)) yield* out(line)
   if (next !== null)
     yield* talk(`These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`)
 })
@@ -80,7 +81,7 @@ const idOf = Effect.fnUntraced(function* (given: string) {
 const whole = Effect.fnUntraced(function* (id: string, write: (line: string) => Effect.Effect<void>) {
   const decision = yield* ask((stoa) => stoa.decisions.get(id))
   const known = yield* knownNames
-  for (const line of linesOf(decision, known, shortIds([id]).get(id)!)) yield* write(line)
+  for (const line of linesOf(decision, known, decision.id)) yield* write(line)
   return decision
 })
 
