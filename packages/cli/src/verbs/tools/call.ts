@@ -17,7 +17,7 @@ interface CallLike {
 }
 
 const next: Record<string, (on: string, call: string) => string> = {
-  decision: (on) => `somebody decides ${on}`,
+  decision: (on) => `somebody decides ${on} (stoa decide ${on})`,
   client: (on) => `somebody in its space answers ${on}`,
   callback: () => "the one who does the work says so",
 }
