@@ -1,5 +1,6 @@
 /** Both databases for a suite: a new SQLite file and a new Postgres database, each gone when the suite ends. */
-import { mkdtempSync, rmSync } from "node:fs"
+import fs, { mkdtempSync, rmSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Context, Effect, Layer, Redacted, References, type Scope } from "effect"
@@ -103,3 +104,24 @@ export const until = <E, R>(asked: Effect.Effect<boolean, E, R>): Effect.Effect<
   Effect.flatMap(Effect.andThen(Effect.yieldNow, asked), (so) =>
     so ? Effect.void : Effect.andThen(Effect.promise(pause), until(asked)),
   )
+
+/** While this runs, no sync of this process succeeds: neither those that are waited for nor the others. */
+export const withBrokenDisk = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  const { fdatasync, fdatasyncSync } = fs
+  const broken = new Error("the disk is gone")
+  return Effect.acquireUseRelease(
+    Effect.sync(() => {
+      fs.fdatasync = ((_: number, done: (cause: Error) => void) => queueMicrotask(() => done(broken))) as never
+      fs.fdatasyncSync = () => {
+        throw broken
+      }
+      syncBuiltinESMExports()
+    }),
+    () => body,
+    () =>
+      Effect.sync(() => {
+        Object.assign(fs, { fdatasync, fdatasyncSync })
+        syncBuiltinESMExports()
+      }),
+  )
+}

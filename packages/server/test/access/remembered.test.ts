@@ -1,11 +1,10 @@
 /** How long a judgement rests on what was read before: five minutes at most, and never past a change of rights. */
-import fs from "node:fs"
-import { syncBuiltinESMExports } from "node:module"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, Guest, house, made } from "../house.ts"
+import { withBrokenDisk } from "../stores.ts"
 
 for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store }), { timeout: 30_000 })(`judgements over time on ${store}`, (it) => {
@@ -41,26 +40,8 @@ for (const store of ["sqlite", "postgres"] as const)
           const { id, token } = yield* ask(() => admin.tokens.add({ principal: tom.id }))
           const me = Effect.exit(ask(() => as(token).principals.me()))
           assert.isTrue(Exit.isSuccess(yield* me))
-          const { fdatasync, fdatasyncSync } = fs
-          const broken = new Error("the disk is gone")
-          yield* Effect.acquireUseRelease(
-            Effect.sync(() => {
-              fs.fdatasync = ((_: number, done: (cause: Error) => void) => queueMicrotask(() => done(broken))) as never
-              fs.fdatasyncSync = () => {
-                throw broken
-              }
-              syncBuiltinESMExports()
-            }),
-            () =>
-              Effect.map(Effect.exit(ask(() => admin.tokens.revoke(id))), (exit) =>
-                assert.isTrue(Exit.isFailure(exit)),
-              ),
-            () =>
-              Effect.sync(() => {
-                Object.assign(fs, { fdatasync, fdatasyncSync })
-                syncBuiltinESMExports()
-              }),
-          )
+          const revoked = yield* withBrokenDisk(Effect.exit(ask(() => admin.tokens.revoke(id))))
+          assert.isTrue(Exit.isFailure(revoked))
           // It is in the database: whoever has a token that is revoked there does not come in.
           assert.isTrue(Exit.isFailure(yield* me))
         }).pipe(Effect.orDie),

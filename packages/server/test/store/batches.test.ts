@@ -1,6 +1,5 @@
 /** Rows that are written in batches, here or beside the event loop: there once they are told, in order with the others, all or none of a batch. */
-import fs, { mkdirSync, renameSync, rmdirSync, statSync } from "node:fs"
-import { syncBuiltinESMExports } from "node:module"
+import { mkdirSync, renameSync, rmdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -15,7 +14,7 @@ import { makeInsert } from "../../src/store/database/Inserts.ts"
 import { type CausedEvent, Journal } from "../../src/store/journal/Journal.ts"
 import { Readers, rowsInto } from "../../src/store/journal/Readers.ts"
 import { Store } from "../../src/store/database/Store.ts"
-import { ground, opened, quiet, stores, tempFolder, until } from "../stores.ts"
+import { ground, opened, quiet, stores, tempFolder, until, withBrokenDisk } from "../stores.ts"
 
 interface Answer {
   readonly principal: string
@@ -353,33 +352,25 @@ describe("batches of a file", () => {
     }).pipe(Effect.scoped),
   )
 
+  const put = (sql: SqlClient.SqlClient, key: string) =>
+    Effect.exit(sql.withTransaction(sql`INSERT INTO answers ${sql.insert({ ...row(key) })}`))
+
+  /** After a sync that failed: nothing is acknowledged while somebody reads an older state, and the log cannot be moved. */
+  const vouchesAgain = Effect.fnUntraced(function* (folder: string, sql: SqlClient.SqlClient) {
+    const reader = new DatabaseSync(join(folder, "stoa.db"), { readOnly: true })
+    reader.exec("BEGIN; SELECT count(*) FROM answers")
+    assert.isTrue(Exit.isSuccess(yield* Effect.exit(sql`SELECT 1`)))
+    assert.isTrue(Exit.isFailure(yield* put(sql, "after")))
+    reader.close()
+    assert.isTrue(Exit.isSuccess(yield* put(sql, "at last")))
+  })
+
   it.live("after a sync that failed no other vouches for the log, until all of it is in the database", () =>
     Effect.gen(function* () {
       const { folder, sql } = yield* built
-      const put = (key: string) =>
-        Effect.exit(sql.withTransaction(sql`INSERT INTO answers ${sql.insert({ ...row(key) })}`))
-      assert.isTrue(Exit.isSuccess(yield* put("before")))
-      const { fdatasync } = fs
-      yield* Effect.acquireUseRelease(
-        Effect.sync(() => {
-          fs.fdatasync = ((_: number, done: (cause: Error) => void) =>
-            queueMicrotask(() => done(new Error("the disk is gone")))) as never
-          syncBuiltinESMExports()
-        }),
-        () => Effect.map(put("lost"), (exit) => assert.isTrue(Exit.isFailure(exit))),
-        () =>
-          Effect.sync(() => {
-            fs.fdatasync = fdatasync
-            syncBuiltinESMExports()
-          }),
-      )
-      // Somebody reads an older state: the log cannot be moved.
-      const reader = new DatabaseSync(join(folder, "stoa.db"), { readOnly: true })
-      reader.exec("BEGIN; SELECT count(*) FROM answers")
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(sql`SELECT 1`)))
-      assert.isTrue(Exit.isFailure(yield* put("after")))
-      reader.close()
-      assert.isTrue(Exit.isSuccess(yield* put("at last")))
+      assert.isTrue(Exit.isSuccess(yield* put(sql, "before")))
+      assert.isTrue(Exit.isFailure(yield* withBrokenDisk(put(sql, "lost"))))
+      yield* vouchesAgain(folder, sql)
     }).pipe(Effect.scoped),
   )
 
@@ -387,8 +378,6 @@ describe("batches of a file", () => {
     Effect.gen(function* () {
       const { batches, folder, insert, sql } = yield* built
       const log = join(folder, "stoa.db-wal")
-      const put = (key: string) =>
-        Effect.exit(sql.withTransaction(sql`INSERT INTO answers ${sql.insert({ ...row(key) })}`))
       const many = (name: string) => insert.with(Array.from({ length: 200 }, (_, at) => row(`${name}${at}`)))
       const onThread = (name: string, synced: boolean) =>
         Effect.exit(batches.write([many(name).statement()], 200, synced))
@@ -400,12 +389,7 @@ describe("batches of a file", () => {
       assert.isTrue(Exit.isFailure(yield* onThread("lost", true)))
       rmdirSync(log)
       renameSync(`${log}-away`, log)
-      const reader = new DatabaseSync(join(folder, "stoa.db"), { readOnly: true })
-      reader.exec("BEGIN; SELECT count(*) FROM answers")
-      assert.isTrue(Exit.isSuccess(yield* Effect.exit(sql`SELECT 1`)))
-      assert.isTrue(Exit.isFailure(yield* put("after")))
-      reader.close()
-      assert.isTrue(Exit.isSuccess(yield* put("at last")))
+      yield* vouchesAgain(folder, sql)
       assert.isTrue(Exit.isSuccess(yield* onThread("again", true)))
     }).pipe(Effect.scoped),
   )
