@@ -236,9 +236,12 @@ const openLog = (db: DatabaseSync, file: string) =>
         if (failed === undefined) return
         // Whoever reads an older state may do so for long; the event loop does not wait for them.
         db.exec("PRAGMA busy_timeout=100")
-        const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get()
-        db.exec(`PRAGMA busy_timeout=${busyMs}`)
-        if (moved?.["busy"] !== 0 || moved["log"] !== moved["checkpointed"]) throw failed
+        try {
+          const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get()
+          if (moved?.["busy"] !== 0 || moved["log"] !== moved["checkpointed"]) throw failed
+        } finally {
+          db.exec(`PRAGMA busy_timeout=${busyMs}`)
+        }
         failed = undefined
       }
       return {
