@@ -1,7 +1,7 @@
 /** The demo office of a new house, and the first steps of whoever came to it. */
 import { Schema } from "effect"
 import { ModelName } from "./runs/Model.ts"
-import { Moment, SpaceId } from "./Ids.ts"
+import { MomentOrNull, SpaceId } from "./Ids.ts"
 
 /** `none`: never made, `on`: it is there, `removing`: it is being taken away, `removed`: it does not come back. */
 export const DemoState = Schema.Literals(["none", "on", "removing", "removed"])
@@ -31,7 +31,7 @@ export class Demo extends Schema.Class<Demo>("Demo")({
   /** Everything it made: what goes with it. */
   parts: Schema.Array(Schema.Struct({ kind: DemoPartKind, name: Schema.String })),
   /** In the order in which people take them; null: not yet. */
-  steps: Schema.Array(Schema.Struct({ step: FirstStep, at: Schema.NullOr(Moment) })),
+  steps: Schema.Array(Schema.Struct({ step: FirstStep, at: MomentOrNull })),
 }) {}
 
 export const DemoChange = Schema.Struct({

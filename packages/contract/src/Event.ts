@@ -19,13 +19,14 @@ import {
   GrantId,
   HostId,
   MemoryId,
+  MessageId,
   Moment,
+  MomentOrNull,
   PrincipalId,
   RunId,
+  SpaceId,
   TimerId,
   TokenId,
-  MessageId,
-  SpaceId,
 } from "./Ids.ts"
 import { MemoryNamespace, MemoryRight } from "./memory/Memory.ts"
 import { Message } from "./spaces/Message.ts"
@@ -114,7 +115,7 @@ export const kinds = {
     token: TokenId,
     principal: PrincipalId,
     context: AccessContext,
-    expiresAt: Schema.NullOr(Moment),
+    expiresAt: MomentOrNull,
   }),
   "token.revoked": kind("concerned", 365, { token: TokenId, principal: PrincipalId }),
   "grant.added": kind("concerned", 365, { grant: GrantId, principal: PrincipalId, effect: Verdict, ...permission }),

@@ -1,6 +1,6 @@
 /** How the house has been: series over a span of time, what needs somebody, and what the house is. For Overview. */
 import { Schema } from "effect"
-import { Moment, PrincipalId } from "./Ids.ts"
+import { Moment, MomentOrNull, PrincipalId } from "./Ids.ts"
 
 /** The first point begins at `from`; each covers `step` seconds, the last one ends now. */
 export const FiguresQuery = {
@@ -34,7 +34,7 @@ const CallFigures = Schema.Struct({
   /** Made within the last minute. */
   lastMinute: Schema.Int,
   /** Older ones within the span are not counted: there were too many to look at. Null: all are. */
-  since: Schema.NullOr(Moment),
+  since: MomentOrNull,
 })
 
 /** By when they ended, and how many there are now. */
@@ -117,7 +117,7 @@ const HouseFacts = Schema.Struct({
   /** Who listens to the feed now, each once. */
   listening: Schema.Struct({ people: Schema.Int, agents: Schema.Int, services: Schema.Int }),
   auditEntries: Schema.Int,
-  backupAt: Schema.NullOr(Moment),
+  backupAt: MomentOrNull,
   /** The doctor's checks that cost little; `stoa doctor` makes all of them. */
   checks: Schema.Struct({ all: Schema.Int, ok: Schema.Int }),
 })

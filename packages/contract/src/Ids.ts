@@ -51,6 +51,8 @@ export type Cursor = typeof Cursor.Type
 
 /** A moment on the wire: RFC 3339, UTC. */
 export const Moment = Schema.DateTimeUtcFromString
+/** Null comes first: tried after a moment that does not fit, it costs ten times as much, and lists are full of them. */
+export const MomentOrNull = Schema.Union([Schema.Null, Moment])
 
 /** Whoever sends a request again with the same key means the same request. Of the header, and of `_meta` over MCP. */
 export const IdempotencyKey = Schema.String.check(

@@ -1,6 +1,6 @@
 /** Which tools of a set a context may see and call: one list, applied at listing and again at calling (S2-05). */
 import { Schema } from "effect"
-import { Moment, PrincipalId } from "../Ids.ts"
+import { MomentOrNull, PrincipalId } from "../Ids.ts"
 import { Source } from "./Principal.ts"
 import { ListedSet } from "../tools/Toolset.ts"
 
@@ -17,7 +17,7 @@ export class AllowList extends Schema.Class<AllowList>("AllowList")({
   /** Listed names that nothing serves at the moment: an upstream may be away. */
   unknown: Schema.Array(Schema.String),
   source: Schema.Literals(["default", ...Source.literals]),
-  changedAt: Schema.NullOr(Moment),
+  changedAt: MomentOrNull,
   changedBy: Schema.NullOr(PrincipalId),
 }) {}
 

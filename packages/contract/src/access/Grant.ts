@@ -1,7 +1,7 @@
 /** What a principal may do, beyond its roles: grants by an admin, delegations by a peer (S4-98, S4-101). */
 import { Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
-import { DelegationId, GrantId, Moment, PrincipalId } from "../Ids.ts"
+import { DelegationId, GrantId, Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
 import { PrincipalRef, Source } from "./Principal.ts"
 import { ListedSet } from "../tools/Toolset.ts"
 
@@ -25,7 +25,7 @@ export class Grant extends Schema.Class<Grant>("Grant")({
   actions: Schema.Array(Action),
   effect: Verdict,
   source: Source,
-  expiresAt: Schema.NullOr(Moment),
+  expiresAt: MomentOrNull,
   createdAt: Moment,
 }) {}
 
@@ -52,7 +52,7 @@ export class Delegation extends Schema.Class<Delegation>("Delegation")({
   /** Where the giver's token stood: no token that stands further in has what was lent. */
   context: AccessContext,
   expiresAt: Moment,
-  revokedAt: Schema.NullOr(Moment),
+  revokedAt: MomentOrNull,
   createdAt: Moment,
 }) {}
 
@@ -75,7 +75,7 @@ const FittingRule = Schema.Struct({
   words: Schema.String,
   from: Schema.Literals(["role", "file", "house", "delegation", "wallet"]),
   decides: Schema.Boolean,
-  expiresAt: Schema.NullOr(Moment),
+  expiresAt: MomentOrNull,
 })
 export type FittingRule = typeof FittingRule.Type
 

@@ -1,6 +1,6 @@
 /** Who acts: a person, an agent or a service. Identity is bound by the credential, never by an argument (X-27). */
 import { Schema } from "effect"
-import { Moment, PrincipalId } from "../Ids.ts"
+import { Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
 import { ToolsetName } from "../tools/Toolset.ts"
 
 export const PrincipalKind = Schema.Literals(["person", "agent", "service"])
@@ -42,7 +42,7 @@ export class Principal extends Schema.Class<Principal>("Principal")({
   toolsets: Schema.Array(ToolsetName),
   source: Source,
   createdAt: Moment,
-  retiredAt: Schema.NullOr(Moment),
+  retiredAt: MomentOrNull,
 }) {}
 
 /** An address as its chain writes it. Rules name it (`wallets/<address>`), so nothing in it reads as a pattern or a path. */

@@ -1,7 +1,7 @@
 /** A credential. The secret is shown once, when it is made; the house keeps only its hash. */
 import { Schema } from "effect"
 import { AccessContext } from "./AllowList.ts"
-import { Moment, PrincipalId, TokenId } from "../Ids.ts"
+import { Moment, MomentOrNull, PrincipalId, TokenId } from "../Ids.ts"
 import { PrincipalRef } from "./Principal.ts"
 
 const fields = {
@@ -9,14 +9,14 @@ const fields = {
   principal: PrincipalId,
   label: Schema.NullOr(Schema.String),
   context: AccessContext,
-  expiresAt: Schema.NullOr(Moment),
+  expiresAt: MomentOrNull,
   createdAt: Moment,
 }
 
 export class Token extends Schema.Class<Token>("Token")({
   ...fields,
-  lastUsedAt: Schema.NullOr(Moment),
-  revokedAt: Schema.NullOr(Moment),
+  lastUsedAt: MomentOrNull,
+  revokedAt: MomentOrNull,
   /**
    * Absent for most: it can be rotated. A browser's session and a token for a turn of a program end with what they were
    * made for; the house's own admin token comes from a setting or the data folder.

@@ -1,6 +1,6 @@
 /** A durable question and its answer: approval, form, elicitation. Bound to the exact call, answered once. */
 import { Schema } from "effect"
-import { ApprovalId, CallId, DecisionId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { ApprovalId, CallId, DecisionId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { PrincipalKind } from "../access/Principal.ts"
 import { JsonSchema, RiskLevel } from "../tools/Tool.ts"
 
@@ -57,8 +57,8 @@ export const Decision = Schema.Struct({
   space: Schema.NullOr(SpaceId),
   expiresAt: Moment,
   /** When others may answer it too, and since when they may. */
-  escalatesAt: Schema.NullOr(Moment),
-  escalatedAt: Schema.NullOr(Moment),
+  escalatesAt: MomentOrNull,
+  escalatedAt: MomentOrNull,
   onExpiry: Schema.Literal("deny"),
   createdAt: Moment,
   verdict: Schema.NullOr(AnswerVerdict),
@@ -66,7 +66,7 @@ export const Decision = Schema.Struct({
   value: Schema.optionalKey(Schema.Json),
   note: Schema.NullOr(Schema.String),
   answeredBy: Schema.NullOr(PrincipalId),
-  answeredAt: Schema.NullOr(Moment),
+  answeredAt: MomentOrNull,
 }).annotate({ identifier: "Decision" })
 export type Decision = typeof Decision.Type
 

@@ -1,6 +1,6 @@
 /** What outlives a conversation: versioned records, each with one owner. Blocks, passages, engrams, goals and plans are kinds of it. */
 import { Schema } from "effect"
-import { CallId, MemoryId, MessageId, Moment, PrincipalId } from "../Ids.ts"
+import { CallId, MemoryId, MessageId, Moment, MomentOrNull, PrincipalId } from "../Ids.ts"
 
 /** Each family of tools has its own: the same key in three of them is three records. */
 export const MemoryNamespace = Schema.Literals(["stoa", "office", "gateway", "engrams"])
@@ -75,8 +75,8 @@ export class MemoryRecord extends Schema.Class<MemoryRecord>("MemoryRecord")({
   origin: MemoryOrigin,
   createdAt: Moment,
   updatedAt: Moment,
-  expiresAt: Schema.NullOr(Moment),
-  deletedAt: Schema.NullOr(Moment),
+  expiresAt: MomentOrNull,
+  deletedAt: MomentOrNull,
   match: Schema.optionalKey(MemoryMatch),
 }) {}
 
@@ -85,7 +85,7 @@ const changeable = {
   tags: Schema.optionalKey(MemoryTags),
   public: Schema.optionalKey(Schema.Boolean),
   pinned: Schema.optionalKey(Schema.Boolean),
-  expiresAt: Schema.optionalKey(Schema.NullOr(Moment)),
+  expiresAt: Schema.optionalKey(MomentOrNull),
   /** Refuses the write if somebody else wrote meanwhile. 0: only if there is none yet. */
   expectedVersion: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
 }
@@ -113,7 +113,7 @@ export class MemoryVersion extends Schema.Class<MemoryVersion>("MemoryVersion")(
   tags: Schema.Array(Schema.String),
   public: Schema.Boolean,
   pinned: Schema.Boolean,
-  expiresAt: Schema.NullOr(Moment),
+  expiresAt: MomentOrNull,
   origin: MemoryOrigin,
   at: Moment,
 }) {}

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { AgentLimits } from "./Agent.ts"
 import { CallState, WaitsOn } from "../tools/Call.ts"
-import { CallId, DecisionId, MessageId, Moment, PrincipalId, RunId, SpaceId } from "../Ids.ts"
+import { CallId, DecisionId, MessageId, Moment, MomentOrNull, PrincipalId, RunId, SpaceId } from "../Ids.ts"
 
 export const RunState = Schema.Literals([
   "queued",
@@ -68,9 +68,9 @@ export class RunWait extends Schema.Class<RunWait>("RunWait")({
   ring: Schema.Boolean,
   since: Moment,
   /** When it ends by itself; null: never. */
-  until: Schema.NullOr(Moment),
+  until: MomentOrNull,
   /** When it ended, however it did; null while it is open. */
-  endedAt: Schema.NullOr(Moment),
+  endedAt: MomentOrNull,
 }) {}
 
 export class Run extends Schema.Class<Run>("Run")({
@@ -103,8 +103,8 @@ export class Run extends Schema.Class<Run>("Run")({
   /** In US dollars. */
   cost: Schema.Finite,
   createdAt: Moment,
-  startedAt: Schema.NullOr(Moment),
-  endedAt: Schema.NullOr(Moment),
+  startedAt: MomentOrNull,
+  endedAt: MomentOrNull,
 }) {}
 
 /** A call as a step asked for it, with what became of it. */
@@ -141,7 +141,7 @@ export class RunStep extends Schema.Class<RunStep>("RunStep")({
   tokens: Schema.Struct({ in: Schema.Int, out: Schema.Int, cached: Schema.Int }),
   cost: Schema.Finite,
   beganAt: Moment,
-  saidAt: Schema.NullOr(Moment),
+  saidAt: MomentOrNull,
 }) {}
 
 /** What a run told its model and heard from it, in seed 000's five kinds: a projection of steps and calls. */

@@ -1,7 +1,7 @@
 /** What was said in a space, and what was done there: text, and tool calls that keep their data as data. */
 import { Schema } from "effect"
 import { CallRun, CallState } from "../tools/Call.ts"
-import { DecisionId, MessageId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { DecisionId, MessageId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { MemoryMatch } from "../memory/Memory.ts"
 import { PrincipalKind } from "../access/Principal.ts"
 import { Provenance } from "../access/Provenance.ts"
@@ -48,8 +48,8 @@ export class Message extends Schema.Class<Message>("Message")({
   origin: Schema.NullOr(Schema.Json),
   pinned: Schema.Boolean,
   createdAt: Moment,
-  editedAt: Schema.NullOr(Moment),
-  deletedAt: Schema.NullOr(Moment),
+  editedAt: MomentOrNull,
+  deletedAt: MomentOrNull,
 }) {}
 
 /** A message that a search has found, and why. */

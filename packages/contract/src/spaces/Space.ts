@@ -1,6 +1,6 @@
 /** A place to talk: public, private, between two, or a team's. Whoever is in it sees what is said in it. */
 import { Schema } from "effect"
-import { Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { PrincipalKind, PrincipalRef } from "../access/Principal.ts"
 
 export const SpaceKind = Schema.Literals(["public", "private", "dm", "team"])
@@ -44,7 +44,7 @@ export class Space extends Schema.Class<Space>("Space")({
   topic: Schema.NullOr(Schema.String),
   members: Schema.Array(Member),
   createdAt: Moment,
-  archivedAt: Schema.NullOr(Moment),
+  archivedAt: MomentOrNull,
   /** The number of the newest message; 0 in an empty space. */
   lastSeq: Schema.Int,
   /** How many messages the caller has not read. */

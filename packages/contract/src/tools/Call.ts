@@ -1,6 +1,6 @@
 /** One attempt to use a tool, from receipt to settlement. It settles or it waits for exactly one thing. */
 import { Schema } from "effect"
-import { CallId, FileId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { CallId, FileId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 
 export const CallState = Schema.Literals([
   "received",
@@ -66,7 +66,7 @@ export const Call = Schema.Struct({
   /** The rule that let it through or refused it. */
   rule: Schema.NullOr(Schema.String),
   createdAt: Moment,
-  settledAt: Schema.NullOr(Moment),
+  settledAt: MomentOrNull,
 }).annotate({ identifier: "Call" })
 export type Call = typeof Call.Type
 

@@ -1,7 +1,7 @@
 /** A host: a process of somebody's own that offers functions as tools. It connects outwards and is sent the calls. */
 import { Schema } from "effect"
 import { CallState } from "./Call.ts"
-import { CallId, HostId, Moment, PrincipalId, SpaceId } from "../Ids.ts"
+import { CallId, HostId, Moment, MomentOrNull, PrincipalId, SpaceId } from "../Ids.ts"
 import { JsonSchema, RiskLevel, ToolAnnotations, Visibility } from "./Tool.ts"
 import { ApprovalRule, ConfiguredToolName } from "./ToolConfiguration.ts"
 
@@ -43,7 +43,7 @@ export class Host extends Schema.Class<Host>("Host")({
   tools: Schema.Array(Schema.String),
   connected: Schema.Boolean,
   /** When its process was last there; null, if it never was. */
-  lastSeenAt: Schema.NullOr(Moment),
+  lastSeenAt: MomentOrNull,
   createdAt: Moment,
 }) {}
 

@@ -1,6 +1,6 @@
 /** How the calls of a server's tools went within the last day. */
 import { Schema } from "effect"
-import { Moment } from "../Ids.ts"
+import { Moment, MomentOrNull } from "../Ids.ts"
 
 const Millis = Schema.NullOr(Schema.Int)
 
@@ -17,7 +17,7 @@ export class MCPServerFigures extends Schema.Class<MCPServerFigures>("MCPServerF
   p50: Millis,
   p95: Millis,
   /** Older ones within the day are not counted: there were too many to look at. Null: all are. */
-  since: Schema.NullOr(Moment),
+  since: MomentOrNull,
   /** How often each of its tools was called within the last seven days; beyond the most that are counted, that many. */
   tools: Schema.Array(Schema.Struct({ name: Schema.String, calls: Schema.Int })),
 }) {

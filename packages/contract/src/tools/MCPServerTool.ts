@@ -1,6 +1,6 @@
 /** A tool of an MCP server as it was first seen or last accepted, and what it says now where that is something else. */
 import { Schema } from "effect"
-import { Moment } from "../Ids.ts"
+import { MomentOrNull } from "../Ids.ts"
 
 export class MCPServerTool extends Schema.Class<MCPServerTool>("MCPServerTool")({
   name: Schema.String,
@@ -13,5 +13,5 @@ export class MCPServerTool extends Schema.Class<MCPServerTool>("MCPServerTool")(
   /** What waits for review; null: nothing does. */
   held: Schema.NullOr(Schema.Struct({ definition: Schema.Json, digest: Schema.String })),
   /** Null: it was never taken. */
-  firstSeenAt: Schema.NullOr(Moment),
+  firstSeenAt: MomentOrNull,
 }) {}
