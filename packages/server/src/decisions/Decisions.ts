@@ -23,7 +23,7 @@ import type { Reader } from "../access/rights/Viewer.ts"
 import { Limits } from "../access/limits/Limits.ts"
 import { newId } from "../store/journal/Correlation.ts"
 import { Journal, type Transaction } from "../store/journal/Journal.ts"
-import { lockName, lockRow } from "../store/database/Locks.ts"
+import { lockName, lockRead } from "../store/database/Locks.ts"
 import { Timers } from "../store/journal/Timers.ts"
 import { Approvals } from "./Approvals.ts"
 import { makeEligibility } from "./electorate/eligibility.ts"
@@ -33,7 +33,7 @@ import { type Act, from, isOpen, leadsTo } from "./lifecycle.ts"
 import type { NewDecision } from "./NewDecision.ts"
 import { Notifications } from "./notices/Notifications.ts"
 import { type DecisionQuery, makeReading } from "./reading.ts"
-import { type DecisionRow, makeRows } from "./rows.ts"
+import { type DecisionRow, type FullRow, makeRows } from "./rows.ts"
 import { makeWhoMay } from "./electorate/whoMay.ts"
 import { makeRowInsert } from "../store/database/Inserts.ts"
 import { inState } from "../store/database/States.ts"
@@ -72,8 +72,8 @@ export class Decisions extends Context.Service<
       by: Principal,
       answer: NewAnswer,
       path?: AnswerPath,
-    ) => Effect.Effect<DecisionRow, Missing | Forbidden | WrongState | BadInput, Transaction>
-    readonly show: (answered: DecisionRow) => Effect.Effect<Decision>
+    ) => Effect.Effect<FullRow, Missing | Forbidden | WrongState | BadInput, Transaction>
+    readonly show: (answered: FullRow) => Effect.Effect<Decision>
     /** Whether somebody may learn of it at all. */
     readonly seenBy: (id: string, principal: Principal) => Effect.Effect<boolean>
     /** Whether it waits for this person: `asked`, `over` (closed, or approved by them before), or never theirs. */
@@ -118,7 +118,7 @@ export class Decisions extends Context.Service<
         return one
       })
 
-      const mayAnswer = (one: DecisionRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
+      const mayAnswer = (one: FullRow) => Effect.map(eligibility.mayAnswer([one]), (all) => all.get(one.id) ?? [])
 
       /** Whose last question found no room: of theirs nothing is written before they are counted. */
       const full = new Set<PrincipalId>()
@@ -216,7 +216,7 @@ export class Decisions extends Context.Service<
           detail: `This decision is ${one.state}${one.verdict === null ? "" : ` (${one.verdict})`}: it is answered once. Look for open ones with "stoa decide".`,
         })
 
-      const close = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, answer: NewAnswer) {
+      const close = Effect.fnUntraced(function* (one: FullRow, by: Principal, answer: NewAnswer) {
         const given = answer.verdict === "submit" ? answer.value : answer.input
         const reach = answer.reach ?? "once"
         const won = yield* change(one.id, "answer", {
@@ -252,11 +252,11 @@ export class Decisions extends Context.Service<
             by: by.id,
             run: reach === "run" ? won.run : null,
           })
-        return won
+        return { ...one, ...won }
       })
 
       /** The first of two says yes: it stays open for the second. */
-      const approve = Effect.fnUntraced(function* (one: DecisionRow, by: Principal, hand: PrincipalId) {
+      const approve = Effect.fnUntraced(function* (one: FullRow, by: Principal, hand: PrincipalId) {
         const at = DateTime.formatIso(yield* DateTime.now)
         yield* Effect.orDie(
           sql`INSERT INTO decision_approvals ${sql.insert({ decision: one.id, principal: by.id, at, hand })}
@@ -274,10 +274,10 @@ export class Decisions extends Context.Service<
         given,
         path = {},
       ) {
-        // Held from here to the commit, so that two answers at once are one after the other.
-        yield* Effect.orDie(lockRow(sql, "decisions", id))
         const reader = yield* readerOf(by)
-        const one = yield* find(id, reader)
+        // Held from here to the commit, so that two answers at once are one after the other. Its voters do not change while
+        // it is open, so that it is enough to lock the row.
+        const one = yield* find(id, reader, lockRead(sql, "decisions"))
         if (one === undefined) return yield* new Missing({ noun: "decision", ref: id })
         const own = path.through === "client" && one.kind === "elicitation" && one.askedBy === by.id
         if (!isOpen(one.state)) return yield* closed(one)
@@ -311,11 +311,11 @@ export class Decisions extends Context.Service<
           ...(one.space === null ? {} : { space: one.space }),
           body: { decision: id as DecisionId, principal: one.askedBy, by: by.id },
         })
-        return still!
+        return { ...one, ...still! }
       })
 
       const awaits: Decisions["Service"]["awaits"] = Effect.fnUntraced(function* (id, principal) {
-        const one = yield* rows.byId(id)
+        const one = yield* rows.fullById(id)
         if (one === undefined || principal.kind !== "person") return "none"
         const given = (yield* rows.approvers([one])).get(id) ?? []
         const late = one.expiresAt <= DateTime.formatIso(yield* DateTime.now)
@@ -335,12 +335,13 @@ export class Decisions extends Context.Service<
       })
 
       const escalate: Decisions["Service"]["escalate"] = Effect.fn("Decisions.escalate")(function* (id) {
-        const known = yield* rows.byId(id)
+        const known = yield* rows.fullById(id)
         // A timer may fire twice: it is put to others once.
         if (known === undefined || known.escalatedAt !== null) return
-        const one = yield* change(id, "escalate", { escalatedAt: DateTime.formatIso(yield* DateTime.now) })
-        if (one === undefined) return
-        const approvers = yield* eligibility.targetsOf(id)
+        const changed = yield* change(id, "escalate", { escalatedAt: DateTime.formatIso(yield* DateTime.now) })
+        if (changed === undefined) return
+        const one = { ...known, ...changed }
+        const approvers = eligibility.targetsOf(one)
         yield* journal.append({
           kind: "decision.escalated",
           ...(one.space === null ? {} : { space: one.space }),

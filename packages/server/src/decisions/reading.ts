@@ -6,7 +6,7 @@ import { Grants } from "../access/rights/Grants.ts"
 import type { Reader } from "../access/rights/Viewer.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import type { makeEligibility } from "./electorate/eligibility.ts"
-import { decisionFrom, type DecisionRow, makeRows } from "./rows.ts"
+import { decisionFrom, type FullRow, makeRows } from "./rows.ts"
 
 export type DecisionQuery = PageQuery & { readonly state?: DecisionState; readonly for?: "me" }
 
@@ -18,20 +18,17 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
   const grants = yield* Grants
   const rows = yield* makeRows
 
-  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<DecisionRow>) {
-    const [able, askers, approved] = yield* Effect.all(
-      [eligibility.mayAnswer(page), rows.askers(page.map(({ askedBy }) => askedBy)), rows.approvers(page)],
-      { concurrency: 3 },
-    )
+  const shown = Effect.fnUntraced(function* (page: ReadonlyArray<FullRow>) {
+    const able = yield* eligibility.mayAnswer(page)
+    const approved = yield* rows.approvers(page)
     return page.map((one) =>
       decisionFrom(one, {
-        asker: askers.get(one.askedBy)!,
         mayAnswer: able.get(one.id) ?? [],
         approvals: (approved.get(one.id) ?? []).map(({ principal }) => principal),
       }),
     )
   })
-  const show = (one: DecisionRow) => Effect.map(shown([one]), ([decision]) => decision!)
+  const show = (one: FullRow) => Effect.map(shown([one]), ([decision]) => decision!)
 
   const readerOf = (principal: Principal): Effect.Effect<Reader> =>
     Effect.map(grants.judgeOf(principal, "admin", "decisions/*"), ({ verdict }) => ({
@@ -39,10 +36,13 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
       all: verdict === "allow",
     }))
 
-  /** A question as far as a reader may see it. */
-  const find = Effect.fnUntraced(function* (id: string, { all, principal }: Reader) {
+  /** A question as far as a reader may see it; with `lockRead`, locked until the end of the transaction. */
+  const find = Effect.fnUntraced(function* (id: string, { all, principal }: Reader, lock = sql``) {
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
-    return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id} AND ${may}`))[0]
+    const found = yield* Effect.orDie(
+      sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE id = ${id} AND ${may} ${lock}`,
+    )
+    return found[0]
   })
 
   const seenBy = Effect.fnUntraced(function* (id: string, principal: Principal) {
@@ -60,7 +60,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     const { after, limit } = pageFrom(query)
     const may = all ? sql`1 = 1` : yield* eligibility.seen(principal.id)
     const open = yield* Effect.orDie(
-      sql<DecisionRow>`SELECT * FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
+      sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE state = 'open' AND ${may} ORDER BY id LIMIT ${mostCounted}`,
     )
     const able = yield* eligibility.mayAnswer(open)
     const approved = yield* rows.approvers(open)
@@ -85,7 +85,7 @@ export const makeReading = Effect.fnUntraced(function* (eligibility: Effect.Succ
     if (query.state !== undefined) where.push(sql`state = ${query.state}`)
     if (!reader.all) where.push(yield* eligibility.seen(reader.principal.id))
     const found = yield* Effect.orDie(
-      sql<DecisionRow>`SELECT * FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
+      sql<FullRow>`SELECT ${rows.full} FROM decisions WHERE ${sql.and(where)} ORDER BY id LIMIT ${limit + 1}`,
     )
     const page = pageOf(
       found,

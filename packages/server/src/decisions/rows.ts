@@ -13,6 +13,7 @@ import type {
 } from "@stoa/contract"
 import { DateTime, Effect, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Reason, Voter } from "./electorate/electorate.ts"
 
 export interface DecisionRow {
   readonly id: DecisionId
@@ -53,22 +54,40 @@ export interface DecisionRow {
   readonly answeredAt: string | null
 }
 
+/** A row as people see it: read with who asked (`kind name`), and those who were asked (`principal reason`, a line each). */
+export interface FullRow extends DecisionRow {
+  readonly asker: string
+  readonly voters: string | null
+}
+
 const moment = (text: string | null): DateTime.Utc | null => (text === null ? null : DateTime.makeUnsafe(text))
 const json = (text: string) => JSON.parse(text) as Schema.Json
 
 /** The largest list of names that is worth sending. */
 const mostNamed = 100
 
+/** The word before the first space, and the rest. */
+const wordAndRest = (text: string): readonly [string, string] => {
+  const at = text.indexOf(" ")
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+export const votersIn = ({ voters }: Pick<FullRow, "voters">): ReadonlyArray<Voter> =>
+  (voters?.split("\n") ?? []).map((line) => {
+    const [principal, reason] = wordAndRest(line)
+    return { principal: principal as PrincipalId, reason: reason as Reason }
+  })
+
 export const decisionFrom = (
-  row: DecisionRow,
+  row: FullRow,
   about: {
-    readonly asker: Decision["asker"]
     readonly mayAnswer: ReadonlyArray<PrincipalId>
     readonly approvals: ReadonlyArray<PrincipalId>
   },
 ): Decision => {
   const { call, customUi, input, pinnedAt, riskLevel, rule, server, tool, url, value } = row
   const schema = row.schema ?? row.form
+  const [kind, name] = wordAndRest(row.asker)
   const isOfCall = call !== null && input !== null
   // Every field by its name, and those that may be missing last: thousands of them have one shape.
   return {
@@ -78,7 +97,7 @@ export const decisionFrom = (
     call: isOfCall ? { id: call, tool: tool!, input: json(input), ...(riskLevel === null ? {} : { riskLevel }) } : null,
     question: row.question,
     askedBy: row.askedBy,
-    asker: about.asker,
+    asker: { name, kind: kind as PrincipalKind },
     mayAnswer: about.mayAnswer.slice(0, mostNamed),
     people: row.people,
     approvals: about.approvals,
@@ -109,9 +128,20 @@ export interface Approved {
   readonly hand: PrincipalId
 }
 
+/** The columns of a `FullRow`, in one statement: a second one would name each id of a page. */
+const full = `decisions.*,
+  (SELECT p.kind || ' ' || p.name FROM principals p WHERE p.id = decisions.asked_by) AS asker,
+  (SELECT string_agg(v.principal || ' ' || v.reason, '\n') FROM decision_voters v WHERE v.decision = decisions.id) AS voters`
+
 export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
+  full: sql.literal(full),
+
   byId: Effect.fnUntraced(function* (id: string) {
     return (yield* Effect.orDie(sql<DecisionRow>`SELECT * FROM decisions WHERE id = ${id}`))[0]
+  }),
+
+  fullById: Effect.fnUntraced(function* (id: string) {
+    return (yield* Effect.orDie(sql<FullRow>`SELECT ${sql.literal(full)} FROM decisions WHERE id = ${id}`))[0]
   }),
 
   /** Of those that need several people. Whoever approves another is the one who answered it. */
@@ -123,14 +153,5 @@ export const makeRows = Effect.map(SqlClient.SqlClient, (sql) => ({
         WHERE ${sql.in("decision", ids)} ORDER BY at`,
     )
     return Map.groupBy(rows, ({ decision }) => decision)
-  }),
-
-  askers: Effect.fnUntraced(function* (ids: ReadonlyArray<PrincipalId>) {
-    if (ids.length === 0) return new Map<PrincipalId, Decision["asker"]>()
-    const rows = yield* Effect.orDie(
-      sql<{ id: PrincipalId; name: string; kind: PrincipalKind }>`SELECT id, name, kind FROM principals
-        WHERE ${sql.in("id", [...new Set(ids)])}`,
-    )
-    return new Map(rows.map(({ id, kind, name }) => [id, { name, kind }]))
   }),
 }))

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
 import { type Reason, electorate, type Standing, type Voter, voters } from "./electorate.ts"
 import { isOpen } from "../lifecycle.ts"
-import type { DecisionRow } from "../rows.ts"
+import { type DecisionRow, type FullRow, votersIn } from "../rows.ts"
 import { SpaceMembers, type SpacePeople } from "./SpaceMembers.ts"
 
 /** Of a role, and of a space, no more people than this are asked: those who have been there longest. */
@@ -16,10 +16,15 @@ const rank = (reason: Reason): number =>
   ["named", "member", "admin", "stand-in"].findIndex((one) => one === reason) +
   (reason.startsWith("escalation") ? 5 : 0)
 
+const inOrder = (a: Voter, b: Voter): number =>
+  rank(a.reason) - rank(b.reason) || (a.principal < b.principal ? -1 : a.principal > b.principal ? 1 : 0)
+
 const byName = ({ reason }: Voter): boolean => reason === "named" || reason === "escalation"
 const byRole = ({ reason }: Voter): boolean => reason.startsWith("escalation role:")
 
 type Asked = Pick<DecisionRow, "id" | "kind" | "state" | "askedBy" | "askedAt" | "approver" | "space" | "escalatedAt">
+
+type FullAsked = Asked & Pick<FullRow, "voters">
 
 export interface Approvers {
   readonly named: ReadonlyArray<PrincipalId> | null
@@ -64,27 +69,15 @@ export const makeEligibility = Effect.gen(function* () {
     })
   })
 
-  const votersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-    if (ids.length === 0) return new Map<string, ReadonlyArray<Voter>>()
-    const rows = yield* Effect.orDie(
-      sql<Voter & { decision: string }>`SELECT * FROM decision_voters WHERE ${sql.in("decision", ids)}
-        ORDER BY principal`,
-    )
-    return Map.groupBy(
-      rows.toSorted((a, b) => rank(a.reason) - rank(b.reason)),
-      ({ decision }) => decision,
-    )
-  })
-
   /** Who may answer each of these now. A closed one nobody may. */
-  const mayAnswer = Effect.fnUntraced(function* (rows: ReadonlyArray<Asked>) {
+  const mayAnswer = Effect.fnUntraced(function* (rows: ReadonlyArray<FullAsked>) {
     const asked = rows.filter(({ state }) => isOpen(state))
     if (asked.length === 0) return new Map<string, ReadonlyArray<PrincipalId>>()
-    const fixed = yield* votersOf(asked.map(({ id }) => id))
+    const fixed = new Map(asked.map((one) => [one.id, votersIn(one).toSorted(inOrder)]))
     const standing = yield* standings(asked, [...fixed.values()].flat())
     return new Map(
       asked.map((one) => {
-        const stored = fixed.get(one.id) ?? []
+        const stored = fixed.get(one.id)!
         const named = stored.filter(({ reason }) => reason === "named").map(({ principal }) => principal)
         const all =
           one.kind === "approval"
@@ -129,10 +122,11 @@ export const makeEligibility = Effect.gen(function* () {
     Effect.orDie(sql`DELETE FROM decision_voters WHERE decision = ${id} AND reason = 'member'`)
 
   /** Those it has escalated to, or will. */
-  const targetsOf = Effect.fnUntraced(function* (id: string) {
-    const all = (yield* votersOf([id])).get(id) ?? []
-    return all.filter((one) => one.reason.startsWith("escalation")).map(({ principal }) => principal)
-  })
+  const targetsOf = (one: FullAsked): ReadonlyArray<PrincipalId> =>
+    votersIn(one)
+      .toSorted(inOrder)
+      .filter(({ reason }) => reason.startsWith("escalation"))
+      .map(({ principal }) => principal)
 
   /** The questions somebody may see: their own, those put to them by name, those of their spaces. */
   const seen = Effect.fnUntraced(function* (me: PrincipalId) {

@@ -4,11 +4,11 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
-/** A row likewise: whoever changes it meanwhile waits. */
-export const lockRow = (sql: SqlClient.SqlClient, table: string, id: string): Effect.Effect<void, SqlError.SqlError> =>
+/** A row likewise, by the last words of a SELECT that reads it: whoever changes it meanwhile waits. */
+export const lockRead = (sql: SqlClient.SqlClient, table: string) =>
   sql.onDialectOrElse({
-    pg: () => Effect.asVoid(sql`SELECT 1 FROM ${sql(table)} WHERE id = ${id} FOR NO KEY UPDATE`),
-    orElse: () => Effect.void,
+    pg: () => sql`FOR NO KEY UPDATE OF ${sql(table)}`,
+    orElse: () => sql``,
   })
 
 /** SQLite has one writer, which is lock enough. */
