@@ -186,8 +186,8 @@ export class Calls extends Context.Service<
         }
         const { found, mustAsk } = judged.value
         if (mustAsk && (yield* Road.ask(ask.approvals, found.tool, attempt)).state === "waiting") {
-          yield* execute.endPaused(attempt)
-          return yield* stay(yield* listeners.now(attempt.id), request)
+          const isOver = yield* execute.endPaused(attempt)
+          return yield* stay(isOver ? yield* listeners.now(attempt.id) : attempt.asked!, request)
         }
         // Paid for in the transaction that writes it down: whoever finds its key or its place taken pays nothing.
         if (found.priceMicros !== undefined)

@@ -69,7 +69,8 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
       ...(rule.people === undefined ? {} : { people: rule.people }),
       milliseconds: (rule.expiresInSeconds ?? approvalTime) * 1000,
     })
-    yield* record.openWaiting(rowOf(attempt, JSON.stringify(attempt.input)), { kind: "decision", id })
+    const row = rowOf(attempt, JSON.stringify(attempt.input))
+    attempt.asked = yield* record.openWaiting(row, { kind: "decision", id })
     return id
   })
 

@@ -59,6 +59,8 @@ export interface Attempt extends HandlerCall {
   rule: string | null
   transaction: HandlerCall["transaction"]
   keep: MCPCall["keep"]
+  /** Its row, as it was written when it began to wait for an approval. */
+  asked: CallRow | undefined
   /** Its server goes on with it whatever becomes of us, and how it is found again is in a row. */
   kept: boolean
 }
@@ -97,6 +99,7 @@ export const begin = (
     transaction: undefined,
     keep: nothingKept,
     kept: false,
+    asked: undefined,
     redactor: new Redactor(),
     meta: new Map(),
     found: undefined,
@@ -130,6 +133,7 @@ export const attemptFrom = (
   transaction: undefined,
   keep: nothingKept,
   kept: false,
+  asked: undefined,
   redactor: new Redactor(),
   meta: new Map<string, Schema.Json>(),
   found: undefined,

@@ -100,9 +100,10 @@ export const makeExecute = Effect.fnUntraced(function* (
   })
   const parkNew = Effect.fnUntraced(function* (attempt: Attempt, waits: Waits) {
     const row = rowOf(attempt, JSON.stringify(attempt.input))
-    yield* journal.transact(Effect.flatMap(ask.awaits(waits, attempt), (on) => record.openWaiting(row, on)))
-    yield* endPaused(attempt)
-    return yield* listeners.now(attempt.id)
+    const opened = yield* journal.transact(
+      Effect.flatMap(ask.awaits(waits, attempt), (on) => record.openWaiting(row, on)),
+    )
+    return (yield* endPaused(attempt)) ? yield* listeners.now(attempt.id) : opened
   })
 
   /**

@@ -188,12 +188,15 @@ export const makeRecord = Effect.gen(function* () {
   const openRunning = (row: NewRow, owner: string) => open({ ...row, ...unsettled, state: first("start"), owner })
   /** A call that waits. */
   const openWaiting = Effect.fnUntraced(function* (row: NewRow, on: WaitsOn) {
-    yield* open({ ...row, ...unsettled, state: first("wait"), onKind: on.kind, onId: on.id })
+    const opened = yield* open({ ...row, ...unsettled, state: first("wait"), onKind: on.kind, onId: on.id })
     yield* journal.append(waitingEvent(row, on))
+    return opened
   })
   const open = Effect.fnUntraced(function* (row: Omit<CallRow, "message">) {
-    yield* insert({ ...row, message: yield* message.begin(row, row.visibility) })
+    const opened: CallRow = { ...row, message: yield* message.begin(row, row.visibility) }
+    yield* insert(opened)
     yield* journal.append(receivedEvent(row))
+    return opened
   })
 
   /** A call that is over as soon as it is known: refused, or run without leaving a trace. One commit. */
