@@ -11,6 +11,7 @@ import { keysOf, layerHouse, linkShown } from "./House.ts"
 import { layerLog, shownLine } from "./Log.ts"
 import { builds } from "./builds.ts"
 import { Settings } from "./Settings.ts"
+import { Starting } from "./Starting.ts"
 import { Folder } from "./store/Folder.ts"
 import { isOfFullDisk } from "./store/database/FullDisk.ts"
 import { refuse, type StartError } from "./store/StartError.ts"
@@ -68,6 +69,7 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
   if (!("ready" in options)) yield* Effect.forkScoped(builds)
   const program = Effect.gen(function* () {
     const { url } = yield* NodeServer
+    const { kept } = yield* Starting
     yield* reloadOnHangup
     // So that `stoa` on this machine finds the house, whatever its port. It goes with the house: whoever takes the port
     // next must not be sent the admin's token.
@@ -82,7 +84,7 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
     yield* Effect.forkScoped((yield* Demo).open({ wanted }))
     if ("ready" in options) {
       options.ready(url)
-      return yield* Effect.never
+      return yield* kept
     }
     options.say(
       `Stoa is at ${url}  (ready in ${Math.round(performance.now() - options.startedAt)} ms, data in ${settings.data})`,
@@ -91,7 +93,7 @@ const running = Effect.fnUntraced(function* (options: ServeOptions | EmbedOption
       options.say(`Sign in, shown this once: ${url}/#token=${encodeURIComponent(Redacted.value(keys.admin))}`)
       yield* folder.note(linkShown)
     } else options.say("For a sign-in link run: npx stoa login")
-    return yield* Effect.never
+    return yield* kept
   })
   // Heard from the beginning: whoever reads the address may stop the house the moment it is told, or amid a slow start.
   yield* Effect.raceFirst(

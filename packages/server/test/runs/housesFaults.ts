@@ -69,7 +69,7 @@ export const freezing = (times: number, seconds: number) =>
  * A Postgres of this test alone: others' would suffer with it. Unlike those it writes a commit before it acknowledges it
  * (synchronous_commit): else it forgets, where it goes down at once, what it has told a house is kept.
  */
-const ownPostgres = Effect.acquireRelease(
+export const ownPostgres = Effect.acquireRelease(
   Effect.promise(() => startPostgres({ fsync: "off", full_page_writes: "off" })),
   ({ stop }) => Effect.promise(stop),
 )
@@ -85,13 +85,14 @@ export const restarting = (times: number) =>
   )
 
 /** Passes everything on until it is cut; then nobody hears anything, and nobody is told so. */
-const proxyTo = (port: number) =>
+export const proxyTo = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const all = new Set<Socket>()
-      let isCut = false
+      const [all, nears] = [new Set<Socket>(), new Set<Socket>()]
+      let [isCut, isSilent] = [false, false]
       const server = createServer((near) => {
         const far = connect(port, "127.0.0.1")
+        nears.add(near)
         for (const [from, to] of [
           [near, far],
           [far, near],
@@ -101,7 +102,8 @@ const proxyTo = (port: number) =>
           from.on("error", () => to.destroy())
           from.on("close", () => {
             all.delete(from)
-            to.destroy()
+            nears.delete(from)
+            if (!isSilent) to.destroy()
           })
         }
       }).listen(0, "127.0.0.1")
@@ -110,9 +112,14 @@ const proxyTo = (port: number) =>
         server,
         port: (server.address() as AddressInfo).port,
         cut: () => void (isCut = true),
+        /** The house loses its connections, and the database is not told: their sessions live on. */
+        lose: () => {
+          isSilent = true
+          for (const near of nears) near.destroy()
+        },
         /** What was on its way is lost: those connections are over. */
         heal: () => {
-          isCut = false
+          isCut = isSilent = false
           for (const socket of all) socket.destroy()
         },
       }
