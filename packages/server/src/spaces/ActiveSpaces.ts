@@ -2,14 +2,15 @@
  * The space that a caller has entered, stored with its run or its token: two tokens of one agent do not disturb each
  * other (X-63). Also the position from which it reads backwards: the newest message when it last read from the end.
  */
-import type { Caller, MemberRole, PrincipalId, SpaceId } from "@stoa/contract"
+import type { Caller, MemberRole, PrincipalId, Space, SpaceId } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Transaction } from "../store/journal/Journal.ts"
 import { chain } from "../store/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
-import { answer, type SpaceIdentity, standingOf } from "./rules.ts"
+import { refusal, type Refused } from "./refusals.ts"
+import { answer, memberOf, type SpaceIdentity, standingOf } from "./rules.ts"
 
 type Who = Caller["Service"]
 
@@ -25,7 +26,7 @@ export class ActiveSpaces extends Context.Service<
   {
     /** The space it has entered, if it may still be there. */
     readonly of: (who: Who) => Effect.Effect<SpaceId | undefined>
-    readonly enter: (who: Who, space: SpaceId) => Effect.Effect<void, never, Transaction>
+    readonly enter: (who: Who, space: Space) => Effect.Effect<void, Refused, Transaction>
     readonly anchor: (who: Who, space: SpaceId) => Effect.Effect<number | undefined>
     readonly setAnchor: (who: Who, space: SpaceId, seq: number) => Effect.Effect<void, never, Transaction>
   }
@@ -59,15 +60,19 @@ export class ActiveSpaces extends Context.Service<
           WHERE a.holder = ${holder} AND s.archived_at IS NULL`
         const [space] = found
         if (space === undefined) return undefined
-        // Whoever may no longer speak there is no longer there.
+        // Whoever may no longer enter it is no longer there.
         const viewer = yield* grants.viewerOf(who, "spaces")
-        return answer("call", standingOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
+        return answer("enter", standingOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
       }, Effect.orDie)
 
-      const enter: ActiveSpaces["Service"]["enter"] = Effect.fn("ActiveSpaces.enter")(function* (
-        who: Who,
-        space: SpaceId,
-      ) {
+      const enter: ActiveSpaces["Service"]["enter"] = Effect.fn("ActiveSpaces.enter")(function* (who, space) {
+        const viewer = yield* grants.viewerOf(who, "spaces")
+        const role = memberOf(space, who.principal.id)?.role
+        const said = answer("enter", standingOf(viewer, space, role, { archived: space.archivedAt !== null }))
+        if (said.is !== "yes") return yield* refusal("enter", said, space, viewer)
+        yield* put(who, space.id)
+      })
+      const put = Effect.fnUntraced(function* (who: Who, space: SpaceId) {
         const row = { holder: holderOf(who), space, enteredAt: DateTime.formatIso(yield* DateTime.now) }
         const before = yield* sql`SELECT holder FROM active_spaces WHERE holder = ${row.holder}`
         yield* sql`INSERT INTO active_spaces ${sql.insert(row)}

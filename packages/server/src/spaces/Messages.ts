@@ -28,12 +28,11 @@ import { mentionsIn } from "./mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom, withinPage } from "./rows.ts"
 import type { Act } from "./rules.ts"
-import { quietly, Spaces, unseen } from "./Spaces.ts"
+import { quietly, type Refused, unseen } from "./refusals.ts"
+import { Spaces } from "./Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, voicesIn } from "./thread.ts"
 import { carried, recipientsOf, readsMentions } from "./trigger.ts"
-
-type Refused = Missing | Forbidden | WrongState
 
 const isEmoji = Schema.is(Emoji)
 

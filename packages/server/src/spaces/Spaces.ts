@@ -32,7 +32,8 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { dmBetween, lastSeqsIn, pairOf, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
-import { type Act, answer, judgeSpace, memberOf, standingOf, verbOf } from "./rules.ts"
+import { quietly, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
+import { type Act, answer, judgeSpace, memberOf, standingOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
@@ -46,9 +47,6 @@ interface Row extends SpaceRow {
   readonly nameKey: string
   readonly myRole: MemberRole | null
 }
-
-type Unseen = Missing | Forbidden
-type Refused = Unseen | WrongState
 
 export class Spaces extends Context.Service<
   Spaces,
@@ -157,27 +155,7 @@ export class Spaces extends Context.Service<
               author: message?.author.id === viewer.principal.id,
             })
             const said = answer(act, standing)
-            const what = message === undefined ? `spaces/${space.name}` : `messages/${message.id}`
-            switch (said.is) {
-              case "yes":
-                return Effect.void
-              case "hidden":
-                return message === undefined
-                  ? unseen("space", space.id, viewer, `spaces/${space.id}`)
-                  : unseen("message", message.id, viewer, "spaces/*")
-              case "refused":
-                return Effect.fail(new Forbidden({ action: verbOf(act), resource: what, rule: said.rule }))
-              case "dm":
-                return Effect.fail(
-                  new WrongState({ detail: "A dm is between its two members; open a private space for more." }),
-                )
-              case "archived":
-                return Effect.fail(
-                  new WrongState({
-                    detail: `${space.name} is archived: it can be read, not written to. Bring it back first with {"archived": false}.`,
-                  }),
-                )
-            }
+            return said.is === "yes" ? Effect.void : refusal(act, said, space, viewer, message)
           })
 
         /** What the configuration file declares is changed there. */
@@ -378,20 +356,5 @@ export class Spaces extends Context.Service<
 }
 
 const bad = (path: string, message: string) => Effect.fail(new BadInput({ issues: [{ path, message }] }))
-
-/** An act that changes nothing others see is not refused for the state a space is in. */
-export const quietly = <A>(asked: Effect.Effect<A, Refused>): Effect.Effect<A, Unseen> =>
-  Effect.catchTag(asked, "WrongState", Effect.die)
-
-/**
- * What somebody hears who asked for something it cannot see. That depends on how it asked and on its own rules alone, never
- * on whether there is such a thing: whoever has no right to any such name is told so, anybody else that there is none.
- */
-export const unseen = (noun: string, ref: string, viewer: Viewer, resource: string): Effect.Effect<never, Unseen> => {
-  const { rule, verdict } = viewer.judge("read", resource)
-  return Effect.fail(
-    verdict === "allow" ? new Missing({ noun, ref }) : new Forbidden({ action: "read", resource, rule }),
-  )
-}
 
 export const isMember = (space: Space, principal: PrincipalId): boolean => memberOf(space, principal) !== undefined

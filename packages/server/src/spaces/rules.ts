@@ -26,7 +26,7 @@ export type Act = keyof typeof demands
 export type SpaceVerdict =
   | { readonly is: "yes" }
   | { readonly is: "hidden" }
-  | { readonly is: "refused"; readonly rule: string }
+  | { readonly is: "refused"; readonly rule: string; readonly lacks: "write" | "standing" }
   | { readonly is: "archived" }
   | { readonly is: "dm" }
 
@@ -34,8 +34,9 @@ interface Demand {
   /** As the refusal says it: "you may not <verb> spaces/…". */
   readonly verb: string
   readonly who: (standing: Standing) => boolean
-  /** What is said to those who are not. */
+  /** What is said to those who are not, and what they can do. */
   readonly rule: string
+  readonly instead: string
   /** It changes nothing that others see, so the right to read is enough. */
   readonly quiet?: true
   readonly whenArchived?: true
@@ -49,35 +50,44 @@ const speaks = (standing: Standing): boolean => standing.kind === "public" || is
 const owns = ({ admin, role }: Standing): boolean => admin || role === "owner"
 const belongs = (standing: Standing): boolean => standing.admin || isMember(standing)
 
-const members = "members only"
-const owner = "owner only"
+const members = { rule: "members only", instead: "A member, or an admin, can add you to the space." }
+const owner = { rule: "owner only", instead: "Ask its owner, or an admin." }
 
 // An admin looks after spaces from outside, and still speaks only where it is.
 const demands = {
-  see: { verb: "read", who: (it) => speaks(it) || it.admin, rule: members, quiet: true, whenArchived: true },
-  mark: { verb: "mark as read", who: isMember, rule: members, quiet: true, whenArchived: true },
-  post: { verb: "post to", who: speaks, rule: members },
-  call: { verb: "call tools in", who: speaks, rule: members },
-  type: { verb: "type in", who: speaks, rule: members },
-  react: { verb: "react in", who: speaks, rule: members },
-  edit: { verb: "edit a message of", who: (it) => it.author && speaks(it), rule: "its author's" },
+  see: { verb: "read", who: (it) => speaks(it) || it.admin, ...members, quiet: true, whenArchived: true },
+  mark: { verb: "mark as read", who: isMember, ...members, quiet: true, whenArchived: true },
+  // Whoever stands in a space speaks there: messages and visible calls without a space go to it.
+  enter: { verb: "enter", who: isMember, ...members },
+  post: { verb: "post to", who: speaks, ...members },
+  call: { verb: "call tools in", who: speaks, ...members },
+  type: { verb: "type in", who: speaks, ...members },
+  react: { verb: "react in", who: speaks, ...members },
+  edit: {
+    verb: "edit a message of",
+    who: (it) => it.author && speaks(it),
+    rule: "its author's",
+    instead: "Only its author can.",
+  },
   remove: {
     verb: "delete a message of",
     who: (it) => owns(it) || (it.author && speaks(it)),
     rule: "its author's or the space's owner's",
+    instead: "Its author, the space's owner and admins can.",
   },
-  pin: { verb: "pin in", who: (it) => it.admin || speaks(it), rule: members },
-  topic: { verb: "change", who: belongs, rule: members },
+  pin: { verb: "pin in", who: (it) => it.admin || speaks(it), ...members },
+  topic: { verb: "change", who: belongs, ...members },
   // What all others would feel is its owner's: anybody may walk into a public space, and must not close it.
-  change: { verb: "change", who: owns, rule: owner },
-  restore: { verb: "change", who: owns, rule: owner, whenArchived: true },
-  join: { verb: "join", who: (it) => it.kind === "public" || belongs(it), rule: members, notInDm: true },
-  invite: { verb: "add members to", who: belongs, rule: members, notInDm: true },
-  leave: { verb: "leave", who: belongs, rule: members, notInDm: true },
-  expel: { verb: "remove members from", who: owns, rule: owner, notInDm: true },
+  change: { verb: "change", who: owns, ...owner },
+  restore: { verb: "change", who: owns, ...owner, whenArchived: true },
+  join: { verb: "join", who: (it) => it.kind === "public" || belongs(it), ...members, notInDm: true },
+  invite: { verb: "add members to", who: belongs, ...members, notInDm: true },
+  leave: { verb: "leave", who: belongs, ...members, notInDm: true },
+  expel: { verb: "remove members from", who: owns, ...owner, notInDm: true },
 } as const satisfies Record<string, Demand>
 
 export const verbOf = (act: Act): string => demands[act].verb
+export const insteadOf = (act: Act): string => demands[act].instead
 
 const yes: SpaceVerdict = { is: "yes" }
 const hidden: SpaceVerdict = { is: "hidden" }
@@ -85,8 +95,9 @@ const hidden: SpaceVerdict = { is: "hidden" }
 export const answer = (act: Act, standing: Standing): SpaceVerdict => {
   if (standing.read.verdict !== "allow" || !demands.see.who(standing)) return hidden
   const demand: Demand = demands[act]
-  if (demand.quiet !== true && standing.write.verdict !== "allow") return { is: "refused", rule: standing.write.rule }
-  if (!demand.who(standing)) return { is: "refused", rule: demand.rule }
+  if (demand.quiet !== true && standing.write.verdict !== "allow")
+    return { is: "refused", rule: standing.write.rule, lacks: "write" }
+  if (!demand.who(standing)) return { is: "refused", rule: demand.rule, lacks: "standing" }
   if (demand.notInDm === true && standing.kind === "dm") return { is: "dm" }
   return standing.archived && demand.whenArchived !== true ? { is: "archived" } : yes
 }

@@ -133,6 +133,20 @@ for (const store of ["sqlite", "postgres"] as const)
         assert.deepStrictEqual(yield* ask(async () => (await Effect.runPromise(closing.asPage("/session"))).json()), {
           principal: null,
         })
+        // The person signed out, and it is written down as theirs; a session that is none is a guess, and so is that.
+        const ofTheirs = yield* ask(() => admin.audit.list({ principal: closing.token.principal, limit: 100 }))
+        assert.include(
+          ofTheirs.items.map(({ action, resource }) => `${action} ${resource.split("/")[0]}`),
+          "revoke tokens",
+        )
+        const guesses = Effect.map(
+          ask(() => admin.audit.list({ result: "denied", limit: 100 })),
+          ({ items }) => items.filter(({ action }) => action === "authenticate").length,
+        )
+        const before = yield* guesses
+        const guessed = yield* closing.asPage("/session", "DELETE", undefined, { cookie: "stoa_session=stoa_guess" })
+        assert.strictEqual(guessed.status, 204)
+        assert.strictEqual(yield* guesses, before + 1)
         // Out of the browser, so that it is not tried for ever.
         assert.match(over.headers.get("set-cookie") ?? "", /^stoa_session=; .*Max-Age=0/)
         assert.strictEqual(

@@ -121,7 +121,11 @@ for (const store of stores)
           const { items } = (yield* request(yield* admin, "GET", `/audit?principal=${who.id}&result=denied`)).body as {
             readonly items: ReadonlyArray<{ readonly resource: string }>
           }
-          assert.isTrue(items.every(({ resource }) => resource === "toolsets/office"))
+          assert.deepStrictEqual(
+            items.map(({ resource }) => resource),
+            ["toolsets/office"],
+            "written down once",
+          )
         }),
     )
 

@@ -57,6 +57,21 @@ for (const store of stores)
           const headers = { authorization: `Bearer ${token}`, "idempotency-key": key }
           assert.strictEqual((yield* send(bot.name, JSON.stringify({ text: "x" }), headers)).status, 400)
         }
+        // The same key with another text, or another space, is another request.
+        const keyed = { authorization: `Bearer ${token}`, "idempotency-key": "nightly" }
+        const nightly = (body: object) => send(bot.name, JSON.stringify(body), keyed)
+        const first = yield* nightly({ text: "run it" })
+        assert.strictEqual(first.status, 202)
+        assert.strictEqual((yield* nightly({ text: "run it" })).body.run, first.body.run)
+        assert.strictEqual((yield* nightly({ text: "run something else" })).status, 409)
+        assert.strictEqual((yield* nightly({ text: "run it", space: its.name })).status, 409)
+        // Where nobody can speak any more, no work begins.
+        yield* ask(() => admin.spaces.change(its.id, { archived: true }))
+        assert.strictEqual(
+          (yield* refused(() => client.agents.trigger(bot.name, { text: "x", space: its.name }))).status,
+          409,
+        )
+        yield* ended(bot, 2)
       }),
     )
 

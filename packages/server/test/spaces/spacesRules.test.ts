@@ -19,7 +19,7 @@ import { call, fresh, type Someone } from "./spacesGuests.ts"
 
 const standings = ["owner", "member", "stranger", "admin", "guest", "unread", "mute", "asking"] as const
 type Standing = (typeof standings)[number]
-const kinds = ["public", "private", "dm"] as const
+const kinds = ["public", "private", "dm", "team"] as const
 type Kind = (typeof kinds)[number]
 type Outcome = "done" | "unseen" | "refused" | "state"
 
@@ -39,6 +39,7 @@ interface Right {
 const rights = {
   see: { who: everybody, quiet: true, archived: true },
   mark: { who: inside, quiet: true, archived: true },
+  enter: { who: inside },
   post: { who: speaks },
   call: { who: speaks },
   type: { who: speaks },
@@ -117,6 +118,20 @@ const resource = Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outc
   return (body as { error?: unknown }).error === undefined ? "done" : "unseen"
 })
 
+/** Whether it may be followed live: the stream is left as soon as it begins. */
+const feed = Effect.fnUntraced(function* (cell: Cell): Effect.fn.Return<Outcome, never, Guest> {
+  const { url } = yield* Guest
+  const { body, status } = yield* ask(async () => {
+    const stop = new AbortController()
+    const headers = { authorization: `Bearer ${cell.me.token}` }
+    const answer = await fetch(`${url}/api/v1/spaces/${cell.space}/events`, { headers, signal: stop.signal })
+    const body = answer.ok ? undefined : ((await answer.json()) as Record<string, unknown>)
+    stop.abort()
+    return { status: answer.status, body }
+  })
+  return outcomeOf(status, body)
+})
+
 type Face = (cell: Cell) => Effect.Effect<Outcome, never, Guest>
 const spacePath = (cell: Cell) => `/spaces/${cell.space}`
 const patch = (change: object): Face => http("PATCH", spacePath, change)
@@ -133,11 +148,14 @@ const faces: Record<Act, Record<string, Face>> = {
     "stoa search_messages": tool("stoa", "search_messages", (cell) => ({ space: cell.space, query: "said" })),
     "stoa wait_for_messages": tool("stoa", "wait_for_messages", (cell) => ({ space: cell.space, seconds: 0 })),
     resource,
+    feed,
   },
   mark: {
     http: http("PUT", (cell) => `/spaces/${cell.space}/read`, { seq: 1 }),
     stoa: tool("stoa", "mark_read", (cell) => ({ space: cell.space, seq: 1 })),
   },
+  // Only the strict face has it.
+  enter: {},
   post: {
     http: http("POST", (cell) => `/spaces/${cell.space}/messages`, { text: "hello" }),
     stoa: tool("stoa", "post_message", (cell) => ({ space: cell.space, text: "hello" })),
@@ -172,7 +190,10 @@ const faces: Record<Act, Record<string, Face>> = {
     off: http("DELETE", (cell) => `/messages/${cell.other}/pin`),
   },
   topic: { http: patch({ topic: "ships" }) },
-  rename: { http: patch({ trigger: "human-all" }) },
+  rename: {
+    http: http("PATCH", spacePath, () => ({ name: fresh("table") })),
+    trigger: patch({ trigger: "human-all" }),
+  },
   archive: { http: patch({ archived: true }) },
   restore: { http: patch({ archived: false }) },
   invite: { http: http("PUT", (cell) => `/spaces/${cell.space}/members/${cell.guest}`) },
@@ -192,8 +213,9 @@ const lasting: ReadonlyArray<Act> = [
   "invite",
 ]
 /** Seed 001 is strict: on its face only members see a space, of whatever kind (S1-38, S1-51). */
-const strict: Record<"see" | "post", Face> = {
+const strict: Record<"see" | "enter" | "post", Face> = {
   see: tool("gateway", "read_messages", (cell) => ({ spaceId: cell.space })),
+  enter: tool("gateway", "enter_space", (cell) => ({ spaceId: cell.space })),
   post: tool("gateway", "send_message", () => ({ text: "hello" }), true),
 }
 
@@ -301,7 +323,7 @@ for (const store of ["sqlite", "postgres"] as const)
                       )
                   }
                 }
-                for (const [act, does] of Object.entries(strict) as ReadonlyArray<["see" | "post", Face]>) {
+                for (const [act, does] of Object.entries(strict) as ReadonlyArray<["see" | "enter" | "post", Face]>) {
                   const right = inside(who) ? model(act, who, kind, archived) : "unseen"
                   const found = yield* does(shared)
                   // A call placed where one may not call is refused before the tool is asked.

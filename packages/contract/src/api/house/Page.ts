@@ -22,7 +22,10 @@ export class SessionApi extends HttpApiGroup.make("session")
       success: Schema.Struct({ principal: Schema.NullOr(Principal) }),
       error: problem(TooManyRequests),
     }),
-    HttpApiEndpoint.delete("close", "/session", { success: HttpApiSchema.NoContent }),
+    HttpApiEndpoint.delete("close", "/session", {
+      success: HttpApiSchema.NoContent,
+      error: problem(TooManyRequests),
+    }),
   )
   .middleware(SmallBody)
   .prefix("/api/v1") {}

@@ -1,21 +1,24 @@
 /** Runs that somebody asks for: a service that calls an agent, and a run that is tried again. Each is one transaction. */
 import {
   type Agent,
+  type Ambiguous,
   type Caller,
   type Forbidden,
   Missing,
   type Principal,
   type Run,
   type RunId,
-  type SpaceId,
   WrongState,
 } from "@stoa/contract"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../access/identity/Agents.ts"
+import { otherRequest } from "../../access/identity/IdempotencyKeys.ts"
+import { Tokens } from "../../access/identity/Tokens.ts"
 import { Grants } from "../../access/rights/Grants.ts"
 import type { Reader } from "../../access/rights/Viewer.ts"
 import type { CallRow } from "../../calls/Calls.ts"
+import { Spaces } from "../../spaces/Spaces.ts"
 import { newId } from "../../store/journal/Correlation.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { open } from "../lifecycle.ts"
@@ -28,7 +31,8 @@ import { depthAfter, mayWake } from "./route.ts"
 
 export interface Trigger {
   readonly text: string
-  readonly space: SpaceId | null
+  /** Where the agent shall work, by id or name. */
+  readonly space: string | null
   /** The same key is the same trigger: a repeat finds the first run. */
   readonly key: string | undefined
   readonly by: Pick<Principal, "id" | "kind">
@@ -39,7 +43,10 @@ export interface Trigger {
 export class Triggers extends Context.Service<
   Triggers,
   {
-    readonly start: (agent: Agent, trigger: Trigger) => Effect.Effect<RunId, WrongState>
+    readonly start: (
+      agent: Agent,
+      trigger: Trigger,
+    ) => Effect.Effect<RunId, WrongState | Missing | Forbidden | Ambiguous>
     /** A new run with the same triggers; from a step, it takes over what was said and done before it, and repeats no call. */
     readonly retry: (
       id: string,
@@ -56,6 +63,8 @@ export class Triggers extends Context.Service<
       const agents = yield* Agents
       const runs = yield* Runs
       const grants = yield* Grants
+      const tokens = yield* Tokens
+      const spaces = yield* Spaces
       const record = yield* makeRecord
       const dispatch = yield* Dispatch
 
@@ -65,6 +74,14 @@ export class Triggers extends Context.Service<
           return yield* new WrongState({
             detail: `${agent.name} has no model to think with. Give it one: stoa agents set ${agent.name} --model MODEL`,
           })
+      })
+
+      /** The agent works there, whoever sends it: the space is judged as the agent's. */
+      const spaceFor = Effect.fnUntraced(function* (agent: Agent, ref: string) {
+        const viewer = yield* grants.viewerOf(yield* tokens.again(agent.id, "agent"), "spaces")
+        const space = yield* spaces.get(ref, viewer)
+        yield* spaces.require("call", space, viewer)
+        return space.id
       })
 
       const start: Triggers["Service"]["start"] = Effect.fn("Triggers.start")(function* (agent, trigger) {
@@ -77,6 +94,7 @@ export class Triggers extends Context.Service<
           return yield* new WrongState({
             detail: `Agents have woken each other ${depth} deep, and ${agent.name} may be woken ${limits.depth ?? 0} deep. A person can go on.`,
           })
+        const space = trigger.space === null ? null : yield* spaceFor(agent, trigger.space)
         const run = newId<RunId>("run")
         const source = trigger.key === undefined ? run : `key:${by.id}:${trigger.key}`
         const row: TriggerRow = {
@@ -85,7 +103,7 @@ export class Triggers extends Context.Service<
           run,
           kind: "service",
           message: null,
-          space: trigger.space,
+          space,
           author: by.id,
           text: trigger.text,
           depth,
@@ -98,7 +116,7 @@ export class Triggers extends Context.Service<
           limits,
           kind: "service",
           summary: trigger.text,
-          space: trigger.space,
+          space,
           depth,
           thinker: agent.thinker.kind,
         }
@@ -109,6 +127,7 @@ export class Triggers extends Context.Service<
           const known = yield* Effect.orDie(
             sql<TriggerRow>`SELECT * FROM triggers WHERE agent = ${agent.id} AND source = ${source}`,
           )
+          if (known[0]!.text !== row.text || known[0]!.space !== row.space) return yield* otherRequest()
           return known[0]!.run!
         })
         return yield* dispatch.queueing(journal.transact(once))

@@ -51,7 +51,7 @@ export const gateway = Effect.gen(function* () {
         const space = yield* conversation.memberOf(input.spaceId)
         const { items } = yield* newest(space, input.limit ?? usual)
         const read = space.lastSeq - space.unread
-        yield* conversation.active.enter(caller, space.id)
+        yield* conversation.active.enter(caller, space)
         if (caller.run !== undefined)
           yield* journal.append({
             kind: "run.entered",

@@ -218,7 +218,7 @@ export const layerHouseDesk = Layer.effect(
     const faceAnew = Effect.fnUntraced(function* (caller: Caller["Service"], endpoint: Endpoint) {
       const shown = shownOf(endpoint)
       if (shown === undefined) return undefined
-      yield* Effect.tapError(catalogue.require(caller, shown), (denied) => as(caller, grants.recordDenial(denied)))
+      yield* catalogue.require(caller, shown)
       const now = version()
       const face = yield* make(caller, endpoint, shown)
       // A server without tools is one all the same: it may be away.

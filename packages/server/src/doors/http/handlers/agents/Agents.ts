@@ -2,7 +2,6 @@ import { Agent, type AgentChange, Api, BadInput, Caller } from "@stoa/contract"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
-import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
 import { signatureHeader } from "../../../../calls/waiting/Signatures.ts"
@@ -10,7 +9,6 @@ import { Languages } from "../../../../models/Languages.ts"
 import { withAgentNotes } from "../../../../runs/AgentNotes.ts"
 import { Prompts } from "../../../../runs/Prompts.ts"
 import { Triggers } from "../../../../runs/waking/Triggers.ts"
-import { Spaces } from "../../../../spaces/Spaces.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 import { Team } from "../../../../team/Team.ts"
 import { Tree } from "../../../../team/Tree.ts"
@@ -21,9 +19,7 @@ export const agentsHandlers = HttpApiBuilder.group(
   "agents",
   Effect.fn(function* (handlers) {
     const grants = yield* Grants
-    const { judge, require, viewer, viewerOf } = grants
-    const tokens = yield* Tokens
-    const spaces = yield* Spaces
+    const { judge, require, viewer } = grants
     const triggers = yield* Triggers
     const agents = yield* Agents
     const languages = yield* Languages
@@ -108,14 +104,9 @@ export const agentsHandlers = HttpApiBuilder.group(
         const ref = params.agent
         const agent = yield* judgedFirst(grants, agents.get(ref), { ref, action: "execute", of: "agents" })
         const { principal: by, run: within } = yield* Caller
-        // It is the agent who will stand there: it must see the space, whoever sends it.
-        const space =
-          payload.space === undefined
-            ? null
-            : (yield* spaces.get(payload.space, yield* viewerOf(yield* tokens.again(agent.id, "agent"), "spaces"))).id
         const run = yield* triggers.start(agent, {
           text: payload.text,
-          space,
+          space: payload.space ?? null,
           // A request that was signed once and comes again is the same one.
           key: (yield* idempotencyKeyOf(request)) ?? request.headers[signatureHeader],
           by,

@@ -51,16 +51,26 @@ export const sessionHandlers = HttpApiBuilder.group(
             Effect.as(session === undefined ? Effect.void : withCookie(noSession(upkeep.address())), undefined),
           ),
         )
-        return { principal: caller?.principal ?? null }
+        if (caller === undefined) return { principal: null }
+        const { correlationId } = yield* currentCause
+        return yield* withRefusalHeaders(
+          acting.as(caller, correlationId, Effect.succeed({ principal: caller.principal })),
+        )
       }),
       close: Effect.fnUntraced(function* ({ request }) {
         const session = sessionIn(request, upkeep.address())
-        const caller =
-          session === undefined
-            ? undefined
-            : yield* Effect.orElseSucceed(tokens.authenticateSession(session), () => undefined)
-        if (caller !== undefined && caller.token !== null) yield* transact(Effect.ignore(tokens.revoke(caller.token)))
         yield* withCookie(noSession(upkeep.address()))
+        if (session === undefined) return
+        const { address } = senderOf(request)
+        const caller = yield* withRefusalHeaders(
+          Effect.catchTag(acting.identify({ authorization: undefined, session, address }), "Unauthenticated", () =>
+            Effect.succeed(undefined),
+          ),
+        )
+        if (caller === undefined || caller.token === null) return
+        const { correlationId } = yield* currentCause
+        const ended = transact(Effect.ignore(tokens.revoke(caller.token)))
+        yield* withRefusalHeaders(acting.as(caller, correlationId, ended))
       }),
     })
   }),

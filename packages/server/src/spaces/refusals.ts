@@ -1,0 +1,63 @@
+/** What somebody hears whom the table (`rules.ts`) refuses: an error that says what helps. */
+import { Forbidden, type Message, Missing, type Space, WrongState } from "@stoa/contract"
+import { Effect } from "effect"
+import type { Viewer } from "../access/rights/Viewer.ts"
+import { type Act, insteadOf, type SpaceVerdict, verbOf } from "./rules.ts"
+
+export type Unseen = Missing | Forbidden
+export type Refused = Unseen | WrongState
+
+/** An act that changes nothing others see is not refused for the state a space is in. */
+export const quietly = <A>(asked: Effect.Effect<A, Refused>): Effect.Effect<A, Unseen> =>
+  Effect.catchTag(asked, "WrongState", Effect.die)
+
+/**
+ * What somebody hears who asked for something it cannot see. That depends on how it asked and on its own rules alone, never
+ * on whether there is such a thing: whoever has no right to any such name is told so, anybody else that there is none.
+ */
+export const unseen = (noun: string, ref: string, viewer: Viewer, resource: string): Effect.Effect<never, Unseen> => {
+  const { rule, verdict } = viewer.judge("read", resource)
+  return Effect.fail(
+    verdict === "allow" ? new Missing({ noun, ref }) : new Forbidden({ action: "read", resource, rule }),
+  )
+}
+
+type Refusal = Exclude<SpaceVerdict, { readonly is: "yes" }>
+
+/** A grant helps where no rule says anything; a rule that says no is changed by whoever made it. */
+const grantOf = (rule: string, { principal }: Viewer, { name }: Pick<Space, "name">): string =>
+  rule === "silence"
+    ? `An admin can allow it: stoa grants add ${principal.name} 'spaces/${name}' --action write`
+    : "An admin can change that rule."
+
+export const refusal = (
+  act: Act,
+  said: Refusal,
+  space: Pick<Space, "id" | "name">,
+  viewer: Viewer,
+  message?: Pick<Message, "id">,
+): Effect.Effect<never, Refused> => {
+  switch (said.is) {
+    case "hidden":
+      return message === undefined
+        ? unseen("space", space.id, viewer, `spaces/${space.id}`)
+        : unseen("message", message.id, viewer, "spaces/*")
+    case "refused":
+      return Effect.fail(
+        new Forbidden({
+          action: verbOf(act),
+          resource: message === undefined ? `spaces/${space.name}` : `messages/${message.id}`,
+          rule: said.rule,
+          instead: said.lacks === "write" ? grantOf(said.rule, viewer, space) : insteadOf(act),
+        }),
+      )
+    case "dm":
+      return Effect.fail(new WrongState({ detail: "A dm is between its two members; open a private space for more." }))
+    case "archived":
+      return Effect.fail(
+        new WrongState({
+          detail: `${space.name} is archived: it can be read, not written to. Bring it back first with {"archived": false}.`,
+        }),
+      )
+  }
+}
