@@ -13,6 +13,20 @@ const ways: ReadonlyArray<ToolAnnotations> = hints.reduce<ReadonlyArray<Record<s
   [{}],
 )
 
+const answering = {
+  description: "Answers",
+  inputSchema: { type: "object", properties: {} },
+  executionType: "internal",
+  execution: { output: 1 },
+}
+/** None of these is read-only to a client, though nothing outside changes by them. */
+const consequential = [
+  { ...answering, name: "risky", riskLevel: "high" },
+  { ...answering, name: "paid", price: 0.01 },
+  { ...answering, name: "asking-people", executionType: "space", execution: {} },
+  { ...answering, name: "starting-a-run", execution: { agentConfig: { agentId: "plain" } } },
+]
+
 const nameOf = (n: number) => `hinted${n}`
 const config = {
   ...roomy,
@@ -21,14 +35,10 @@ const config = {
     { principal: "shut-out", resource: "tools/*", actions: ["execute"], effect: "deny" },
     { principal: "asked", resource: "tools/*", actions: ["execute"], effect: "ask" },
   ],
-  tools: ways.map((annotations, n) => ({
-    name: nameOf(n),
-    description: "Answers",
-    inputSchema: { type: "object", properties: {} },
-    executionType: "internal",
-    execution: { output: { n } },
-    annotations,
-  })),
+  tools: [
+    ...ways.map((annotations, n) => ({ ...answering, name: nameOf(n), execution: { output: { n } }, annotations })),
+    ...consequential,
+  ],
 }
 
 describe("S2-68 X-22 hints of an MCP server", () => {
@@ -86,8 +96,11 @@ for (const store of ["sqlite", "postgres"] as const)
         for (const [n, annotations] of ways.entries()) {
           const { annotations: said = {} } = listed.get(nameOf(n))!
           // What a tool changes is known of one that only answers: nothing, unless its author says otherwise.
-          assert.deepStrictEqual(said, { readOnlyHint: true, ...annotations })
+          const { destructiveHint = false } = annotations
+          assert.deepStrictEqual(said, { readOnlyHint: !destructiveHint, ...annotations })
         }
+        for (const { name } of consequential)
+          assert.deepStrictEqual(listed.get(name)!.annotations, { readOnlyHint: false }, name)
       }),
     )
 

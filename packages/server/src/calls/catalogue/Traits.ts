@@ -11,6 +11,8 @@ export interface Traits {
    * that it runs inside the transaction that records it. `outside`: recorded before it runs, and never run twice.
    */
   readonly effects: "none" | "store" | "outside"
+  /** It only answers; a client may be told so. */
+  readonly readOnly?: true
   /** What would be sent, secrets left out (G-33). */
   readonly preview?: (input: Readonly<Record<string, unknown>>) => Schema.Json
   readonly approval?: ApprovalRule

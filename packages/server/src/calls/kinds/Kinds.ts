@@ -42,9 +42,13 @@ export class Kinds extends Context.Service<
           const kind = kindOf(configured)
           const tool = configured as never
           const { approval, price, visibilityFor } = configured.form
+          const definition = definitionOf(configured)
+          // What costs money or is called risky is not read-only, whatever it does: clients may call those unasked.
+          const isReadOnly =
+            kind.readOnly === true && ["low", "medium"].includes(definition.riskLevel) && (price ?? 0) === 0
           return {
             tool: {
-              definition: definitionOf(configured),
+              definition,
               handler: kind.handler(tool),
               // A result that comes later is checked when it comes.
               checksOutput: configured.kind === "ui" || configured.kind === "webhook",
@@ -53,6 +57,7 @@ export class Kinds extends Context.Service<
               effects: kind.effects,
               preview: (input) => kind.preview(tool, input),
               interactive: configured.kind === "ui",
+              ...(isReadOnly ? { readOnly: true } : {}),
               behind: digestOf([configured.form.execution ?? null, approval ?? null]),
               ...(approval === undefined ? {} : { approval }),
               ...(price === undefined || price === 0 ? {} : { priceMicros: Math.round(price * 1e6) }),

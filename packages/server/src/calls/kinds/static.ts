@@ -6,6 +6,7 @@ const acknowledgement = { ok: true }
 
 export const staticKind: Kind<"static"> = {
   effects: "none",
+  readOnly: true,
   handler: ({ execution: { output = acknowledgement } }) => {
     const answer = Effect.succeed(output)
     return () => answer

@@ -51,6 +51,7 @@ const caught = <A>(compute: () => A): { readonly value: A } | { readonly fault: 
 
 export const computeKind: Kind<"compute"> = {
   effects: "none",
+  readOnly: true,
   faults: (tool) => {
     const reading = caught(() => read(tool))
     return "fault" in reading ? [{ path: "execution.expression", message: reading.fault }] : []

@@ -65,7 +65,7 @@ const listedOf = (listed: CatalogueTool, name: string): ListedTool => {
     inputSchema: inputSchemaOf(listed.tool.definition),
     ...(outputSchema === undefined ? {} : { outputSchema }),
     // Said explicitly, because silence means "destructive, open world" to a client. What the author said comes first.
-    annotations: { readOnlyHint: listed.effects === "none", ...hints },
+    annotations: { readOnlyHint: listed.readOnly === true, ...hints },
     ...(listed.tags === undefined ? {} : { tags: listed.tags, meta: { "stoa/tags": listed.tags } }),
   }
 }
