@@ -77,16 +77,21 @@ for (const store of ["sqlite", "postgres"] as const)
   layer(house({ store, config: roomy }), { excludeTestServices: true, timeout: 120_000 })(
     `no way up on ${store}`,
     (it) => {
-      it.effect("the house's own admin token is not rotated: the next start would bring the old one back", () =>
-        Effect.gen(function* () {
-          const { admin } = yield* Guest
-          const { items } = yield* ask(() => admin.tokens.list({ principal: "admin" }))
-          const own = items.find(({ madeFor }) => madeFor === "house")!
-          const refusal = yield* refused(() => admin.tokens.rotate(own.id))
-          assert.deepStrictEqual([refusal.status, refusal.tag], [409, "WrongState"])
-          assert.match(refusal.message, /STOA_ADMIN_TOKEN/)
-          assert.strictEqual((yield* ask(() => admin.principals.me())).name, "admin")
-        }),
+      it.effect(
+        "the house's own admin token is neither rotated nor revoked: the next start would bring the old one back",
+        () =>
+          Effect.gen(function* () {
+            const { admin } = yield* Guest
+            const { items } = yield* ask(() => admin.tokens.list({ principal: "admin" }))
+            const own = items.find(({ madeFor }) => madeFor === "house")!
+            const refusal = yield* refused(() => admin.tokens.rotate(own.id))
+            assert.deepStrictEqual([refusal.status, refusal.tag], [409, "WrongState"])
+            assert.match(refusal.message, /STOA_ADMIN_TOKEN/)
+            const locked = yield* refused(() => admin.tokens.revoke(own.id))
+            assert.deepStrictEqual([locked.status, locked.tag], [409, "WrongState"])
+            assert.match(locked.message, /delete admin\.token/)
+            assert.strictEqual((yield* ask(() => admin.principals.me())).name, "admin")
+          }),
       )
 
       it.effect("a token that stands outside and ends soon does not get its principal's inner, endless one", () =>

@@ -28,7 +28,7 @@ export class TokensApi extends HttpApiGroup.make("tokens")
     HttpApiEndpoint.delete("revoke", "/tokens/:id", {
       params: { id: TokenId },
       success: HttpApiSchema.NoContent,
-      error: problem(Missing),
+      error: [problem(Missing), problem(WrongState)],
     }),
   )
   .prefix("/api/v1") {}

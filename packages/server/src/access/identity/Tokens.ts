@@ -38,6 +38,7 @@ import {
   houseLabel,
   makeGoingOver,
   makeTurns,
+  notRevoked,
   notRotated,
   type Origin,
   tokenFrom,
@@ -66,7 +67,7 @@ export class Tokens extends Context.Service<
       latest?: DateTime.Utc | null,
     ) => Effect.Effect<IssuedToken, Missing | WrongState, Transaction>
     /** It, and what was made from it. */
-    readonly revoke: (id: TokenId) => Effect.Effect<void, Missing, Transaction>
+    readonly revoke: (id: TokenId) => Effect.Effect<void, Missing | WrongState, Transaction>
     /** A token for the browser of whoever acts: no stronger than theirs, no longer, and ended with it. */
     readonly openSession: (
       caller: Caller["Service"],
@@ -183,6 +184,11 @@ export class Tokens extends Context.Service<
       })
 
       const revoke: Tokens["Service"]["revoke"] = Effect.fn("Tokens.revoke")(function* (id) {
+        // Without it nobody could let anybody in, and the next start would make it good again.
+        if ((yield* get(id)).madeFor === "house") return yield* new WrongState({ detail: notRevoked })
+        yield* end(id)
+      })
+      const end: (id: TokenId) => Effect.Effect<void, Missing, Transaction> = Effect.fnUntraced(function* (id) {
         const token = yield* get(id)
         if (token.revokedAt !== null) return
         yield* Effect.orDie(
@@ -193,13 +199,13 @@ export class Tokens extends Context.Service<
         const made = yield* Effect.orDie(
           sql<{ id: TokenId }>`SELECT id FROM tokens WHERE parent = ${id} AND revoked_at IS NULL`,
         )
-        yield* Effect.forEach(made, (one) => revoke(one.id), { discard: true })
+        yield* Effect.forEach(made, (one) => end(one.id), { discard: true })
       })
 
       const leave = makeGoingOver(sql)
-      const openSession = makeOpenSession(sql, { insert, handOf, revoke })
+      const openSession = makeOpenSession(sql, { insert, handOf, revoke: end })
 
-      const { closeTurn, openTurn } = makeTurns(sql, { insert, revoke, get: principals.get })
+      const { closeTurn, openTurn } = makeTurns(sql, { insert, revoke: end, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
@@ -207,7 +213,7 @@ export class Tokens extends Context.Service<
         if (old.madeFor !== undefined) return yield* new WrongState({ detail: notRotated[old.madeFor] })
         const rows = yield* Effect.orDie(sql<Origin>`SELECT certificate FROM tokens WHERE id = ${id}`)
         const goOver = yield* leave(id)
-        yield* revoke(id)
+        yield* end(id)
         const renewable = decodeFlag(rows[0]!.certificate)
         const hand = yield* handOf(id)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
@@ -356,7 +362,7 @@ export class Tokens extends Context.Service<
               const rows = yield* sql<{ id: TokenId; hash: string }>`SELECT id, hash FROM tokens
               WHERE principal = ${admin.id} AND label = ${label} AND revoked_at IS NULL`
               if (rows.length === 1 && rows[0]!.hash === hashed) return
-              yield* Effect.forEach(rows, (row) => Effect.orDie(revoke(row.id)))
+              yield* Effect.forEach(rows, (row) => Effect.orDie(end(row.id)))
               const issued = yield* insert({
                 principal: admin,
                 label,

@@ -74,6 +74,9 @@ export const notRotated: Readonly<Record<NonNullable<Token["madeFor"]>, string>>
     "This is the house's own admin token. It comes from STOA_ADMIN_TOKEN or the data folder, and is changed there: a new one from here would end with the next start.",
 }
 
+export const notRevoked =
+  "This is the house's own admin token. To replace it, stop the house, change STOA_ADMIN_TOKEN or delete admin.token in the data folder, and start it again."
+
 /** What is kept of a token's secret, and of a session's. */
 export const hashOf = (token: string): string => hash("sha256", token, "hex")
 export const hashOfSession = (secret: string): string => hashOf(`session ${secret}`)

@@ -71,7 +71,10 @@ export const makePrepare = Effect.gen(function* () {
   })
 
   // Nothing here waits, as a rule: view, pauses, limits and judgement are at hand while rights and catalogue stand.
-  const walk = Effect.fnUntraced(function* (attempt: Attempt, options: { readonly counted: boolean }) {
+  const walk = Effect.fnUntraced(function* (
+    attempt: Attempt,
+    options: { readonly counted: boolean; readonly dryRun?: boolean },
+  ) {
     const { caller } = attempt
     const view = yield* catalogue.view(caller, attempt.face)
     const stops = yield* pauses.at(caller.epoch)
@@ -99,7 +102,7 @@ export const makePrepare = Effect.gen(function* () {
         received: "none",
       })
     // S1-18: it runs, and its caller alone has the result.
-    if (found.visibility !== "hidden" && attempt.space === null)
+    if (found.visibility !== "hidden" && attempt.space === null && options.dryRun !== true)
       yield* Effect.logWarning(
         `${definition.name} is visible, but ${caller.principal.name} called it without a space: nobody sees its result`,
       )
