@@ -2,7 +2,7 @@
 import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Failure } from "./Failure.ts"
-import { ask, out, root } from "./root.ts"
+import { ask, printLine, root } from "./root.ts"
 
 interface Waiting {
   readonly state: "waiting"
@@ -16,7 +16,7 @@ export const change = Effect.fnUntraced(function* <A>(question: (stoa: Stoa) => 
   const answer = yield* ask(question)
   if (!waits(answer)) return answer as Exclude<A, { readonly state: "waiting" }>
   const { json } = yield* root
-  if (json) yield* out(JSON.stringify(answer))
+  if (json) yield* printLine(JSON.stringify(answer))
   return yield* new Failure({
     message: `A second person has to agree; nothing is changed yet. Another admin answers: stoa decide ${answer.on.id} --approve`,
     exitCode: 3,

@@ -2,7 +2,7 @@
 // edge: the server is loaded when it is needed, so that a client command starts fast.
 import { Effect } from "effect"
 import { type Failure, failureOf } from "./Failure.ts"
-import { talk } from "./root.ts"
+import { printNote } from "./root.ts"
 import { embeddedEnvironment } from "./Settings.ts"
 
 const server = Effect.promise(() => import("@stoa/server"))
@@ -26,5 +26,5 @@ export const backupHere = (file: string, withKey: boolean): Effect.Effect<void, 
 
 export const restoreHere = (file: string, replace: boolean) =>
   Effect.flatMap(server, ({ offline }) => attempt(() => offline.restore(file, { replace }))).pipe(
-    Effect.flatMap((words) => talk(words)),
+    Effect.flatMap((words) => printNote(words)),
   )

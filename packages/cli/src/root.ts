@@ -51,28 +51,28 @@ export const ask = <A>(question: (stoa: Stoa) => Promise<A>) =>
 export const shown = (text: string): string => visibleLines(text).join("\n")
 
 /** Data goes to stdout, and nothing else does. */
-export const out = (text: string): Effect.Effect<void> =>
+export const printLine = (text: string): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${shown(text)}\n`))
 /** What comes piece by piece, on one line as long as it has no other. */
-export const outPiece = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(shown(text)))
+export const print = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stdout.write(shown(text)))
 /** A value as JSON: the same value, with nothing in its text that a terminal would act on. */
-export const outJson = (value: unknown, indent?: number): Effect.Effect<void> => out(visibleJson(value, indent))
-export const talk = (line: string): Effect.Effect<void> =>
+export const printJson = (value: unknown, indent?: number): Effect.Effect<void> => printLine(visibleJson(value, indent))
+export const printNote = (line: string): Effect.Effect<void> =>
   Effect.sync(() => void process.stderr.write(`${shown(asTyped(line))}\n`))
 
 /** One object: as JSON it is the HTTP object; for a person, the given line. */
 export const show = Effect.fnUntraced(function* (value: unknown, words: string) {
   const { json } = yield* root
-  yield* json ? outJson(value) : out(words)
+  yield* json ? printJson(value) : printLine(words)
 })
 
 /** A list: as JSON the items, for a person a table. */
 export const list = Effect.fnUntraced(function* (items: ReadonlyArray<object>, columns: ReadonlyArray<string>) {
   const { json } = yield* root
-  if (json) return yield* outJson(items)
-  if (items.length === 0) return yield* talk("none")
+  if (json) return yield* printJson(items)
+  if (items.length === 0) return yield* printNote("none")
   const width = process.stdout.isTTY ? process.stdout.columns : undefined
-  yield* Effect.forEach(table(items, columns, width), out, { discard: true })
+  yield* Effect.forEach(table(items, columns, width), printLine, { discard: true })
 })
 
 /** Follows `next` to the end: a command line has no second page. */

@@ -5,7 +5,7 @@
 // edge: requests, streams and timers.
 import { setTimeout as sleep } from "node:timers/promises"
 import { eventsOf } from "./events.ts"
-import { type Here, type House, HouseAway } from "./house.ts"
+import { type FoundHouse, type House, HouseAway } from "./house.ts"
 import {
   claimOf,
   type Fields,
@@ -16,8 +16,8 @@ import {
   newHeaders,
   notice,
   read,
-  type Wish,
-  wishesOf,
+  type HeaderParameter,
+  headerParametersOf,
 } from "./message.ts"
 import { type Session, Sessions } from "./session.ts"
 import { isJson, isStream, problemLine, Wire } from "./wire.ts"
@@ -57,7 +57,7 @@ export class Courier {
   readonly #around: Surroundings
   readonly #sessions = new Sessions()
   readonly #wire: Wire
-  readonly #wishes = new Map<string, ReadonlyArray<Wish>>()
+  readonly #wishes = new Map<string, ReadonlyArray<HeaderParameter>>()
   #renewing: Promise<void> | undefined
 
   constructor(around: Surroundings) {
@@ -153,7 +153,7 @@ export class Courier {
   }
 
   /** Whether the answer came. */
-  async #received(trip: Trip, response: Response, session: Session | undefined, here: Here): Promise<boolean> {
+  async #received(trip: Trip, response: Response, session: Session | undefined, here: FoundHouse): Promise<boolean> {
     if (response.status === 202 || response.status === 204) return true
     if (!isStream(response)) {
       const text = await response.text().catch(() => undefined)
@@ -239,7 +239,7 @@ export class Courier {
       const { result } = (read(await response.text()) ?? {}) as { readonly result?: Fields }
       const tools = Array.isArray(result?.["tools"]) ? (result["tools"] as ReadonlyArray<Fields>) : []
       const found = tools.find((tool) => tool["name"] === name)
-      if (found !== undefined) return void this.#wishes.set(name, wishesOf(found["inputSchema"]))
+      if (found !== undefined) return void this.#wishes.set(name, headerParametersOf(found["inputSchema"]))
       cursor = result?.["nextCursor"]
       if (typeof cursor !== "string") return
     }

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Target } from "../Settings.ts"
 import type { Fetch } from "./socket.ts"
 
-export interface Here {
+export interface FoundHouse {
   readonly url: string
   readonly token: string | undefined
 }
@@ -33,8 +33,8 @@ const probeMs = 2000
 export class House {
   readonly #around: Surroundings
   readonly #closing = new AbortController()
-  #here: Here | undefined
-  #finding: Promise<Here> | undefined
+  #here: FoundHouse | undefined
+  #finding: Promise<FoundHouse> | undefined
   /** Ours, or another bridge's: when it ends, somebody has to go on. */
   #mayEmbed = true
   #own: Promise<void> | undefined
@@ -49,7 +49,7 @@ export class House {
   }
 
   /** Where it is. Fails with why there is none, after a while; whoever asks later asks anew. */
-  find(patienceMs: number): Promise<Here> {
+  find(patienceMs: number): Promise<FoundHouse> {
     if (this.#here !== undefined) return Promise.resolve(this.#here)
     return (this.#finding ??= this.#search(patienceMs).finally(() => (this.#finding = undefined)))
   }
@@ -61,7 +61,7 @@ export class House {
   }
 
   /** It did not answer. */
-  lost(here: Here): void {
+  lost(here: FoundHouse): void {
     if (this.#here === here) this.#here = undefined
   }
 
@@ -70,7 +70,7 @@ export class House {
     await this.#own?.catch(() => undefined)
   }
 
-  async #search(patienceMs: number): Promise<Here> {
+  async #search(patienceMs: number): Promise<FoundHouse> {
     const until = performance.now() + patienceMs
     for (let wait = 50; ; wait = Math.min(1000, wait * 2)) {
       const target = this.#around.target()
@@ -90,7 +90,7 @@ export class House {
     this.#saidAway = true
   }
 
-  #found({ folder, given, token, url }: Target): Here {
+  #found({ folder, given, token, url }: Target): FoundHouse {
     this.#saidAway = false
     const text = (name: string) => {
       try {

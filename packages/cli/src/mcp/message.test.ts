@@ -3,7 +3,7 @@ import { PassThrough, Readable } from "node:stream"
 import { describe, expect, it } from "vitest"
 import { eventsOf } from "./events.ts"
 import { linesOf, longestLine, writerTo } from "./lines.ts"
-import { claimOf, keyed, lineOf, newHeaders, wishesOf } from "./message.ts"
+import { claimOf, keyed, lineOf, newHeaders, headerParametersOf } from "./message.ts"
 
 const claim = "2026-07-28"
 const meta = { "io.modelcontextprotocol/protocolVersion": claim }
@@ -42,12 +42,12 @@ describe("headers of 2026-07-28", () => {
         deep: { properties: { loud: { type: "boolean", "x-mcp-header": "Loud" }, n: { type: "integer" } } },
       },
     }
-    const wishes = wishesOf(schema)
+    const wishes = headerParametersOf(schema)
     expect(wishes.map(({ path }) => path.join("."))).toEqual(["region", "deep.loud"])
     const headers = newHeaders(call("x", { region: "eu", deep: { loud: false, n: 1 } }), claim, () => wishes)
     expect(headers).toMatchObject({ "mcp-param-Region": "eu", "mcp-param-Loud": "false" })
     expect(newHeaders(call("x", { deep: null }), claim, () => wishes)).not.toHaveProperty("mcp-param-Region")
-    expect(wishesOf(true)).toEqual([])
+    expect(headerParametersOf(true)).toEqual([])
   })
 })
 

@@ -77,13 +77,16 @@ const encoded = (value: string): string =>
     : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`
 
 /** A parameter that a tool wants to be repeated in a header, and where it is in the arguments. */
-export interface Wish {
+export interface HeaderParameter {
   readonly header: string
   readonly path: ReadonlyArray<string>
 }
 
 /** The wishes of an input schema: `x-mcp-header` on properties, and on properties of those. */
-export const wishesOf = (schema: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<Wish> => {
+export const headerParametersOf = (
+  schema: unknown,
+  path: ReadonlyArray<string> = [],
+): ReadonlyArray<HeaderParameter> => {
   const properties = isFields(schema) ? schema["properties"] : undefined
   if (!isFields(properties) || path.length > 64) return []
   return Object.entries(properties).flatMap(([name, inner]) => {
@@ -91,7 +94,7 @@ export const wishesOf = (schema: unknown, path: ReadonlyArray<string> = []): Rea
     const header = isFields(inner) ? inner["x-mcp-header"] : undefined
     return [
       ...(typeof header === "string" ? [{ header: `mcp-param-${header}`, path: at }] : []),
-      ...wishesOf(inner, at),
+      ...headerParametersOf(inner, at),
     ]
   })
 }
@@ -102,7 +105,7 @@ const valueAt = (value: unknown, path: ReadonlyArray<string>): unknown =>
 export const newHeaders = (
   message: Message,
   claim: string,
-  wishes: (tool: string) => ReadonlyArray<Wish>,
+  wishes: (tool: string) => ReadonlyArray<HeaderParameter>,
 ): Record<string, string> => {
   const { method = "", params = {} } = message
   const headers: Record<string, string> = { "mcp-protocol-version": claim, "mcp-method": encoded(method) }

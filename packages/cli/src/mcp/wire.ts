@@ -1,6 +1,6 @@
 /** Requests to the MCP endpoint of the house, wherever it is now, and the form of its answers. */
 // edge: requests.
-import { type Here, type House } from "./house.ts"
+import { type FoundHouse, type House } from "./house.ts"
 import { errorLine, type Fields, type Id } from "./message.ts"
 
 /** How long a request waits for a house that is away. */
@@ -12,27 +12,27 @@ export class Wire {
   readonly #house: House
   readonly #path: string
   readonly closing = new AbortController()
-  #last: Here | undefined
+  #last: FoundHouse | undefined
 
   constructor(house: House, path: string) {
     this.#house = house
     this.#path = path
   }
 
-  async find(): Promise<Here> {
+  async find(): Promise<FoundHouse> {
     return (this.#last = await this.#house.find(patienceMs))
   }
   /** It did not answer: the next one who asks looks for it anew. */
-  lost(here: Here): void {
+  lost(here: FoundHouse): void {
     this.#house.lost(here)
   }
 
-  post(here: Here, body: string, headers: Headers, signal?: AbortSignal): Promise<Response> {
+  post(here: FoundHouse, body: string, headers: Headers, signal?: AbortSignal): Promise<Response> {
     const given = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
     return this.#send(here, { method: "POST", headers: given, body }, signal)
   }
 
-  get(here: Here, headers: Headers, last: string | undefined, signal?: AbortSignal): Promise<Response> {
+  get(here: FoundHouse, headers: Headers, last: string | undefined, signal?: AbortSignal): Promise<Response> {
     const place = last === undefined ? {} : { "last-event-id": last }
     return this.#send(here, { method: "GET", headers: { accept: "text/event-stream", ...headers, ...place } }, signal)
   }
@@ -43,7 +43,7 @@ export class Wire {
     await this.#send(this.#last, { method: "DELETE", headers }, AbortSignal.timeout(500)).catch(() => undefined)
   }
 
-  #send(here: Here, init: RequestInit & { readonly headers: Headers }, signal?: AbortSignal): Promise<Response> {
+  #send(here: FoundHouse, init: RequestInit & { readonly headers: Headers }, signal?: AbortSignal): Promise<Response> {
     const token = here.token === undefined ? {} : { authorization: `Bearer ${here.token}` }
     const until = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal])
     return this.#house.fetch(here.url + this.#path, { ...init, headers: { ...token, ...init.headers }, signal: until })

@@ -5,7 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
 import { change } from "../../change.ts"
-import { all, ask, client, list, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
 const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
 const resource = Argument.String("resource").pipe(
@@ -75,7 +75,7 @@ const rm = Command.make(
   { id: Argument.String("id").pipe(Argument.withDescription("The grant's id, gnt_…")) },
   Effect.fn(function* ({ id }) {
     yield* change((stoa) => stoa.grants.revoke(id))
-    yield* talk(`${id} is revoked`)
+    yield* printNote(`${id} is revoked`)
   }),
 ).pipe(Command.withDescription("Revoke a grant, at once"))
 

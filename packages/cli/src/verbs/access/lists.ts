@@ -3,7 +3,7 @@ import { AccessContext, ListedSet } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { change } from "../../change.ts"
-import { ask, list, show, talk } from "../../root.ts"
+import { ask, list, show, printNote } from "../../root.ts"
 
 const set = Argument.Literals("set", ListedSet.literals).pipe(
   Argument.withDescription("A toolset, configured (your own tools) or upstream (those of MCP servers)"),
@@ -15,7 +15,7 @@ const context = Argument.Literals("context", AccessContext.literals).pipe(
 type Shown = { readonly tools: ReadonlyArray<string>; readonly unknown: ReadonlyArray<string> }
 const words = ({ tools }: Shown): string => (tools.length === 0 ? "nothing" : tools.join("\n"))
 const noted = ({ unknown }: Shown) =>
-  unknown.length === 0 ? Effect.void : talk(`Not available at the moment: ${unknown.join(", ")}`)
+  unknown.length === 0 ? Effect.void : printNote(`Not available at the moment: ${unknown.join(", ")}`)
 
 const ls = Command.make(
   "ls",

@@ -3,7 +3,7 @@ import { Argument, Command } from "effect/cli"
 import { refused } from "../../Failure.ts"
 import { given, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople, withNames } from "../../names.ts"
-import { ask, list, root, show, talk } from "../../root.ts"
+import { ask, list, root, show, printNote } from "../../root.ts"
 
 export const pause = Command.make(
   "pause",
@@ -19,7 +19,7 @@ export const pause = Command.make(
     if (Option.isSome(lift)) {
       if (Option.isSome(subject)) return yield* refused("Pause one thing or lift another, not both at once.")
       yield* ask((stoa) => stoa.pauses.lift(lift.value))
-      return yield* talk(`${lift.value} is no longer paused`)
+      return yield* printNote(`${lift.value} is no longer paused`)
     }
     if (Option.isNone(subject)) {
       const { items } = yield* ask((stoa) => stoa.pauses.list())

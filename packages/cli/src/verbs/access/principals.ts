@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"
 import { change } from "../../change.ts"
 import { given, textFlag } from "../../flags.ts"
-import { all, ask, client, list, show, talk } from "../../root.ts"
+import { all, ask, client, list, show, printNote } from "../../root.ts"
 import { teamVerbs } from "../agents/team.ts"
 
 const toolset = Flag.Literals("toolset", ToolsetName.literals).pipe(
@@ -114,7 +114,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
       const agent = thinks ? yield* ask((stoa) => stoa.agents.change(one.id, profile)) : undefined
       const made = agent ?? changed
       yield* show(made, `${made.name}: roles ${made.roles.join(", ")}; toolsets ${made.toolsets.join(", ")}`)
-      for (const note of agent?.notes ?? []) yield* talk(note)
+      for (const note of agent?.notes ?? []) yield* printNote(note)
     }),
   ).pipe(
     Command.withDescription("Change roles, toolsets or the name; new values replace the old ones"),
@@ -128,7 +128,7 @@ const verb = (plural: string, kind: "agent" | "person") => {
     Effect.fn(function* ({ name }) {
       const { id } = yield* found(name)
       yield* ask((stoa) => stoa.principals.retire(id))
-      yield* talk(`${name} is retired; its tokens no longer work`)
+      yield* printNote(`${name} is retired; its tokens no longer work`)
     }),
   ).pipe(Command.withDescription("Retire one: its tokens stop working, its history stays"))
   return Command.make(plural).pipe(

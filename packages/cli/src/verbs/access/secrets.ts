@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { refused } from "../../Failure.ts"
 import { stdin } from "../../input.ts"
-import { ask, list, talk } from "../../root.ts"
+import { ask, list, printNote } from "../../root.ts"
 
 const name = Argument.String("name").pipe(Argument.withDescription("The secret's name"))
 
@@ -11,12 +11,12 @@ const set = Command.make(
   "set",
   { name },
   Effect.fn(function* ({ name }) {
-    if (process.stdin.isTTY) yield* talk("Type the value, then Enter and Ctrl-D. It is shown while you type.")
+    if (process.stdin.isTTY) yield* printNote("Type the value, then Enter and Ctrl-D. It is shown while you type.")
     // The newline an editor or echo leaves is not part of a key.
     const value = (yield* stdin).replace(/\r?\n$/, "")
     if (value === "") return yield* refused(`stdin was empty. Give the value: stoa secrets set ${name} < file`)
     yield* ask((stoa) => stoa.secrets.set(name, { value }))
-    yield* talk(`${name} is set; nobody can read it back`)
+    yield* printNote(`${name} is set; nobody can read it back`)
   }),
 ).pipe(
   Command.withDescription("Set a secret from stdin"),
@@ -37,7 +37,7 @@ const rm = Command.make(
   { name },
   Effect.fn(function* ({ name }) {
     yield* ask((stoa) => stoa.secrets.remove(name))
-    yield* talk(`${name} is gone`)
+    yield* printNote(`${name} is gone`)
   }),
 ).pipe(Command.withDescription("Remove a secret"))
 

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given, switchFlag, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
-import { all, ask, client, list, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
 const add = Command.make(
   "add",
@@ -25,7 +25,7 @@ const add = Command.make(
       }),
     )
     yield* show(made, made.token)
-    yield* talk("This token is shown only once: keep it safe.")
+    yield* printNote("This token is shown only once: keep it safe.")
   }),
 ).pipe(
   Command.withDescription("Make a token; it is shown once"),
@@ -62,7 +62,7 @@ const rm = Command.make(
   { id },
   Effect.fn(function* ({ id }) {
     yield* ask((stoa) => stoa.tokens.revoke(id))
-    yield* talk(`${id} no longer works`)
+    yield* printNote(`${id} no longer works`)
   }),
 ).pipe(Command.withDescription("Revoke a token, at once"))
 
@@ -72,7 +72,7 @@ const rotate = Command.make(
   Effect.fn(function* ({ id }) {
     const made = yield* ask((stoa) => stoa.tokens.rotate(id))
     yield* show(made, made.token)
-    yield* talk("This token is shown only once; the old one no longer works.")
+    yield* printNote("This token is shown only once; the old one no longer works.")
   }),
 ).pipe(Command.withDescription("Replace a token with a new one of the same expiry"))
 
@@ -82,7 +82,7 @@ const key = Command.make(
   Effect.fn(function* ({ service }) {
     const found = yield* ask((stoa) => stoa.principals.signingKey(service))
     yield* show(found, found.key)
-    yield* talk("Whoever has this key triggers agents as this service: give it only to that service.")
+    yield* printNote("Whoever has this key triggers agents as this service: give it only to that service.")
   }),
 ).pipe(Command.withDescription("The key with which a service signs what it triggers"))
 

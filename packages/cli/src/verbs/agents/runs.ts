@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"
 import { nameOf, namesForPeople } from "../../names.ts"
-import { ask, client, list, out, outJson, outPiece, root, show } from "../../root.ts"
+import { ask, client, list, printLine, printJson, print, root, show } from "../../root.ts"
 
 const run = Argument.String("run").pipe(Argument.withDescription("The run's id"))
 const over: ReadonlyArray<string> = ["completed", "failed", "canceled"]
@@ -51,13 +51,13 @@ const get = Command.make(
   Effect.fn(function* ({ run: id }) {
     const one = yield* ask((stoa) => stoa.runs.get(id))
     const { json } = yield* root
-    if (json) return yield* outJson(one)
-    yield* out(line(one))
+    if (json) return yield* printJson(one)
+    yield* printLine(line(one))
     const { items } = yield* ask((stoa) => stoa.runs.steps(id))
     for (const { calls, number, text } of items) {
-      if (text !== "") yield* out(`${number}. ${text}`)
+      if (text !== "") yield* printLine(`${number}. ${text}`)
       for (const { input, state = "not made", tool } of calls)
-        yield* out(`${number}. ${tool} ${JSON.stringify(input)} → ${state}`)
+        yield* printLine(`${number}. ${tool} ${JSON.stringify(input)} → ${state}`)
     }
   }),
 ).pipe(Command.withDescription("One run and its steps"))
@@ -71,7 +71,7 @@ const watch = Command.make(
     /** What its model is saying stands on a line that has not ended. */
     let saying = false
     const endLine = Effect.suspend(() => {
-      const ended = saying ? out("") : Effect.void
+      const ended = saying ? printLine("") : Effect.void
       saying = false
       return ended
     })
@@ -80,7 +80,7 @@ const watch = Command.make(
       const one = yield* ask((asked) => asked.runs.get(id))
       if (!isLast && over.includes(one.state)) return false
       yield* endLine
-      yield* json ? outJson(one) : out(line(one))
+      yield* json ? printJson(one) : printLine(line(one))
       return over.includes(one.state)
     })
     const hear = Effect.fnUntraced(function* (name: string, { body }: Readonly<Record<string, unknown>>) {
@@ -90,7 +90,7 @@ const watch = Command.make(
       if (name === "run.restarted") yield* endLine
       if (name !== "run.text" || typeof text !== "string") return
       saying = true
-      yield* outPiece(text)
+      yield* print(text)
     })
     const stop = new AbortController()
     const stands = Promise.withResolvers<void>()
@@ -171,9 +171,9 @@ const spend = Command.make(
   Effect.fn(function* ({ days }) {
     const report = yield* ask((stoa) => stoa.runs.spend({ days }))
     const { json } = yield* root
-    if (json) return yield* outJson(report)
+    if (json) return yield* printJson(report)
     const { cost, limit, name } = report.month
-    yield* out(`${name}: ${cost.toFixed(2)} USD${limit === null ? "" : ` of ${limit} USD`}`)
+    yield* printLine(`${name}: ${cost.toFixed(2)} USD${limit === null ? "" : ` of ${limit} USD`}`)
     const known = yield* namesForPeople
     yield* list(
       report.items.map((one) => ({

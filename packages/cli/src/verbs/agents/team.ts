@@ -3,7 +3,7 @@ import type { NewTeamAgent, TeamAgent } from "@stoa/contract"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given, switchFlag, textFlag } from "../../flags.ts"
-import { ask, list, root, show, talk } from "../../root.ts"
+import { ask, list, root, show, printNote } from "../../root.ts"
 import { membersOf, readTeam } from "./teamFile.ts"
 
 const agent = Argument.String("agent").pipe(Argument.withDescription("Name or id of the agent"))
@@ -111,7 +111,7 @@ export const team = Command.make(
     })
     const lead = yield* Effect.onError(make, () => undo)
     if (words !== undefined) yield* ask((stoa) => stoa.agents.say(name, { text: words }))
-    yield* talk(`${members.length} agents work for ${name}`)
+    yield* printNote(`${members.length} agents work for ${name}`)
     yield* show(lead, `${lead.name}: ${lead.id}`)
   }),
 ).pipe(

@@ -5,7 +5,7 @@ import type { Stoa } from "@stoa/sdk"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { failureOf, refused } from "../../Failure.ts"
-import { client, out, outJson, root, talk } from "../../root.ts"
+import { client, printLine, printJson, root, printNote } from "../../root.ts"
 
 type Groups = Record<string, { readonly endpoints: Record<string, { readonly method: string; readonly path: string }> }>
 const groups = Api.groups as unknown as Groups
@@ -39,11 +39,11 @@ const pour = (bytes: AsyncIterable<Uint8Array>) =>
   })
 
 const print = Effect.fnUntraced(function* (answer: unknown) {
-  if (answer === undefined) return yield* talk("done")
+  if (answer === undefined) return yield* printNote("done")
   if (answer instanceof ReadableStream) return yield* pour(answer)
   if (answer instanceof Uint8Array) return process.stdout.write(answer)
   const { json } = yield* root
-  yield* outJson(json && isPage(answer) ? answer.items : answer)
+  yield* printJson(json && isPage(answer) ? answer.items : answer)
 })
 
 export const api = Command.make(
@@ -54,7 +54,7 @@ export const api = Command.make(
     args: Argument.String("args").pipe(Argument.variadic()),
   },
   Effect.fn(function* ({ args, group, name }) {
-    if (group === "") return yield* Effect.forEach(names, out, { discard: true })
+    if (group === "") return yield* Effect.forEach(names, printLine, { discard: true })
     const call = callOf(yield* client, group, name)
     if (call === undefined)
       return yield* refused(

@@ -3,7 +3,7 @@ import { connectableClients, type ConnectableName, type ConnectionLine, StoaErro
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { textFlag } from "../../flags.ts"
-import { ask, client, place, show, talk } from "../../root.ts"
+import { ask, client, place, show, printNote } from "../../root.ts"
 
 const names = Object.keys(connectableClients) as [ConnectableName, ...Array<ConnectableName>]
 
@@ -37,8 +37,8 @@ export const connect = Command.make(
     const { token } = yield* ask((stoa) => stoa.tokens.add({ principal: who.id, label, expiresAt }))
     const line: ConnectionLine = connectableClients[which].line({ url, token })
     yield* show({ client: which, agent: who.name, ...line }, line.text)
-    yield* talk(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
-    yield* talk(`It acts as ${who.name}, and has a token that is valid for ${days} days. ${line.afterwards}`)
+    yield* printNote(line.file === undefined ? "Paste it as it is." : `It belongs into ${line.file}.`)
+    yield* printNote(`It acts as ${who.name}, and has a token that is valid for ${days} days. ${line.afterwards}`)
   }),
 ).pipe(
   Command.withDescription("Print what to paste into an MCP client to connect it to this house"),

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { refused } from "../../Failure.ts"
-import { ask, list, root, show, talk } from "../../root.ts"
+import { ask, list, root, show, printNote } from "../../root.ts"
 
 const ls = Command.make(
   "ls",
@@ -11,7 +11,7 @@ const ls = Command.make(
     const demo = yield* ask((stoa) => stoa.demo.get())
     const { json } = yield* root
     if (json) return yield* show(demo, "")
-    yield* talk(
+    yield* printNote(
       demo.state === "on"
         ? `The model of the demo is ${demo.model}; it has spent $${demo.budget.spent.toFixed(2)} of $${demo.budget.perDay} today`
         : demo.state === "none"
@@ -27,7 +27,7 @@ const rm = Command.make(
   {},
   Effect.fn(function* () {
     yield* ask((stoa) => stoa.demo.remove())
-    yield* talk("The demo is removed, with everything it made; it does not come back")
+    yield* printNote("The demo is removed, with everything it made; it does not come back")
   }),
 ).pipe(Command.withDescription("Remove the demo and everything it made"))
 

@@ -2,7 +2,7 @@
 // edge: asks for a span that ends now.
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ask, out, outJson, root } from "../../root.ts"
+import { ask, printLine, printJson, root } from "../../root.ts"
 
 const span = { "6h": [6, 900], "1d": [24, 3600], "7d": [168, 21_600] } as const
 
@@ -22,7 +22,7 @@ export const figures = Command.make(
     const from = new Date(Date.now() - hours * 3_600_000).toISOString()
     const it = yield* ask((stoa) => stoa.house.figures({ from, step }))
     const { json } = yield* root
-    if (json) return yield* outJson(it)
+    if (json) return yield* printJson(it)
     const { calls, cost, decisions, house, needs, runs } = it
     const lines = [
       ["calls", `${sum(calls.done)} done, ${sum(calls.failed)} failed, ${sum(calls.refused)} refused`],
@@ -40,9 +40,9 @@ export const figures = Command.make(
             ["house", `${house.version} on ${house.store}, up since ${house.startedAt}, ${house.behind} events behind`],
           ]),
     ]
-    for (const [name = "", said = ""] of lines) yield* out(`${name.padEnd(18)}  ${said}`)
+    for (const [name = "", said = ""] of lines) yield* printLine(`${name.padEnd(18)}  ${said}`)
     for (const { detail, kind, subject, tool } of needs)
-      yield* out(
+      yield* printLine(
         `${"needs somebody".padEnd(18)}  ${kind} ${tool === undefined ? subject : `${subject}/${tool}`}: ${detail}`,
       )
   }),

@@ -8,7 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { Failure, failureOf, refused } from "../../Failure.ts"
 import { switchFlag } from "../../flags.ts"
 import { backupHere, doctorHere, restoreHere } from "../../local.ts"
-import { ask, client, houseRuns, out, outJson, place, root, show, talk } from "../../root.ts"
+import { ask, client, houseRuns, printLine, printJson, place, root, show, printNote } from "../../root.ts"
 
 export const login = Command.make(
   "login",
@@ -19,7 +19,7 @@ export const login = Command.make(
     if (token === undefined) return yield* refused("There is no token to sign in with. Give one with --token.")
     const link = `${url.replace(/\/+$/, "")}/#token=${encodeURIComponent(token)}`
     yield* show({ link, principal: me }, link)
-    yield* talk(`Opens the page as ${me.name}. The link contains the token: keep it safe.`)
+    yield* printNote(`Opens the page as ${me.name}. The link contains the token: keep it safe.`)
   }),
 ).pipe(Command.withDescription("Print a sign-in link for the page"))
 
@@ -31,7 +31,7 @@ export const reload = Command.make(
     const count = done.added.length + done.changed.length + done.retired.length
     yield* show(done, count === 0 ? `${done.file}: nothing has changed` : `${done.file}: ${said(done)}`)
     // A house of an earlier version has none.
-    yield* Effect.forEach((done.warnings as typeof done.warnings | undefined) ?? [], talk, { discard: true })
+    yield* Effect.forEach((done.warnings as typeof done.warnings | undefined) ?? [], printNote, { discard: true })
   }),
 ).pipe(Command.withDescription("Apply the configuration file, all of it or nothing"))
 
@@ -58,10 +58,10 @@ export const doctor = Command.make(
     if (Option.isSome(accept)) yield* ask((stoa) => stoa.house.accept({ check: accept.value }))
     // A house that does not run is looked over where it lies.
     const report = (yield* houseRuns) ? yield* ask((stoa) => stoa.house.doctor()) : yield* doctorHere
-    if (json) yield* outJson(report)
+    if (json) yield* printJson(report)
     else
       for (const { check, detail, state } of report.findings)
-        yield* out(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)
+        yield* printLine(`${state.padEnd(4)}  ${check.padEnd(18)}  ${detail}`)
     if (report.findings.some(({ state }) => state === "fail"))
       return yield* new Failure({ message: "The house has problems: see above.", exitCode: 1 })
   }),
@@ -79,7 +79,7 @@ export const backup = Command.make(
     if (existsSync(file)) return yield* refused(`${file} already exists. Give the name of a new file.`)
     if (yield* houseRuns) yield* download(file, withKey)
     else yield* backupHere(file, withKey)
-    yield* talk(
+    yield* printNote(
       withKey
         ? `${file} contains everything, including the secret key: keep it as safe as the key.`
         : `${file} contains everything except the secret key: without STOA_SECRET_KEY its secrets cannot be opened.`,

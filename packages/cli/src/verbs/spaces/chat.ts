@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
-import { all, ask, client, list, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("The session's id, ses_…"))
 const columns = ["id", "agent", "title", "messageCount", "pinned", "current", "updatedAt"]
@@ -66,7 +66,7 @@ const change = (name: string, description: string, changes: object, words: strin
     Effect.fn(function* ({ id }) {
       const made = yield* ask((stoa) => stoa.chatSessions.change(id, changes))
       yield* show(made, made.id)
-      yield* talk(`"${made.title}" ${words}`)
+      yield* printNote(`"${made.title}" ${words}`)
     }),
   ).pipe(Command.withDescription(description))
 
@@ -84,7 +84,7 @@ const rm = Command.make(
   { id },
   Effect.fn(function* ({ id }) {
     yield* ask((stoa) => stoa.chatSessions.remove(id))
-    yield* talk(`${id} is gone, with what was said in it`)
+    yield* printNote(`${id} is gone, with what was said in it`)
   }),
 ).pipe(Command.withDescription("Delete a session permanently; a pinned one is refused"))
 

@@ -16,7 +16,7 @@ import { given, switchFlag, textFlag } from "../../flags.ts"
 import { textGiven } from "../../input.ts"
 import { outRaw, readLines, writeFolder, writeWhole } from "../../memoryFolder.ts"
 import { namesForPeople, nameOf } from "../../names.ts"
-import { all, ask, client, list, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("The record's id, mem_…"))
 const kind = textFlag("kind", "Only this kind")
@@ -65,7 +65,7 @@ const search = Command.make(
       ...(vector?.place == null ? [] : [`meaning #${vector.place}`]),
     ]
     const problem = items.find(({ match }) => match?.vector?.problem !== undefined)?.match?.vector?.problem
-    if (problem !== undefined) yield* talk(problem)
+    if (problem !== undefined) yield* printNote(problem)
     yield* list(json ? items : items.map((one) => ({ ...one, why: one.match === undefined ? [] : why(one.match) })), [
       "id",
       "key",
@@ -84,7 +84,7 @@ const one = Command.make(
   Effect.fn(function* ({ id }) {
     const found = yield* ask((stoa) => stoa.memory.get(id))
     yield* show(found, found.content)
-    yield* talk(
+    yield* printNote(
       `${found.kind} ${found.key}, version ${found.version}${found.pinned ? ", pinned" : ""}${found.public ? ", public" : ""}`,
     )
   }),
@@ -173,7 +173,7 @@ const rm = Command.make(
   },
   Effect.fn(function* ({ id, permanent }) {
     yield* ask((stoa) => stoa.memory.remove(id, permanent ? { permanent: "true" } : {}))
-    yield* talk(
+    yield* printNote(
       permanent ? `${id} is gone for good` : `${id} is deleted; bring it back with: stoa memory restore ${id}`,
     )
   }),
@@ -202,7 +202,7 @@ const share = Command.make(
     yield* ask((stoa) =>
       right === "none" ? stoa.memory.unshare(id, principal) : stoa.memory.share(id, principal, { right }),
     )
-    yield* talk(right === "none" ? `${principal} no longer sees ${id}` : `${principal} may ${right} ${id}`)
+    yield* printNote(right === "none" ? `${principal} no longer sees ${id}` : `${principal} may ${right} ${id}`)
   }),
 ).pipe(Command.withDescription("Share a record with somebody"))
 
@@ -219,7 +219,7 @@ const diff = Command.make(
     const tags = [...found.tags.removed.map((tag) => `- #${tag}`), ...found.tags.added.map((tag) => `+ #${tag}`)]
     yield* show(found, [...found.lines.map(({ change, text }) => `${marks[change]} ${text}`), ...tags].join("\n"))
     const left = found.left === undefined ? "" : `, and ${found.left} lines more`
-    yield* talk(`version ${found.from} to ${found.to}${left}`)
+    yield* printNote(`version ${found.from} to ${found.to}${left}`)
   }),
 ).pipe(Command.withDescription("What changed between two versions of a record"))
 
@@ -243,7 +243,7 @@ const exportVerb = Command.make(
     if (markdown) yield* writeFolder(to, memoryFilesOf(lines))
     else if (to === "-") yield* outRaw(jsonLinesOf(lines))
     else yield* writeWhole(to, jsonLinesOf(lines))
-    yield* talk(`${lines.length} versions${to === "-" ? "" : ` are in ${to}`}`)
+    yield* printNote(`${lines.length} versions${to === "-" ? "" : ` are in ${to}`}`)
   }),
 ).pipe(
   Command.withDescription("Export your memory with its history, to a file or a folder"),
@@ -322,7 +322,7 @@ const embedding = Command.make(
         ? 'off: search goes by words. An operator declares a model with "purpose": "embedding" to search by meaning too'
         : `${state}: ${far}${refused === 0 ? "" : `, ${refused} were refused`}`,
     )
-    if (problem !== undefined) yield* talk(`${problem} Search goes by words until it answers.`)
+    if (problem !== undefined) yield* printNote(`${problem} Search goes by words until it answers.`)
   }),
 ).pipe(Command.withDescription("How many of your records can be found by meaning"))
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given, textFlag } from "../../flags.ts"
-import { all, ask, client, list, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, root, show, printNote } from "../../root.ts"
 
 const space = Argument.String("space").pipe(Argument.withDescription("Name or id of the space"))
 const principal = Argument.String("principal").pipe(Argument.withDescription("Name or id"))
@@ -88,7 +88,7 @@ const join = Command.make(
   { space, principal },
   Effect.fn(function* ({ principal, space }) {
     yield* ask((stoa) => stoa.spaces.addMember(space, principal))
-    yield* talk(`${principal} is in ${space}`)
+    yield* printNote(`${principal} is in ${space}`)
   }),
 ).pipe(Command.withDescription("Add a member"))
 
@@ -97,7 +97,7 @@ const leave = Command.make(
   { space, principal },
   Effect.fn(function* ({ principal, space }) {
     yield* ask((stoa) => stoa.spaces.removeMember(space, principal))
-    yield* talk(`${principal} is no longer in ${space}`)
+    yield* printNote(`${principal} is no longer in ${space}`)
   }),
 ).pipe(Command.withDescription("Remove a member, or leave"))
 

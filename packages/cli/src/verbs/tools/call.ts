@@ -5,7 +5,7 @@ import { nobody } from "../../decisionLines.ts"
 import { Failure, refused } from "../../Failure.ts"
 import { given, switchFlag, textFlag } from "../../flags.ts"
 import { objectFlag } from "../../input.ts"
-import { ask, out, outJson, root, show } from "../../root.ts"
+import { ask, printLine, printJson, root, show } from "../../root.ts"
 
 interface CallLike {
   readonly id: string
@@ -32,14 +32,14 @@ const unanswerable = (decision: string) =>
 const report = Effect.fnUntraced(function* (call: CallLike) {
   const { error, id, on, output, state, tool } = call
   const { json } = yield* root
-  if (json) yield* outJson(call)
-  if (state === "done") return json ? undefined : yield* outJson(output ?? null)
+  if (json) yield* printJson(call)
+  if (state === "done") return json ? undefined : yield* printJson(output ?? null)
   const open = state === "waiting" || state === "running" || state === "received"
   if (!open) {
     const message = error?.message ?? `${tool} is ${state}`
     return yield* new Failure({ message: `${message} (${id}).`, exitCode: state === "refused" ? 2 : 1 })
   }
-  if (!json) yield* out(id)
+  if (!json) yield* printLine(id)
   const alone = on?.kind === "decision" ? yield* unanswerable(on.id) : ""
   const until = on === undefined ? "it is done" : (next[on.kind]?.(on.id, id) ?? "it is done")
   return yield* new Failure({
@@ -94,7 +94,7 @@ export const call = Command.make(
         given({ idempotencyKey: key }),
       ),
     ).pipe(Effect.mapError(whereToLook))
-    yield* "dryRun" in made ? outJson(made) : report(made)
+    yield* "dryRun" in made ? printJson(made) : report(made)
   }),
 ).pipe(
   Command.withDescription("Call a tool, read a call, or cancel it"),

@@ -7,7 +7,7 @@ import { given } from "../../flags.ts"
 import { fieldsOf, fill, fromFlags } from "../../form.ts"
 import { isTerminal, jsonFlag, objectFlag, withTerminal } from "../../input.ts"
 import { knownNames, nameOf, namesForPeople } from "../../names.ts"
-import { all, ask, client, list, out, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, printLine, root, show, printNote } from "../../root.ts"
 import { asTyped } from "../../Settings.ts"
 
 /** Our own hints name the command that works here. Others' lines stand behind a bar and stay as they are. */
@@ -35,13 +35,15 @@ const open = Effect.fnUntraced(function* ({ all: everything, cursor: from, limit
     ? { items: yield* all((cursor) => page(100, cursor ?? start)), next: null }
     : yield* ask(() => page(count, start))
   if (json) return yield* list(items, [])
-  if (items.length === 0) return yield* talk("There are no open questions.")
+  if (items.length === 0) return yield* printNote("There are no open questions.")
   // Short only where all are seen: what is not shown may begin alike.
   const short = next === null && start === undefined ? shortIds(items.map((one) => one.id)) : new Map<string, string>()
   const known = yield* knownNames
-  for (const one of items) for (const line of linesOf(one, known, short.get(one.id) ?? one.id)) yield* out(line)
+  for (const one of items) for (const line of linesOf(one, known, short.get(one.id) ?? one.id)) yield* printLine(line)
   if (next !== null)
-    yield* talk(`These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`)
+    yield* printNote(
+      `These are the oldest; there are more. Next page: stoa decide --cursor ${next}. All: stoa decide --all`,
+    )
 })
 
 const approvals = Effect.fnUntraced(function* () {
@@ -106,7 +108,7 @@ const askHere = Effect.fnUntraced(function* (decision: Decision) {
       }),
     catch: failureOf,
   })
-  if (answer === undefined) return yield* talk("It stays open.")
+  if (answer === undefined) return yield* printNote("It stays open.")
   yield* answered(yield* ask((stoa) => stoa.decisions.answer(decision.id, answer)))
 })
 
@@ -119,7 +121,7 @@ const answered = (done: Decision) => {
 const link = Effect.fnUntraced(function* (id: string, principal: Option.Option<string>) {
   const made = yield* ask((stoa) => stoa.decisions.link(id, given({ principal })))
   yield* show(made, made.url)
-  yield* talk("Anybody who has this link can answer in that person's name: send it to nobody else.")
+  yield* printNote("Anybody who has this link can answer in that person's name: send it to nobody else.")
 })
 
 const fieldsGiven = Effect.fnUntraced(function* (id: string, given: ReadonlyArray<string>) {
@@ -173,7 +175,7 @@ export const decide = Command.make(
     const answers = [flags.approve, flags.deny, Option.isSome(value), flags.field.length > 0].filter(Boolean).length
     if (Option.isSome(revoke)) {
       yield* ask((stoa) => stoa.decisions.revoke(revoke.value))
-      return yield* talk(`${revoke.value} is revoked`)
+      return yield* printNote(`${revoke.value} is revoked`)
     }
     if (flags.approvals) return yield* approvals()
     if (Option.isNone(flags.id))
@@ -185,9 +187,9 @@ export const decide = Command.make(
     if (flags.link) return yield* link(id, flags.for)
     const { json } = yield* root
     if (flags.show && json) return yield* show(yield* ask((stoa) => stoa.decisions.get(id)), "")
-    if (flags.show) return yield* Effect.asVoid(whole(id, out))
+    if (flags.show) return yield* Effect.asVoid(whole(id, printLine))
     if (answers === 0) {
-      const decision = yield* whole(id, talk)
+      const decision = yield* whole(id, printNote)
       return isTerminal() && decision.state === "open" ? yield* askHere(decision) : yield* refused(oneAnswer)
     }
     const changed = Option.isSome(input) ? { input: yield* objectFlag(input.value, "input") } : {}

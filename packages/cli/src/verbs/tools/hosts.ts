@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { nameOf, namesForPeople } from "../../names.ts"
-import { ask, list, root, talk } from "../../root.ts"
+import { ask, list, root, printNote } from "../../root.ts"
 
 const ls = Command.make(
   "ls",
@@ -27,7 +27,7 @@ const rm = Command.make(
   { host: Argument.String("host").pipe(Argument.withDescription("Its name, or its id if it is somebody else's")) },
   Effect.fn(function* ({ host }) {
     yield* ask((stoa) => stoa.hosts.remove(host))
-    yield* talk(`${host} is gone, and its tools`)
+    yield* printNote(`${host} is gone, and its tools`)
   }),
 ).pipe(
   Command.withDescription("Remove a host and its tools, and tell its process"),

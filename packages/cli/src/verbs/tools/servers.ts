@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Failure, refused } from "../../Failure.ts"
 import { given, textFlag } from "../../flags.ts"
-import { ask, list, root, show, talk } from "../../root.ts"
+import { ask, list, root, show, printNote } from "../../root.ts"
 
 const server = Argument.String("server").pipe(Argument.withDescription("Its name"))
 
@@ -127,7 +127,7 @@ const rm = Command.make(
   { server },
   Effect.fn(function* ({ server }) {
     yield* ask((stoa) => stoa.mcpServers.remove(server))
-    yield* talk(`${server} is gone`)
+    yield* printNote(`${server} is gone`)
   }),
 ).pipe(Command.withDescription("Remove an MCP server"))
 
@@ -149,7 +149,7 @@ const pinned = Command.make(
     const why = items.some((one) => one.why !== undefined) ? ["why"] : []
     yield* list(json ? items : rows, ["name", "state", "says", "would say", "digest", ...why])
     if (!json && items.some(({ held }) => held !== null))
-      yield* talk(`To see a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
+      yield* printNote(`To see a whole change, and how to accept it: stoa servers accept ${server} TOOL`)
   }),
 ).pipe(Command.withDescription("List its tools: active, held for review, or left out"))
 

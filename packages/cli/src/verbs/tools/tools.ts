@@ -6,7 +6,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { Failure, refused } from "../../Failure.ts"
 import { given, switchFlag, textFlag } from "../../flags.ts"
 import { jsonFile } from "../../input.ts"
-import { all, ask, client, list, out, outJson, root, show, talk } from "../../root.ts"
+import { all, ask, client, list, printLine, printJson, root, show, printNote } from "../../root.ts"
 
 type Form = Parameters<Stoa["tools"]["add"]>[0]
 
@@ -58,7 +58,7 @@ const calls = Command.make(
 
 /** Every fault a line, by its path. */
 const faulty = Effect.fnUntraced(function* (issues: ReadonlyArray<Issue>, file: string) {
-  for (const { message, path } of issues) yield* talk(path === "" ? message : `${path}: ${message}`)
+  for (const { message, path } of issues) yield* printNote(path === "" ? message : `${path}: ${message}`)
   return yield* refused(
     `${file}: ${issues.length === 1 ? "one fault" : `${issues.length} faults`}, and nothing was done.`,
   )
@@ -109,9 +109,9 @@ const send = (
                 }),
         )
         made.push(tool)
-        if (!json) yield* out(tool.name)
+        if (!json) yield* printLine(tool.name)
       }
-      if (json) yield* outJson(single ? made[0] : made)
+      if (json) yield* printJson(single ? made[0] : made)
     }),
   ).pipe(Command.withDescription(words))
 
@@ -127,7 +127,7 @@ const rm = Command.make(
   { name },
   Effect.fn(function* ({ name }) {
     yield* ask((stoa) => stoa.tools.remove(name))
-    yield* talk(`${name} is gone`)
+    yield* printNote(`${name} is gone`)
   }),
 ).pipe(Command.withDescription("Remove a configured tool"))
 
@@ -137,9 +137,9 @@ const migrate = Command.make(
   Effect.fn(function* ({ file }) {
     const migrated = migrateTools(yield* jsonFile(file))
     if (!migrated.ok) return yield* faulty(migrated.issues, file)
-    yield* Effect.forEach(migrated.notes, talk, { discard: true })
+    yield* Effect.forEach(migrated.notes, printNote, { discard: true })
     const { json } = yield* root
-    yield* outJson({ tools: migrated.tools }, json ? 0 : 2)
+    yield* printJson({ tools: migrated.tools }, json ? 0 : 2)
   }),
 ).pipe(
   Command.withDescription("Convert tools from version 1 of the format and print them; changes nothing"),
@@ -174,13 +174,13 @@ const load = Command.make(
       ),
     )
     const { json } = yield* root
-    if (json) yield* outJson(report)
+    if (json) yield* printJson(report)
     else yield* list(report.tools, ["name", "riskLevel", "requiresApproval", "description"])
-    for (const { operation, reason } of report.skipped) yield* talk(`left out ${operation}: ${reason}`)
-    for (const { secret, why } of report.needs) yield* talk(`needs the secret ${secret}: ${why}`)
-    yield* Effect.forEach(report.notes, talk, { discard: true })
+    for (const { operation, reason } of report.skipped) yield* printNote(`left out ${operation}: ${reason}`)
+    for (const { secret, why } of report.needs) yield* printNote(`needs the secret ${secret}: ${why}`)
+    yield* Effect.forEach(report.notes, printNote, { discard: true })
     if (report.issues.length > 0) return yield* faulty(report.issues, file)
-    yield* talk(
+    yield* printNote(
       report.dryRun ? "Nothing was added. Add them with --apply." : `${report.tools.length} tools were added.`,
     )
   }),
@@ -197,7 +197,7 @@ const key = Command.make(
   Effect.fn(function* ({ name }) {
     const found = yield* ask((stoa) => stoa.tools.signingKey(name))
     yield* show(found, found.key)
-    yield* talk("This key signs requests in both directions: give it only to that service.")
+    yield* printNote("This key signs requests in both directions: give it only to that service.")
   }),
 ).pipe(Command.withDescription("The signing key of a webhook tool"))
 
