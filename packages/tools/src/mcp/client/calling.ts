@@ -24,7 +24,7 @@ const live = (kept: Link) =>
   })
 
 /** Waits for a lost server, for as long as connecting to it may take. */
-export const back = (kept: Link) =>
+export const awaitReconnect = (kept: Link) =>
   Effect.suspend(() => Effect.timeoutOption(Deferred.await(kept.back), kept.opening.limits.connectionTimeoutMs))
 
 /** Lets a request through the breaker and the server's share of concurrency, and learns from what becomes of it. */
@@ -94,7 +94,7 @@ export const readerOf =
   ): Effect.Effect<A, MCPConnectionError> => {
     const { config, limits, settings } = kept.opening
     return guarded(kept, permits, run).pipe(
-      Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? back(kept) : Effect.void)),
+      Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(kept) : Effect.void)),
       Effect.retry({
         times: Math.max(0, limits.maxRetries - 1),
         schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),

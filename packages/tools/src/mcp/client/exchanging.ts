@@ -5,7 +5,7 @@
 import { LOG_LEVEL_META_KEY, CLIENT_CAPABILITIES_META_KEY, type RequestOptions } from "@modelcontextprotocol/client"
 import type { MCPConnectionError } from "@stoa/contract"
 import { Deferred, Effect, Schedule, type Semaphore } from "effect"
-import { back, guarded, isFault } from "./calling.ts"
+import { awaitReconnect, guarded, isFault } from "./calling.ts"
 import { connectionError, type Fault, isFinal } from "./faults.ts"
 import { lineKey, taskKey } from "../transport/lines.ts"
 import { type MCPExchange, type MCPLine, type MCPQuestion, MCPRefused, type MCPReply } from "./MCPExchange.ts"
@@ -14,7 +14,7 @@ import { droppedFrom, type MCPLeftOut } from "./MCPResult.ts"
 import type { MCPTool } from "./MCPTool.ts"
 import { RequestTime } from "../session/requestTime.ts"
 import type { Session } from "../session/session.ts"
-import { asItCame, type SessionRequest } from "../session/sessionRequest.ts"
+import { anySchema, type SessionRequest } from "../session/sessionRequest.ts"
 import type { Link } from "../session/upkeep.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -114,7 +114,7 @@ const send = (kept: Link, permits: Semaphore.Semaphore, method: string, params: 
         const all = { ...base, signal: ended.signal }
         // Whoever relays puts the questions to somebody else; otherwise the ports answer them, inside the SDK.
         const asked = ports.relays === true ? { ...all, allowInputRequired: true as const } : all
-        if (tool === undefined) return client.request({ method, params: whole }, asItCame, asked)
+        if (tool === undefined) return client.request({ method, params: whole }, anySchema, asked)
         return client.callTool(whole as never, { ...asked, toolDefinition: shownOf(tool) as never })
       })
       return answered.pipe(
@@ -153,9 +153,9 @@ export const exchangerOf = (kept: Link, permits: Semaphore.Semaphore): MCPConnec
     const once = guarded(kept, permits, send(kept, permits, method, params, options))
     const tried =
       method === "tools/call" || options.answers !== undefined
-        ? Effect.catchIf(once, unheard, () => Effect.andThen(back(kept), once))
+        ? Effect.catchIf(once, unheard, () => Effect.andThen(awaitReconnect(kept), once))
         : once.pipe(
-            Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? back(kept) : Effect.void)),
+            Effect.tapError((error) => (isFault(error) && error.kind === "lost" ? awaitReconnect(kept) : Effect.void)),
             Effect.retry({
               times: Math.max(0, limits.maxRetries - 1),
               schedule: Schedule.jittered(Schedule.exponential(settings.backoffMs)),

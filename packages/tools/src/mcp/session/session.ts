@@ -21,7 +21,7 @@ import type { MCPServerConfig } from "../MCPServerConfig.ts"
 import { droppedFrom, type MCPLeftOut, mendMCPResult } from "../client/MCPResult.ts"
 import { MCPToolPage, readMCPTools } from "../client/MCPTool.ts"
 import { clientInfo, clientOptions } from "./protocol.ts"
-import { asItCame, type SessionRequest } from "./sessionRequest.ts"
+import { anySchema, type SessionRequest } from "./sessionRequest.ts"
 import { StdioTransport } from "../transport/stdioTransport.ts"
 import { makeWay, type Way } from "../transport/transport.ts"
 import { makeWatching } from "./watching.ts"
@@ -134,7 +134,9 @@ const listTools = (request: SessionRequest, client: Client, config: MCPServerCon
     let cursor: string | undefined
     while (client.getServerCapabilities()?.tools !== undefined) {
       const params = cursor === undefined ? {} : { params: { cursor } }
-      const answer = yield* request((it, options) => it.request({ method: "tools/list", ...params }, asItCame, options))
+      const answer = yield* request((it, options) =>
+        it.request({ method: "tools/list", ...params }, anySchema, options),
+      )
       const page = yield* Schema.decodeUnknownEffect(MCPToolPage)(answer).pipe(
         Effect.mapError((cause): Fault => ({ kind: "unreadable", message: `tools/list: ${cause.message}`, cause })),
       )

@@ -10,6 +10,6 @@ export type SessionRequest = <A>(
 ) => Effect.Effect<A, Fault>
 
 /** The result as it came: what the SDK's schemas would strip or reorder, a signature or a comparison would miss. */
-export const asItCame: StandardSchemaV1<unknown, unknown> = {
+export const anySchema: StandardSchemaV1<unknown, unknown> = {
   "~standard": { version: 1, vendor: "stoa", validate: (value) => ({ value }) },
 }
