@@ -29,7 +29,7 @@ import { Notices } from "../store/journal/Notices.ts"
 import { type Applied, declareServers, type DeclaredServer } from "./declare.ts"
 import type { UpstreamServer } from "./gateway.ts"
 import type { Offering } from "./contents/lists.ts"
-import { reached, stateOf, type UpstreamTool } from "./connections/entry.ts"
+import { waitUntilConnected, stateOf, type UpstreamTool } from "./connections/entry.ts"
 import { withLeftOut } from "./tools/leftOut.ts"
 import { look } from "./look.ts"
 import { makePool, type Parked } from "./connections/pool.ts"
@@ -210,7 +210,7 @@ export class Upstreams extends Context.Service<
           shown: (name) =>
             Effect.forEach(
               [...pool.entries.values()].filter((one) => nameKey(one.server.name) === nameKey(name)),
-              (entry) => (entry.protocol === null ? reached(entry) : Effect.void),
+              (entry) => (entry.protocol === null ? waitUntilConnected(entry) : Effect.void),
               { discard: true },
             ),
           open: pool.open,

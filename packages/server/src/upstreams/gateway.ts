@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { type Answers, InputRequired, type CallingClient } from "./InputRequired.ts"
 import type { makeConversations } from "./connections/conversations.ts"
 import type { JsonObject, Lists, makeOfferings, ContentLists } from "./contents/lists.ts"
-import { isStarting, type Entry, reached } from "./connections/entry.ts"
+import { isStarting, type Entry, waitUntilConnected } from "./connections/entry.ts"
 import { lowerLog } from "./connections/logLevel.ts"
 
 export interface UpstreamServer {
@@ -51,7 +51,7 @@ const exchangeWith =
   (entry: Entry, contents: ContentLists): UpstreamServer["exchange"] =>
   (method, params, options) =>
     Effect.andThen(
-      reached(entry),
+      waitUntilConnected(entry),
       Effect.suspend((): ReturnType<MCPConnection["exchange"]> => {
         const { connection } = contents
         if (connection !== undefined) return connection.exchange(method, params, options)

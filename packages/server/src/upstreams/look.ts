@@ -4,7 +4,7 @@ import { defaultMCPPorts, type MCPConnection, type MCPTool, mcpToolDefinition, R
 import { Deferred, Effect, Option, type Schema } from "effect"
 import type { Reveal } from "../access/secrets/Reveal.ts"
 import type { Deltas } from "../store/journal/Deltas.ts"
-import { Lines, lineOf } from "./connections/lines.ts"
+import { ServerLog, logLineOf } from "./connections/serverLog.ts"
 import { plainSecrets } from "./connections/reach.ts"
 import { stayConnected } from "./connections/reconnect.ts"
 
@@ -32,7 +32,7 @@ export const look = Effect.fnUntraced(function* (
   deltas: Deltas["Service"],
 ) {
   const redactor = new Redactor(plainSecrets(spec))
-  const lines = new Lines(name, deltas)
+  const lines = new ServerLog(name, deltas)
   const heard = yield* Deferred.make<MCPConnection, string>()
   const said = (level: string, text: string) => lines.add(level, redactor.text(text))
   const ears = {
@@ -40,7 +40,7 @@ export const look = Effect.fnUntraced(function* (
     listed: () => Effect.void,
     changed: () => Effect.void,
     lost: (why: string) => Effect.asVoid(Deferred.fail(heard, redactor.text(why))),
-    said: (level: string, data: unknown) => said(level, lineOf(data)),
+    said: (level: string, data: unknown) => said(level, logLineOf(data)),
   }
   const base = { dryRun: true as const, name }
   const nothing = { version: null, protocol: null, tools: [] }

@@ -8,7 +8,7 @@ import { ContentLists } from "../contents/lists.ts"
 import type { Offer, Pin } from "../tools/pins.ts"
 import { plainSecrets, shownUrl, silenceMsOf } from "./reach.ts"
 import type { Deltas } from "../../store/journal/Deltas.ts"
-import { Lines } from "./lines.ts"
+import { ServerLog } from "./serverLog.ts"
 import type { Server } from "../rows.ts"
 
 export interface UpstreamTool {
@@ -47,7 +47,7 @@ export interface Entry {
   tools: ReadonlyArray<UpstreamTool>
   readonly contents: ContentLists
   /** What it said last. */
-  readonly lines: Lines
+  readonly lines: ServerLog
   /** Present while it is to be connected. */
   scope: Scope.Closeable | undefined
 }
@@ -56,7 +56,7 @@ export interface Entry {
 const patience = "5 seconds"
 
 /** Waits a while for a server that was started and is not there yet. */
-export const reached = (entry: Entry): Effect.Effect<void> =>
+export const waitUntilConnected = (entry: Entry): Effect.Effect<void> =>
   Effect.suspend(() =>
     isStarting(entry) ? Effect.asVoid(Effect.timeoutOption(Deferred.await(entry.first), patience)) : Effect.void,
   )
@@ -84,7 +84,7 @@ export const fresh = (server: Server, deltas: Deltas["Service"]): Entry => ({
   signature: "",
   tools: [],
   contents: new ContentLists(),
-  lines: new Lines(server.name, deltas),
+  lines: new ServerLog(server.name, deltas),
   scope: undefined,
 })
 

@@ -13,14 +13,14 @@ import { Deltas } from "../../store/journal/Deltas.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { serverOf, type UpstreamServer } from "../gateway.ts"
 import { makeConversations } from "./conversations.ts"
-import { fresh, isStarting, type Entry, nothing, reached, type UpstreamTool } from "./entry.ts"
+import { fresh, isStarting, type Entry, nothing, waitUntilConnected, type UpstreamTool } from "./entry.ts"
 import { allOf, nothingLeftOut, refusedOf, tellLeftOut } from "../tools/leftOut.ts"
 import { makeOfferings } from "../contents/lists.ts"
 import { isAllowed, offerOf, stepsOf } from "../tools/pins.ts"
-import { lineOf } from "./lines.ts"
+import { logLineOf } from "./serverLog.ts"
 import { placeOf, silenceMsOf } from "./reach.ts"
 import { type makeRows, serverKey } from "../rows.ts"
-import { type Ears, stayConnected } from "./reconnect.ts"
+import { type ConnectionListeners, stayConnected } from "./reconnect.ts"
 import { toolOf } from "../tools/tool.ts"
 import { makeToolCalls } from "../tools/toolCall.ts"
 
@@ -80,7 +80,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
           const there = mayCall(entry, tool.name) && connection !== undefined && scope !== undefined
           return there ? { connection, scope } : undefined
         },
-        reached: reached(entry),
+        waitUntilConnected: waitUntilConnected(entry),
         isStarting: () => isStarting(entry),
         run,
       }),
@@ -127,7 +127,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     refresh(entry)
   }, alone)
 
-  const earsOf = (entry: Entry): Ears => {
+  const listenersOf = (entry: Entry): ConnectionListeners => {
     const { name, owner } = entry.server
     const failed = Effect.fnUntraced(function* (why: string) {
       const error = entry.redactor.text(why).slice(0, longestError)
@@ -183,7 +183,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
       listed: (tools) => safely(listed(tools)),
       changed: (change) => safely(offerings.heard(entry.server.id, entry.contents, change)),
       lost: (why) => safely(failed(why)),
-      said: (level, data) => safely(entry.lines.add(level, entry.redactor.text(lineOf(data)))),
+      said: (level, data) => safely(entry.lines.add(level, entry.redactor.text(logLineOf(data)))),
     }
   }
 
@@ -194,7 +194,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     entry.first = Deferred.makeUnsafe()
     // One that was stopped is shown as it was, until it says otherwise.
     offerings.expected(entry.server.id, entry.contents)
-    const connected = stayConnected({ name, spec, reveal, redactor: entry.redactor, eras }, earsOf(entry))
+    const connected = stayConnected({ name, spec, reveal, redactor: entry.redactor, eras }, listenersOf(entry))
     return yield* Effect.forkIn(connected, entry.scope)
   })
 
@@ -283,7 +283,7 @@ export const makePool = Effect.fnUntraced(function* (rows: ReturnType<typeof mak
     ),
     entries,
     /** Whoever waited for it has waited long enough: until something is heard, it is not there. */
-    late: (entry: Entry, why: string) => (entry.status === "connected" ? Effect.void : earsOf(entry).lost(why)),
+    late: (entry: Entry, why: string) => (entry.status === "connected" ? Effect.void : listenersOf(entry).lost(why)),
     stopped,
     tools: () => snapshot,
     servers: (): ReadonlyArray<UpstreamServer> =>

@@ -21,7 +21,7 @@ import { guardedFetch } from "./guardedFetch.ts"
 import { configOf, fill } from "./reach.ts"
 
 /** Told in turn: what it does is done before the connection is used further. */
-export interface Ears {
+export interface ConnectionListeners {
   readonly connected: (connection: MCPConnection) => Effect.Effect<void>
   readonly listed: (tools: ReadonlyArray<MCPTool>) => Effect.Effect<void>
   /** Its resources or prompts are others now, or one resource has new contents. */
@@ -52,7 +52,10 @@ const isOld = (cause: unknown): boolean => {
   return status !== undefined && [400, 404, 405].includes(status)
 }
 
-const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec }: ConnectionTarget, ears: Ears) {
+const reach = Effect.fnUntraced(function* (
+  { eras, name, redactor, reveal, spec }: ConnectionTarget,
+  listeners: ConnectionListeners,
+) {
   const config = yield* Effect.mapError(configOf(name, spec, reveal, redactor), (message) => ({ message }))
   const refuse = (message: string) => new MCPConnectionError({ message, serverName: name, transport: config.transport })
   const stated = spec.headers ?? {}
@@ -76,16 +79,16 @@ const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec 
     fetch,
     redactor,
     relays: true,
-    onChange: (_, change) => ears.changed(change),
-    onTools: (_, tools) => (connection === undefined ? Effect.void : ears.listed(tools)),
+    onChange: (_, change) => listeners.changed(change),
+    onTools: (_, tools) => (connection === undefined ? Effect.void : listeners.listed(tools)),
     onStatus: ({ status }) =>
       status === "connected" && connection !== undefined
-        ? ears.connected(connection)
+        ? listeners.connected(connection)
         : renewed
           ? Deferred.fail(gone, refuse(lost)).pipe(Effect.asVoid)
-          : ears.lost(lost),
+          : listeners.lost(lost),
     onLog: (_, { data, level }) =>
-      Effect.andThen(Effect.logDebug(`${name} says (${level})`, data), ears.said(level, data)),
+      Effect.andThen(Effect.logDebug(`${name} says (${level})`, data), listeners.said(level, data)),
   }
   const layer = Layer.fresh(MCPClient.layer).pipe(
     Layer.provide(Layer.succeed(MCPPorts, ports)),
@@ -99,17 +102,17 @@ const reach = Effect.fnUntraced(function* ({ eras, name, redactor, reveal, spec 
     (error) => guessed && isOld(error.cause),
     (error) => Effect.mapError(client.connect(older), () => error),
   )
-  yield* ears.connected(connection)
+  yield* listeners.connected(connection)
   return yield* Deferred.await(gone)
 })
 
-export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarget, ears: Ears) {
+export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarget, listeners: ConnectionListeners) {
   let failures = 0
-  const patient: Ears = {
-    ...ears,
+  const patient: ConnectionListeners = {
+    ...listeners,
     connected: (connection) =>
       Effect.andThen(
-        ears.connected(connection),
+        listeners.connected(connection),
         Effect.sync(() => void (failures = 0)),
       ),
   }
@@ -117,7 +120,7 @@ export const stayConnected = Effect.fnUntraced(function* (wanted: ConnectionTarg
     const exit = yield* Effect.exit(Effect.scoped(reach(wanted, patient)))
     if (Exit.isSuccess(exit)) return
     const { message } = Cause.squash(exit.cause) as { readonly message?: string }
-    yield* ears.lost(message ?? "it could not be reached")
+    yield* listeners.lost(message ?? "it could not be reached")
     const waitMs = Math.min(firstMs * 2 ** failures, longestMs)
     // Servers that fell together should not be knocked at together.
     yield* Effect.sleep(waitMs * (0.75 + 0.5 * (yield* Random.next)))

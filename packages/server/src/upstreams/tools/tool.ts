@@ -20,13 +20,13 @@ import type { makeToolCalls } from "./toolCall.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-export interface Behind {
+export interface ToolConnection {
   /** How long a call may go on without a sign of life. */
   readonly timeoutMs: number
   /** The connection, if this very tool may be called now. */
   readonly connection: () => { readonly connection: MCPConnection; readonly scope: Scope.Scope } | undefined
   /** Waits a while for a server that was started and is not there yet. */
-  readonly reached: Effect.Effect<void>
+  readonly waitUntilConnected: Effect.Effect<void>
   readonly isStarting: () => boolean
   readonly run: ReturnType<typeof makeToolCalls>["run"]
 }
@@ -41,10 +41,10 @@ const withoutHop = ({ _meta, ...result }: JsonObject): JsonObject => {
 /** A key is its caller's own: two who happen to have the same one are two to a server as well. */
 const keyFor = ({ idempotencyKey, principal }: MCPCall): string => digestOf([principal, idempotencyKey])
 
-export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<MCPCall> => {
+export const toolOf = (server: string, tool: MCPTool, upstream: ToolConnection): Tool<MCPCall> => {
   const definition = {
     ...mcpToolDefinition(server, tool),
-    timeoutMs: behind.timeoutMs,
+    timeoutMs: upstream.timeoutMs,
     visibility: "hidden",
     executionType: "gateway",
   } as const
@@ -58,17 +58,17 @@ export const toolOf = (server: string, tool: MCPTool, behind: Behind): Tool<MCPC
     checksOutput: true,
     handler: Effect.fnUntraced(function* (args, call) {
       const called: MCPToolCall = { toolName, tool, arguments: args }
-      yield* behind.reached
-      const there = behind.connection()
+      yield* upstream.waitUntilConnected
+      const there = upstream.connection()
       if (there === undefined)
         return yield* new ToolExecutionError({
-          message: behind.isStarting()
+          message: upstream.isStarting()
             ? `"${toolName}" cannot be called yet: its server is starting. Try again in a moment`
             : `"${toolName}" cannot be called now: its server is gone or stopped, or the tool waits for review`,
           toolName,
           input: args,
         })
-      const reply = yield* behind
+      const reply = yield* upstream
         .run(there.connection, there.scope, {
           call: call.id,
           client: call.client,

@@ -9,7 +9,7 @@ const longestLine = 2000
 /** Lines are worth one look each: a server that says more in a second is not shown all of it live. */
 const mostInASecond = 50
 
-export class Lines {
+export class ServerLog {
   #kept: Array<MCPServerLine> = []
   #second = 0
   #told = 0
@@ -41,4 +41,4 @@ export class Lines {
 }
 
 /** What a server logs, as one line: words as they are, anything else as JSON. */
-export const lineOf = (data: unknown): string => (typeof data === "string" ? data : (JSON.stringify(data) ?? ""))
+export const logLineOf = (data: unknown): string => (typeof data === "string" ? data : (JSON.stringify(data) ?? ""))
