@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PrincipalId, Role } from "@stoa/contract"
 import * as fc from "fast-check"
-import { electorate, type DecisionRequest, type Standing, type Voter, voters } from "./electorate.ts"
+import { electorate, type DecisionRequest, type ElectorateFacts, type Voter, voters } from "./electorate.ts"
 
 const people = ["ada", "ben", "cid", "dot", "eve"] as const
 type Who = (typeof people)[number]
@@ -47,7 +47,7 @@ class House {
       this.admins.delete(one.who)
     }
   }
-  standing(inSpace: boolean, asker: Who): Standing {
+  standing(inSpace: boolean, asker: Who): ElectorateFacts {
     const moment = (at: number) => at.toString().padStart(6, "0")
     const admins = [...this.admins].map(([who, since]) => ({ id: id(who), since: moment(since) }))
     return {
@@ -126,7 +126,7 @@ describe("who may answer an approval", () => {
   it("an unknown host vouches for nobody; a form is for whoever is there now", () => {
     const question: DecisionRequest = { kind: "approval", askedBy: id("ada"), askedAt: "9" }
     const member = { id: id("ben"), since: "1", letInBy: null }
-    const standing = (openedBy: string | null, letInBy: string | null): Standing => ({
+    const standing = (openedBy: string | null, letInBy: string | null): ElectorateFacts => ({
       here: new Set(),
       admins: [],
       holds: () => new Set(),

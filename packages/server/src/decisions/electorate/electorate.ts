@@ -18,7 +18,7 @@ export interface Voter {
 }
 
 /** What the house knows at a moment. */
-export interface Standing {
+export interface ElectorateFacts {
   /** The people among those who are named, or to whom it escalates, who are here. */
   readonly here: ReadonlySet<PrincipalId>
   readonly admins: ReadonlyArray<{ readonly id: PrincipalId; readonly since: string }>
@@ -38,24 +38,24 @@ export interface DecisionRequest {
 }
 
 /** The people of the call's space whom its caller did not choose. */
-const unchosen = ({ askedAt }: DecisionRequest, { kin, space }: Standing): ReadonlyArray<PrincipalId> =>
+const unchosen = ({ askedAt }: DecisionRequest, { kin, space }: ElectorateFacts): ReadonlyArray<PrincipalId> =>
   space === null || space.openedBy === null || kin.has(space.openedBy)
     ? []
     : space.people
         .filter(({ letInBy, since }) => letInBy !== null && !kin.has(letInBy) && since <= askedAt)
         .map(({ id }) => id)
 
-const adminsOf = ({ askedAt, kind }: DecisionRequest, { admins }: Standing): ReadonlyArray<PrincipalId> =>
+const adminsOf = ({ askedAt, kind }: DecisionRequest, { admins }: ElectorateFacts): ReadonlyArray<PrincipalId> =>
   admins.filter(({ since }) => kind !== "approval" || since <= askedAt).map(({ id }) => id)
 
-const membersOf = (question: DecisionRequest, standing: Standing): ReadonlyArray<PrincipalId> =>
+const membersOf = (question: DecisionRequest, standing: ElectorateFacts): ReadonlyArray<PrincipalId> =>
   question.kind === "approval" ? unchosen(question, standing) : (standing.space?.people ?? []).map(({ id }) => id)
 
 /** Who is asked. `named` is null where nobody is; where somebody is and cannot answer, the admins are. */
 export const voters = (
   question: DecisionRequest,
   named: ReadonlyArray<PrincipalId> | null,
-  standing: Standing,
+  standing: ElectorateFacts,
 ): ReadonlyArray<Voter> => {
   const as = (reason: Reason) => (principal: PrincipalId) => ({ principal, reason })
   const admins = adminsOf(question, standing)
@@ -73,7 +73,7 @@ export const voters = (
 export const electorate = (
   question: DecisionRequest & { readonly escalated: boolean },
   fixed: ReadonlyArray<Voter>,
-  standing: Standing,
+  standing: ElectorateFacts,
 ): ReadonlyArray<PrincipalId> => {
   const admins = new Set(adminsOf(question, standing))
   const members = new Set(membersOf(question, standing))

@@ -3,7 +3,7 @@ import type { PrincipalId, Role } from "@stoa/contract"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Principals } from "../../access/identity/Principals.ts"
-import { type Reason, electorate, type Standing, type Voter, voters } from "./electorate.ts"
+import { type Reason, electorate, type ElectorateFacts, type Voter, voters } from "./electorate.ts"
 import { isOpen } from "../lifecycle.ts"
 import { type DecisionRow, type FullRow, votersIn } from "../rows.ts"
 import { SpaceMembers, type SpacePeople } from "./SpaceMembers.ts"
@@ -48,7 +48,7 @@ export const makeEligibility = Effect.gen(function* () {
   })
 
   /** What the house knows now of all who might answer one of these. */
-  const standings = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
+  const factsFor = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, known: ReadonlyArray<Voter>) {
     const spaces = new Map<string, SpacePeople>()
     for (const { space } of asked)
       if (space !== null && !spaces.has(space)) spaces.set(space, yield* members.peopleOf(space))
@@ -60,7 +60,7 @@ export const makeEligibility = Effect.gen(function* () {
     const kin = new Map<string, ReadonlySet<string>>()
     for (const { askedBy, space } of asked)
       if (!kin.has(askedBy)) kin.set(askedBy, space === null ? new Set([askedBy]) : yield* kinOf(askedBy))
-    return ({ askedBy, space }: Asked): Standing => ({
+    return ({ askedBy, space }: Asked): ElectorateFacts => ({
       here,
       holds,
       admins,
@@ -74,7 +74,7 @@ export const makeEligibility = Effect.gen(function* () {
     const asked = rows.filter(({ state }) => isOpen(state))
     if (asked.length === 0) return new Map<string, ReadonlyArray<PrincipalId>>()
     const fixed = new Map(asked.map((one) => [one.id, votersIn(one).toSorted(inOrder)]))
-    const standing = yield* standings(asked, [...fixed.values()].flat())
+    const standing = yield* factsFor(asked, [...fixed.values()].flat())
     return new Map(
       asked.map((one) => {
         const stored = fixed.get(one.id)!
@@ -103,7 +103,7 @@ export const makeEligibility = Effect.gen(function* () {
           targets.push({ principal, reason: `escalation ${whom as `role:${Role}`}` })
       else targets.push({ principal: whom as PrincipalId, reason: "escalation" })
     const names = (named ?? []).map((principal) => ({ principal, reason: "named" as const }))
-    const standing = (yield* standings([asked], [...names, ...targets]))(asked)
+    const standing = (yield* factsFor([asked], [...names, ...targets]))(asked)
     const able = voters(asked, named, standing)
     const first = asked.kind === "approval" ? able : names
     const all = [...first.slice(0, mostAsked), ...targets.slice(0, mostAsked)].filter(
