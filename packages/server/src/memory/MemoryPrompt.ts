@@ -33,13 +33,13 @@ type Section = Pick<PromptSection, "name" | "text">
 const section = (name: string, text: string): Section => ({ name, text })
 
 /** A line of a list: the words around a text, and who wrote that, where it was not the agent. */
-interface Line {
+interface ListLine {
   readonly text: string
   readonly by: string | undefined
   readonly around: (text: string) => string
 }
 
-const listed = (name: string, lines: ReadonlyArray<Line>): ReadonlyArray<Section> => {
+const listed = (name: string, lines: ReadonlyArray<ListLine>): ReadonlyArray<Section> => {
   if (lines.length === 0) return []
   const foreign = lines.filter(({ by }) => by !== undefined)
   const mark = foreign.length === 0 ? "" : markFor(lines.map(({ text }) => text))
@@ -92,7 +92,7 @@ const memorySections = (remembered: Remembered, nameOf: NameOf): ReadonlyArray<S
       .map((one) => sharedSection(agent, one, nameOf)),
     ...listed(
       "GOALS",
-      goals.toSorted(byKey).map((record): Line => {
+      goals.toSorted(byKey).map((record): ListLine => {
         const { description, id, status } = goalIn(record)
         return {
           text: `${description} (${status})`,
@@ -103,7 +103,7 @@ const memorySections = (remembered: Remembered, nameOf: NameOf): ReadonlyArray<S
     ),
     ...listed(
       "MEMORIES",
-      memories.toSorted(byKey).map(({ content, key, origin }): Line => ({
+      memories.toSorted(byKey).map(({ content, key, origin }): ListLine => ({
         text: content,
         by: writerOf(origin.principal),
         around: (text) => `${key}: ${text}`,
@@ -111,7 +111,7 @@ const memorySections = (remembered: Remembered, nameOf: NameOf): ReadonlyArray<S
     ),
     ...listed(
       "PLANS",
-      plans.map((plan): Line => ({
+      plans.map((plan): ListLine => ({
         text: `${plan.name}: ${plan.instruction}`,
         by: writerOf(plan.writer),
         around: (text) => `${text} (${due(plan)})`,

@@ -1,17 +1,17 @@
 /** What changed between two texts, line by line: the longest run of lines that both have stays. Pure. */
 import type { MemoryDiff } from "@stoa/contract"
 
-type Line = MemoryDiff["lines"][number]
+type DiffLine = MemoryDiff["lines"][number]
 
 /** Beyond so many cells the middle is taken for replaced: a diff must not cost more than it says. */
 const mostCells = 1_000_000
 /** So many lines are told: a text of nothing but line breaks would be answered with thirty times its size. */
 export const mostLines = 5000
 
-const marked = (change: Line["change"], texts: ReadonlyArray<string>): ReadonlyArray<Line> =>
+const marked = (change: DiffLine["change"], texts: ReadonlyArray<string>): ReadonlyArray<DiffLine> =>
   texts.map((text) => ({ change, text }))
 
-const middle = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<Line> => {
+const middle = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<DiffLine> => {
   const [m, n] = [before.length, after.length]
   if (m === 0 || n === 0 || m * n > mostCells) return [...marked("removed", before), ...marked("added", after)]
   const width = n + 1
@@ -22,7 +22,7 @@ const middle = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): Re
         before[i] === after[j]
           ? common[(i + 1) * width + j + 1]! + 1
           : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!)
-  const lines: Array<Line> = []
+  const lines: Array<DiffLine> = []
   let [i, j] = [0, 0]
   while (i < m && j < n) {
     if (before[i] === after[j]) {
@@ -36,7 +36,7 @@ const middle = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): Re
   return [...lines, ...marked("removed", before.slice(i)), ...marked("added", after.slice(j))]
 }
 
-const allLines = (before: string, after: string): ReadonlyArray<Line> => {
+const allLines = (before: string, after: string): ReadonlyArray<DiffLine> => {
   const [one, other] = [before.split("\n"), after.split("\n")]
   let start = 0
   while (start < one.length && start < other.length && one[start] === other[start]) start++

@@ -12,7 +12,7 @@ import {
 } from "@stoa/contract"
 import { Result, Schema } from "effect"
 
-export interface Standing {
+export interface RecordAccess {
   readonly owner: PrincipalId
   readonly public: boolean
   /** What it was shared for with the one who asks, if it was. */
@@ -22,7 +22,7 @@ export interface Standing {
 /** Its owner alone may delete it, share it, pin it, or make it public. */
 export type MemoryAct = "read" | "write" | "own"
 
-export const mayUse = (act: MemoryAct, who: PrincipalId, { owner, public: open, shared }: Standing): boolean => {
+export const mayUse = (act: MemoryAct, who: PrincipalId, { owner, public: open, shared }: RecordAccess): boolean => {
   if (who === owner) return true
   switch (act) {
     case "read":
