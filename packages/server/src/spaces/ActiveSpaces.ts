@@ -10,7 +10,7 @@ import { chain } from "../store/Resolved.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { rightsChanged } from "../access/rights/Rights.ts"
 import { refusal, type Refused } from "./refusals.ts"
-import { answer, memberOf, type SpaceIdentity, standingOf } from "./rules.ts"
+import { answer, memberOf, type SpaceIdentity, accessOf } from "./rules.ts"
 
 type Who = Caller["Service"]
 
@@ -62,13 +62,13 @@ export class ActiveSpaces extends Context.Service<
         if (space === undefined) return undefined
         // Whoever may no longer enter it is no longer there.
         const viewer = yield* grants.viewerOf(who, "spaces")
-        return answer("enter", standingOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
+        return answer("enter", accessOf(viewer, space, space.role)).is === "yes" ? space.id : undefined
       }, Effect.orDie)
 
       const enter: ActiveSpaces["Service"]["enter"] = Effect.fn("ActiveSpaces.enter")(function* (who, space) {
         const viewer = yield* grants.viewerOf(who, "spaces")
         const role = memberOf(space, who.principal.id)?.role
-        const said = answer("enter", standingOf(viewer, space, role, { archived: space.archivedAt !== null }))
+        const said = answer("enter", accessOf(viewer, space, role, { archived: space.archivedAt !== null }))
         if (said.is !== "yes") return yield* refusal("enter", said, space, viewer)
         yield* put(who, space.id)
       })

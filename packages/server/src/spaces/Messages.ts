@@ -28,11 +28,11 @@ import { mentionsIn } from "./mentions.ts"
 import { type MessageQuery, type MessageSearch, type PostOptions, runOf } from "./PostOptions.ts"
 import { messageColumns, messageFrom, messagesFrom, withinPage } from "./rows.ts"
 import type { Act } from "./rules.ts"
-import { quietly, type Refused, unseen } from "./refusals.ts"
+import { withoutWrongState, type Refused, unseen } from "./refusals.ts"
 import { Spaces } from "./Spaces.ts"
 import { makeSearch, scopeOf } from "./search.ts"
 import { messagesIn, voicesIn } from "./thread.ts"
-import { carried, recipientsOf, readsMentions } from "./trigger.ts"
+import { originFields, recipientsOf, readsMentions } from "./trigger.ts"
 
 const isEmoji = Schema.is(Emoji)
 
@@ -180,7 +180,7 @@ export class Messages extends Context.Service<
           space: space.id,
           actor: author.id,
           provenance,
-          body: { message: posted, addressees, ...carried(options) },
+          body: { message: posted, addressees, ...originFields(options) },
         })
         return posted
       })
@@ -212,7 +212,7 @@ export class Messages extends Context.Service<
       )
 
       const list: Messages["Service"]["list"] = Effect.fn("Messages.list")(function* (space, viewer, query) {
-        yield* quietly(spaces.require("see", space, viewer))
+        yield* withoutWrongState(spaces.require("see", space, viewer))
         const limit = query.limit ?? 50
         const where = [sql`m.space = ${space.id}`]
         if (query.before !== undefined) where.push(sql`m.seq < ${query.before}`)
@@ -233,7 +233,7 @@ export class Messages extends Context.Service<
 
       const get: Messages["Service"]["get"] = Effect.fn("Messages.get")(function* (id, viewer) {
         // Whoever sees a space may see what is in it, whatever its state.
-        return yield* quietly(reach("see", id, viewer))
+        return yield* withoutWrongState(reach("see", id, viewer))
       })
 
       const history: Messages["Service"]["history"] = Effect.fn("Messages.history")(function* (id, viewer) {

@@ -32,8 +32,8 @@ import { Journal, type Transaction } from "../store/journal/Journal.ts"
 import { lockName } from "../store/database/Locks.ts"
 import { pageFrom, pageOf } from "../store/Pages.ts"
 import { dmBetween, lastSeqsIn, pairOf, peopleIn, type SpacePeople, type SpaceRow, spacesFrom } from "./rows.ts"
-import { quietly, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
-import { type Act, answer, judgeSpace, memberOf, standingOf } from "./rules.ts"
+import { withoutWrongState, type Refused, refusal, type Unseen, unseen } from "./refusals.ts"
+import { type Act, answer, judgeSpace, memberOf, accessOf } from "./rules.ts"
 
 const usualTrigger = (kind: SpaceKind): Trigger => (kind === "dm" ? "dm" : kind === "team" ? "team-edge" : "mention")
 
@@ -106,7 +106,7 @@ export class Spaces extends Context.Service<
         // Kind and membership by the database, so that it reads few; rules by `sees`.
         const candidates = ({ all }: Viewer) => (all ? sql`1 = 1` : sql`(s.kind = 'public' OR r.principal IS NOT NULL)`)
         const sees = (viewer: Viewer, row: Pick<Row, "id" | "name" | "kind" | "myRole">): boolean =>
-          answer("see", standingOf(viewer, row, row.myRole ?? undefined)).is === "yes"
+          answer("see", accessOf(viewer, row, row.myRole ?? undefined)).is === "yes"
 
         const named = Effect.fnUntraced(function* (ref: string, viewer: Viewer) {
           const rows = yield* sql<Row>`SELECT s.*, r.read_seq, r.role AS my_role FROM spaces s ${mine(viewer)}
@@ -150,7 +150,7 @@ export class Spaces extends Context.Service<
 
         const require: Spaces["Service"]["require"] = (act, space, viewer, message) =>
           Effect.suspend((): Effect.Effect<void, Refused> => {
-            const standing = standingOf(viewer, space, memberOf(space, viewer.principal.id)?.role, {
+            const standing = accessOf(viewer, space, memberOf(space, viewer.principal.id)?.role, {
               archived: space.archivedAt !== null,
               author: message?.author.id === viewer.principal.id,
             })
@@ -303,7 +303,7 @@ export class Spaces extends Context.Service<
         )
 
         const markRead: Spaces["Service"]["markRead"] = Effect.fn("Spaces.markRead")(function* (space, by, wanted) {
-          yield* quietly(require("mark", space, by))
+          yield* withoutWrongState(require("mark", space, by))
           const member = by.principal.id
           const seq = Math.min(wanted, space.lastSeq)
           const rows = yield* Effect.orDie(

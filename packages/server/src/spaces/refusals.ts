@@ -8,7 +8,7 @@ export type Unseen = Missing | Forbidden
 export type Refused = Unseen | WrongState
 
 /** An act that changes nothing others see is not refused for the state a space is in. */
-export const quietly = <A>(asked: Effect.Effect<A, Refused>): Effect.Effect<A, Unseen> =>
+export const withoutWrongState = <A>(asked: Effect.Effect<A, Refused>): Effect.Effect<A, Unseen> =>
   Effect.catchTag(asked, "WrongState", Effect.die)
 
 /**

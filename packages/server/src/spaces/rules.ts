@@ -8,7 +8,7 @@
 import type { Member, MemberRole, PrincipalId, Space, SpaceKind, Verdict } from "@stoa/contract"
 import type { Judged, Viewer } from "../access/rights/Viewer.ts"
 
-export interface Standing {
+export interface SpaceAccess {
   readonly kind: SpaceKind
   readonly archived: boolean
   /** What they are in it; nothing, from outside. */
@@ -33,7 +33,7 @@ export type SpaceVerdict =
 interface Demand {
   /** As the refusal says it: "you may not <verb> spaces/…". */
   readonly verb: string
-  readonly who: (standing: Standing) => boolean
+  readonly who: (standing: SpaceAccess) => boolean
   /** What is said to those who are not, and what they can do. */
   readonly rule: string
   readonly instead: string
@@ -44,11 +44,11 @@ interface Demand {
   readonly notInDm?: true
 }
 
-const isMember = ({ role }: Standing): boolean => role !== undefined
+const isMember = ({ role }: SpaceAccess): boolean => role !== undefined
 /** Private spaces belong to their members, public ones are open to the house. */
-const speaks = (standing: Standing): boolean => standing.kind === "public" || isMember(standing)
-const owns = ({ admin, role }: Standing): boolean => admin || role === "owner"
-const belongs = (standing: Standing): boolean => standing.admin || isMember(standing)
+const speaks = (standing: SpaceAccess): boolean => standing.kind === "public" || isMember(standing)
+const owns = ({ admin, role }: SpaceAccess): boolean => admin || role === "owner"
+const belongs = (standing: SpaceAccess): boolean => standing.admin || isMember(standing)
 
 const members = { rule: "members only", instead: "A member, or an admin, can add you to the space." }
 const owner = { rule: "owner only", instead: "Ask its owner, or an admin." }
@@ -92,7 +92,7 @@ export const insteadOf = (act: Act): string => demands[act].instead
 const yes: SpaceVerdict = { is: "yes" }
 const hidden: SpaceVerdict = { is: "hidden" }
 
-export const answer = (act: Act, standing: Standing): SpaceVerdict => {
+export const answer = (act: Act, standing: SpaceAccess): SpaceVerdict => {
   if (standing.read.verdict !== "allow" || !demands.see.who(standing)) return hidden
   const demand: Demand = demands[act]
   if (demand.quiet !== true && standing.write.verdict !== "allow")
@@ -122,12 +122,12 @@ export const judgeSpace = (
 /** What the rules say of a space, kind and membership aside. */
 export type SpaceIdentity = Pick<Space, "id" | "name" | "kind">
 
-export const standingOf = (
+export const accessOf = (
   viewer: Viewer,
   space: SpaceIdentity,
   role: MemberRole | undefined,
   more: { readonly archived?: boolean; readonly author?: boolean } = {},
-): Standing => ({
+): SpaceAccess => ({
   kind: space.kind,
   role,
   admin: viewer.all,

@@ -49,7 +49,7 @@ export const recipientsOf = ({ call, mail }: PostOptions, said: NewPost): Readon
   mail !== undefined ? mail.to : call === undefined ? addresseesOf(said) : []
 
 /** What its event says of where it came from. */
-export const carried = ({ mail, run }: PostOptions) => ({
+export const originFields = ({ mail, run }: PostOptions) => ({
   ...(run === undefined ? {} : { run }),
   ...(mail === undefined ? {} : { mail: { kind: mail.kind } }),
 })
