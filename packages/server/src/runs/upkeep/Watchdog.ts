@@ -10,7 +10,7 @@ import { open, waiting } from "../lifecycle.ts"
 import { makeRecord } from "../record.ts"
 import { Children } from "../waking/Children.ts"
 import { Waits } from "../waiting/Waits.ts"
-import { ringed } from "../waiting/waiting.ts"
+import { findWaitCycles } from "../waiting/waiting.ts"
 import { Dispatch } from "../working/Dispatch.ts"
 import { inState } from "../../store/database/States.ts"
 
@@ -105,7 +105,7 @@ export class Watchdog extends Context.Service<
                 p.principal, w.message, w.opened_at FROM waits w CROSS JOIN wait_parties p
                 WHERE w.state = 'open' AND p.wait = w.id AND w.deadline_at IS NULL AND p.state = 'awaited' LIMIT 10000`,
             )
-            const inRing = ringed(rows.map(({ agent, principal }) => [agent, principal] as const))
+            const inRing = findWaitCycles(rows.map(({ agent, principal }) => [agent, principal] as const))
             const newest = rows
               .filter(({ agent, principal }) => inRing.has(agent) && inRing.has(principal))
               .toSorted((one, other) => (one.openedAt < other.openedAt ? 1 : -1))[0]

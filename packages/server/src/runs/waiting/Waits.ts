@@ -30,7 +30,7 @@ import { makeHistory, type WaitRow } from "./history.ts"
 import { makeRecord } from "../record.ts"
 import { limitsOf, type RunRow } from "../rows.ts"
 import { inState } from "../../store/database/States.ts"
-import { answered, closes, type PostedMessage, type OpenWait, toldOf, type WaitState } from "./waiting.ts"
+import { answered, closedStateOf, type PostedMessage, type OpenWait, waitResult, type WaitState } from "./waiting.ts"
 
 export const waitPurpose = "wait"
 
@@ -136,7 +136,7 @@ export class Waits extends Context.Service<
         const output = {
           success: true,
           messageId: row.message.slice(row.message.indexOf("_") + 1),
-          status: toldOf(state, replies.length),
+          status: waitResult(state, replies.length),
           replies: replies.map((one) => ({ ...one })),
           missing: parties.filter((one) => one.state !== "replied").map(({ principal }) => principal),
           waitedMs,
@@ -152,7 +152,7 @@ export class Waits extends Context.Service<
         const count = yield* Effect.orDie(
           sql<{ n: number }>`SELECT count(*) AS n FROM wait_replies WHERE wait = ${row.id}`,
         )
-        const state = closes({ needed: row.needed, parties, replies: count[0]!.n })
+        const state = closedStateOf({ needed: row.needed, parties, replies: count[0]!.n })
         if (state !== undefined) yield* close(row, state)
       })
 

@@ -6,7 +6,7 @@
 import { assert, describe, it } from "vitest"
 import { times } from "../../../../../test/long.ts"
 import { proceed } from "../working/proceed.ts"
-import { answered, closes, type Party, ringed, type WaitState, wayBack } from "./waiting.ts"
+import { answered, closedStateOf, type Party, findWaitCycles, type WaitState, wayBack } from "./waiting.ts"
 
 interface Mail {
   readonly id: string
@@ -95,7 +95,7 @@ const world = (seed: number, rule = true) => {
     if (state !== "canceled") ring(agents.get(wait.agent)!.run)
   }
   const look = (wait: Wait): void => {
-    const state = closes({ needed: wait.needed, parties: wait.parties, replies: wait.replies.length })
+    const state = closedStateOf({ needed: wait.needed, parties: wait.parties, replies: wait.replies.length })
     if (wait.state === "open" && state !== undefined) close(wait, state)
   }
   const silence = (who: string, state: "silent" | "gone", message?: string): void => {
@@ -256,7 +256,7 @@ describe("deadlock search", () => {
       const { counted, edges, living, open, run } = world(seed)
       run()
       assert.deepStrictEqual(open(), [], `seed ${seed}`)
-      assert.strictEqual(ringed(edges()).size, 0)
+      assert.strictEqual(findWaitCycles(edges()).size, 0)
       for (const { inbox, name, run: its } of living()) {
         assert.isUndefined(its, `seed ${seed}: ${name} is not done`)
         assert.deepStrictEqual(inbox, [], `seed ${seed}: mail of ${name} lies unread`)
@@ -275,7 +275,7 @@ describe("deadlock search", () => {
       const { edges, open, run } = world(seed, false)
       run()
       // Whoever is stuck is in a ring, or waits for one who is.
-      if (open().length > 0) assert.isAbove(ringed(edges()).size, 0)
+      if (open().length > 0) assert.isAbove(findWaitCycles(edges()).size, 0)
       return open().length
     })
     assert.isAbove(stuck.filter((count) => count > 0).length, 0)

@@ -3,7 +3,7 @@ import { type CallId, type PrincipalId, type RunId, RunWait, type SpaceId } from
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { hanging } from "./hanging.ts"
-import { type Party, ringed, type WaitState } from "./waiting.ts"
+import { type Party, findWaitCycles, type WaitState } from "./waiting.ts"
 
 export interface WaitRow {
   readonly id: string
@@ -38,7 +38,7 @@ export const makeHistory = (sql: SqlClient.SqlClient) => {
     const parties = yield* partiesOf(rows.map(({ id }) => id))
     const of = (wait: string) => parties.filter((one) => one.wait === wait)
     // Whoever waits no more is in no ring.
-    const rings = ringed(
+    const rings = findWaitCycles(
       rows
         .filter(({ state }) => state === "open")
         .flatMap(({ agent, id }) =>

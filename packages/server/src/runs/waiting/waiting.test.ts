@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answered, closes, type PostedMessage, type OpenWait, ringed, toldOf } from "./waiting.ts"
+import { answered, closedStateOf, type PostedMessage, type OpenWait, findWaitCycles, waitResult } from "./waiting.ts"
 
 const wait = (over: Partial<OpenWait> = {}): OpenWait => ({
   id: "w1",
@@ -43,13 +43,16 @@ describe("which message answers which wait", () => {
 
   it("S1-100 G-01 all, any or so many: a wait closes when enough have come, or nobody is left who could answer", () => {
     const party = (state: "awaited" | "replied" | "silent" | "gone", principal = "x") => ({ principal, state })
-    assert.isUndefined(closes({ needed: 2, replies: 1, parties: [party("replied"), party("awaited")] }))
-    assert.strictEqual(closes({ needed: 1, replies: 1, parties: [party("replied"), party("awaited")] }), "resolved")
-    assert.strictEqual(closes({ needed: 2, replies: 1, parties: [party("replied"), party("silent")] }), "silent")
-    assert.strictEqual(closes({ needed: 1, replies: 0, parties: [party("gone")] }), "silent")
-    assert.isUndefined(closes({ needed: 1, replies: 0, parties: [] }))
+    assert.isUndefined(closedStateOf({ needed: 2, replies: 1, parties: [party("replied"), party("awaited")] }))
+    assert.strictEqual(
+      closedStateOf({ needed: 1, replies: 1, parties: [party("replied"), party("awaited")] }),
+      "resolved",
+    )
+    assert.strictEqual(closedStateOf({ needed: 2, replies: 1, parties: [party("replied"), party("silent")] }), "silent")
+    assert.strictEqual(closedStateOf({ needed: 1, replies: 0, parties: [party("gone")] }), "silent")
+    assert.isUndefined(closedStateOf({ needed: 1, replies: 0, parties: [] }))
     assert.deepStrictEqual(
-      [toldOf("resolved", 2), toldOf("silent", 0), toldOf("released", 1), toldOf("timeout", 0)],
+      [waitResult("resolved", 2), waitResult("silent", 0), waitResult("released", 1), waitResult("timeout", 0)],
       ["resolved", "timeout", "partial_timeout", "timeout"],
     )
   })
@@ -57,7 +60,7 @@ describe("which message answers which wait", () => {
   it("G-02 those who wait for each other in a ring are found", () => {
     assert.deepStrictEqual(
       [
-        ...ringed([
+        ...findWaitCycles([
           ["a", "b"],
           ["b", "c"],
           ["c", "a"],
@@ -67,7 +70,7 @@ describe("which message answers which wait", () => {
       ["a", "b", "c"],
     )
     assert.strictEqual(
-      ringed([
+      findWaitCycles([
         ["a", "b"],
         ["b", "c"],
       ]).size,

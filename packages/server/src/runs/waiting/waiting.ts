@@ -19,7 +19,7 @@ export interface WaitCondition {
 }
 
 /** What a wait is now that something came; nothing, while it stays open. */
-export const closes = ({ needed, parties, replies }: WaitCondition): WaitState | undefined => {
+export const closedStateOf = ({ needed, parties, replies }: WaitCondition): WaitState | undefined => {
   if (replies >= needed) return "resolved"
   if (parties.length === 0) return undefined
   const left = parties.filter(({ state }) => state === "awaited").length
@@ -28,7 +28,7 @@ export const closes = ({ needed, parties, replies }: WaitCondition): WaitState |
 }
 
 /** What whoever waited is told: seed 001's three words (S1-100). */
-export const toldOf = (state: WaitState, replies: number): "resolved" | "timeout" | "partial_timeout" =>
+export const waitResult = (state: WaitState, replies: number): "resolved" | "timeout" | "partial_timeout" =>
   state === "resolved" ? "resolved" : replies > 0 ? "partial_timeout" : "timeout"
 
 export interface OpenWait {
@@ -71,7 +71,7 @@ export const answered = (
 }
 
 /** The agents that wait for each other in a ring, by who waits for whom. */
-export const ringed = (edges: ReadonlyArray<readonly [from: string, to: string]>): ReadonlySet<string> => {
+export const findWaitCycles = (edges: ReadonlyArray<readonly [from: string, to: string]>): ReadonlySet<string> => {
   const next = Map.groupBy(edges, ([from]) => from)
   const found = new Set<string>()
   for (const start of next.keys()) {
