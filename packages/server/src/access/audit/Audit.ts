@@ -14,7 +14,7 @@ import { readerLayer, rowsInto } from "../../store/journal/Readers.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { accepting, type Audited, auditedKinds, auditOf, type ChainRow, hashOfRow } from "./auditOf.ts"
 import { exportTrail } from "./export.ts"
-import { endsOf, goingOn, moveAnchor, moveHead, resealed } from "./ends.ts"
+import { endsOf, checkChainEnd, moveAnchor, moveHead, resealed } from "./ends.ts"
 import { sealingOfAnchor } from "./seal.ts"
 import { type Verified, verifyTrail } from "./verify.ts"
 
@@ -159,7 +159,7 @@ export class Audit extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const key = keyOf(yield* Secrets)
       // From where it was sealed, and not from where the rows end: what was cut off stays a gap.
-      const { from, moved, row: anew } = yield* goingOn(sql, key, yield* endsOf(sql), events[0]!.cursor)
+      const { from, moved, row: anew } = yield* checkChainEnd(sql, key, yield* endsOf(sql), events[0]!.cursor)
       let { hash, seq } = from
       const rows: Array<Stored> = []
       const add = (audited: Audited, event: Event) => {

@@ -126,7 +126,7 @@ const faultOf = Effect.fnUntraced(function* (
  * Where the next batch goes on: at the sealed end. A trail that is not as it was sealed goes on all the same, or nothing
  * would be audited any more; then it is sealed anew, and a row of its own says so.
  */
-export const goingOn = Effect.fnUntraced(function* (
+export const checkChainEnd = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   key: Redacted.Redacted,
   ends: Ends,
