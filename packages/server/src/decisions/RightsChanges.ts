@@ -32,7 +32,7 @@ import { Tokens } from "../access/identity/Tokens.ts"
 import { AllowLists, defaultTools } from "../access/rights/AllowLists.ts"
 import { Approved, Authority, type NeedsApproval } from "../access/rights/Authority.ts"
 import { Grants } from "../access/rights/Grants.ts"
-import { judgedIfMissing } from "../access/rights/JudgedFirst.ts"
+import { findOrRefuse } from "../access/rights/FindIfPermitted.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { readerLayer } from "../store/journal/Readers.ts"
 import { Decisions } from "./Decisions.ts"
@@ -107,7 +107,7 @@ export class RightsChanges extends Context.Service<
         }),
         GrantAdded: Effect.fnUntraced(function* ({ grant }: Of<"GrantAdded">) {
           const ref = grant.principal
-          const whose = yield* judgedIfMissing(grants, principals.get(ref), { ref, action: "admin", of: "grants" })
+          const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "admin", of: "grants" })
           const wanted = yield* authority.grant(grant, whose)
           return yield* transact(grants.add({ ...wanted, principal: whose.id }))
         }),

@@ -19,7 +19,7 @@ import { Limits } from "../access/limits/Limits.ts"
 import { Tokens } from "../access/identity/Tokens.ts"
 import { Grants } from "../access/rights/Grants.ts"
 import { resolvedValue, chain } from "../store/Resolved.ts"
-import { whereRoom } from "../store/database/FullDisk.ts"
+import { skipIfDiskFull } from "../store/database/FullDisk.ts"
 import { type Cause, Correlation, newCorrelation } from "../store/journal/Correlation.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { type Leave, mostWaiting, nothingToLeave, FairQueue } from "./fairness/FairQueue.ts"
@@ -157,7 +157,7 @@ export class Acting extends Context.Service<
           // Counted before it is written down: a flood of guesses must not become a flood of rows.
           yield* limits.takeGuess(address ?? "unknown")
           const body = { principal: null, action: "authenticate", resource, rule: "unknown, expired or revoked" }
-          yield* whereRoom("a refused token", journal.transact(journal.append({ kind: "access.denied", body })))
+          yield* skipIfDiskFull("a refused token", journal.transact(journal.append({ kind: "access.denied", body })))
           return yield* Effect.fail(error)
         })
 

@@ -11,7 +11,7 @@ import type {
 import { DateTime, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { decodeCursor, encodeCursor } from "../store/Pages.ts"
-import { turn } from "../store/Turn.ts"
+import { yieldToEventLoop } from "../store/EventLoop.ts"
 import { digestOf, cursorAt, placeOfCursor } from "../store/search/Cursor.ts"
 import { matchesOf } from "../store/search/Match.ts"
 import type { Answered, SearchIndex } from "../store/search/SearchIndex.ts"
@@ -179,7 +179,7 @@ export const makeFinding = (sql: SqlClient.SqlClient, index: SearchIndex["Servic
       looked += rows.length
       letters += read
       size = rowsNext(rows.length, read)
-      yield* turn
+      yield* yieldToEventLoop
     }
     return items
   }, Effect.orDie)

@@ -11,7 +11,7 @@ import { SqlClient } from "effect/sql"
 import { Settings } from "../Settings.ts"
 import { json } from "../store/database/Columns.ts"
 import type { Transaction } from "../store/journal/Journal.ts"
-import { makeNear } from "../store/journal/Near.ts"
+import { makeEventCache } from "../store/journal/EventCache.ts"
 import type { Access } from "./Access.ts"
 import { askModel } from "./ask.ts"
 import { ModelFailure } from "./ModelFailure.ts"
@@ -129,7 +129,7 @@ export class Languages extends Context.Service<
       })
       const list = Effect.suspend(() => listFor({ all: false }))
 
-      const { forget, near } = yield* makeNear(["house.reloaded", "demo.changed"], (name) =>
+      const { forget, get: cachedModel } = yield* makeEventCache(["house.reloaded", "demo.changed"], (name) =>
         Effect.map(Effect.orDie(sql`SELECT name, declared FROM models WHERE name = ${name}`), (rows) =>
           rows[0] === undefined ? undefined : decode(rows[0]).declared,
         ),
@@ -137,7 +137,7 @@ export class Languages extends Context.Service<
       const changed = sql.afterCommit(forget)
 
       const access: Languages["Service"]["access"] = Effect.fn("Languages.access")(function* (name) {
-        const declared = yield* near(name)
+        const declared = yield* cachedModel(name)
         if (declared === undefined)
           return yield* Effect.fail(
             `There is no model "${name}". An operator declares it under "models" in the configuration file, or gives the agent another one (stoa agents set NAME --model MODEL).`,

@@ -20,7 +20,7 @@ import { estimatedTokens, usualWindow } from "../models/Estimate.ts"
 import { Languages } from "../models/Languages.ts"
 import { Messages } from "../spaces/Messages.ts"
 import { makeBatch } from "../store/journal/Batch.ts"
-import { makeNear } from "../store/journal/Near.ts"
+import { makeEventCache } from "../store/journal/EventCache.ts"
 import { Spaces } from "../spaces/Spaces.ts"
 import { profileNamed, profileNameOf } from "./profile.ts"
 import { systemPrompt, systemSections } from "./prompt/system.ts"
@@ -85,11 +85,11 @@ export class Prompts extends Context.Service<
       const languages = yield* Languages
       const memoryOf = yield* makeMemoryPrompt
 
-      const people = yield* makeNear(["principal.changed", "principal.retired"], (id) =>
+      const people = yield* makeEventCache(["principal.changed", "principal.retired"], (id) =>
         Effect.option(principals.get(id)),
       )
       const shownTrigger = Effect.fnUntraced(function* (row: TriggerRow) {
-        const author = row.author === null ? Option.none() : yield* people.near(row.author)
+        const author = row.author === null ? Option.none() : yield* people.get(row.author)
         const waits =
           row.message === null
             ? []

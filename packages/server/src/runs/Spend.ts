@@ -16,7 +16,7 @@ import { limitsFor } from "./profile.ts"
 import { makeRecord } from "./record.ts"
 import { limitsOf, type RunRow } from "./rows.ts"
 import { makeCounted } from "./spending.ts"
-import { type Purse, purseEmpty } from "./working/limits.ts"
+import { type BudgetUse, exceededBudget } from "./working/limits.ts"
 
 interface Row {
   readonly agent: PrincipalId
@@ -31,9 +31,9 @@ export class Spend extends Context.Service<
   Spend,
   {
     /** The budgets beyond the run's own that it is worked on within, as they stand. */
-    readonly purses: (
+    readonly budgetsOf: (
       run: Pick<RunRow, "agent" | "payer" | "limits" | "triggerSpace">,
-    ) => Effect.Effect<ReadonlyArray<Purse>>
+    ) => Effect.Effect<ReadonlyArray<BudgetUse>>
     readonly report: (reader: Reader, days: number) => Effect.Effect<SpendReport>
   }
 >()("server/runs/Spend") {
@@ -55,7 +55,7 @@ export class Spend extends Context.Service<
       ) {
         if (limits === undefined) return []
         const { costMicros, tokens } = yield* count(whose)
-        return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<Purse>
+        return [{ name, period: "today", costMicros, tokens, limits }] satisfies ReadonlyArray<BudgetUse>
       })
 
       /** Of one today, and of the house this month: one look, since it is asked before every thought. */
@@ -82,13 +82,13 @@ export class Spend extends Context.Service<
         const limits = { cost: sessionBudget }
         return [
           { name: "This chat session", period: "so far", costMicros, tokens: 0, limits },
-        ] satisfies ReadonlyArray<Purse>
+        ] satisfies ReadonlyArray<BudgetUse>
       }, Effect.orDie)
 
       /** Nobody but an agent has a budget of its own. */
       const limitsOfOne = (id: string) =>
         Effect.map(
-          Effect.option(agents.near(id)),
+          Effect.option(agents.getCached(id)),
           Option.match({
             onNone: () => ({ name: id, parent: null, perDay: undefined, own: undefined }),
             onSome: (agent) => {
@@ -98,22 +98,22 @@ export class Spend extends Context.Service<
           }),
         )
 
-      const pursesBy = Effect.fn("Spend.purses")(function* (
+      const budgetsBy = Effect.fn("Spend.budgetsOf")(function* (
         count: typeof spentBy,
-        { agent, payer, triggerSpace, ...run }: Parameters<Spend["Service"]["purses"]>[0],
+        { agent, payer, triggerSpace, ...run }: Parameters<Spend["Service"]["budgetsOf"]>[0],
       ) {
         const { perDay: ownDay } = limitsOf(run)
         const { costMicros, month, tokens } = yield* count(agent)
-        const own: ReadonlyArray<Purse> =
+        const own: ReadonlyArray<BudgetUse> =
           ownDay === undefined ? [] : [{ name: "Its agent", period: "today", costMicros, tokens, limits: ownDay }]
-        const house: Purse = {
+        const house: BudgetUse = {
           name: "The house",
           period: "this month",
           costMicros: month,
           tokens: 0,
           limits: { cost: monthBudget },
         }
-        const above: Array<Purse> = []
+        const above: Array<BudgetUse> = []
         const seen = new Set<string>([agent])
         for (let at = (yield* limitsOfOne(agent)).parent; at !== null && !seen.has(at);) {
           seen.add(at)
@@ -130,7 +130,7 @@ export class Spend extends Context.Service<
       })
 
       const counted = yield* makeCounted(sql, spentBy)
-      const purses: Spend["Service"]["purses"] = (run) => pursesBy(counted, run)
+      const budgetsOf: Spend["Service"]["budgetsOf"] = (run) => budgetsBy(counted, run)
 
       const pay: Budget["Service"]["pay"] = Effect.fn("Spend.pay")(function* ({ micros, principal, run }) {
         yield* journal.transact(
@@ -140,13 +140,13 @@ export class Spend extends Context.Service<
             const row = run === null ? undefined : yield* record.byId(run.id)
             const whose = yield* limitsOfOne(principal)
             const limits = row === undefined ? { perDay: whose.own } : limitsOf(row)
-            const all = yield* pursesBy(spentBy, {
+            const all = yield* budgetsBy(spentBy, {
               agent: principal,
               payer: row?.payer ?? null,
               triggerSpace: row?.triggerSpace ?? null,
               limits: JSON.stringify(limits.perDay === undefined ? {} : { perDay: limits.perDay }),
             })
-            const own: ReadonlyArray<Purse> =
+            const own: ReadonlyArray<BudgetUse> =
               row === undefined || limitsOf(row).cost === undefined
                 ? []
                 : [
@@ -158,8 +158,8 @@ export class Spend extends Context.Service<
                       limits: { cost: limitsOf(row).cost! },
                     },
                   ]
-            for (const purse of [...own, ...all]) {
-              const why = purseEmpty(purse, micros)
+            for (const budget of [...own, ...all]) {
+              const why = exceededBudget(budget, micros)
               if (why !== undefined) return yield* Effect.fail(why)
             }
             const spent = { tokensIn: 0, tokensOut: 0, costMicros: micros }
@@ -200,7 +200,7 @@ export class Spend extends Context.Service<
         })
       }, Effect.orDie)
 
-      return Context.make(Spend, { purses, report }).pipe(Context.add(Budget, { pay }))
+      return Context.make(Spend, { budgetsOf, report }).pipe(Context.add(Budget, { pay }))
     }),
   )
 }

@@ -19,7 +19,7 @@ const table: Record<RunChange, readonly [from: ReadonlyArray<RunState>, to: RunS
   parkTool: [["running"], "waiting_tool"],
   parkReply: [["running"], "waiting_reply"],
   ring: [["waiting_tool", "waiting_reply"], "queued"],
-  seat: [["waiting_tool", "waiting_reply"], "running"],
+  takeSlot: [["waiting_tool", "waiting_reply"], "running"],
   handBack: [["running"], "queued"],
   complete: [["running"], "completed"],
   fail: [["queued", "running", "waiting_tool", "waiting_reply"], "failed"],

@@ -6,7 +6,7 @@ import type { RunState, StopReason } from "@stoa/contract"
 
 /**
  * `claim`: a house works on it. `recover`: another house does, since its own is gone. `advance`: a step was taken. `park*`: all
- * that is left is to wait. `ring`: what it waited for has come. `seat`: the same, and its house has room for it. `handBack`: its house closes. The others end it.
+ * that is left is to wait. `ring`: what it waited for has come. `takeSlot`: the same, and its house has room for it. `handBack`: its house closes. The others end it.
  */
 export type RunChange =
   | "claim"
@@ -15,7 +15,7 @@ export type RunChange =
   | "parkTool"
   | "parkReply"
   | "ring"
-  | "seat"
+  | "takeSlot"
   | "handBack"
   | "complete"
   | "fail"
@@ -30,7 +30,7 @@ const none: Row = {
   parkTool: null,
   parkReply: null,
   ring: null,
-  seat: null,
+  takeSlot: null,
   handBack: null,
   complete: null,
   fail: null,
@@ -51,8 +51,8 @@ const next: Record<RunState, Row> = {
     fail: "failed",
     cancel: "canceled",
   },
-  waiting_tool: { ...none, ring: "queued", seat: "running", fail: "failed", cancel: "canceled" },
-  waiting_reply: { ...none, ring: "queued", seat: "running", fail: "failed", cancel: "canceled" },
+  waiting_tool: { ...none, ring: "queued", takeSlot: "running", fail: "failed", cancel: "canceled" },
+  waiting_reply: { ...none, ring: "queued", takeSlot: "running", fail: "failed", cancel: "canceled" },
   completed: none,
   failed: none,
   canceled: none,

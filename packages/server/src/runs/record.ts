@@ -48,9 +48,9 @@ export interface NewRun {
   readonly payer?: PrincipalId | null
 }
 
-/** How a run that goes on comes to its seat with the transaction that rings it. Undefined: it waits for its turn. */
-export type TakeSeat = (row: RunRow) => Effect.Effect<Seat | undefined, never, Transaction>
-export interface Seat {
+/** How a run that goes on comes to its slot with the transaction that rings it. Undefined: it waits for its turn. */
+export type TakeSlot = (row: RunRow) => Effect.Effect<Slot | undefined, never, Transaction>
+export interface Slot {
   readonly owner: string
   /** Begins it once that is committed; undefined: it does not go on after all. */
   readonly use: (row: RunRow | undefined) => Effect.Effect<void, never, Transaction>
@@ -273,9 +273,9 @@ export const makeRecord = Effect.gen(function* () {
 
   /**
    * What some runs waited for has come: those of which nothing is open any more wait for their turn; a single one that finds a
-   * seat has it.
+   * slot has it.
    */
-  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, takeSeat?: TakeSeat) {
+  const ring = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, takeSlot?: TakeSlot) {
     if (ids.length === 0) return
     // First the bell: whoever parks at this moment finds another number, or has parked before this goes on.
     const rung = yield* Effect.orDie(
@@ -283,13 +283,13 @@ export const makeRecord = Effect.gen(function* () {
     )
     const waiting = rung.filter(({ state }) => from("ring").includes(state))
     if (waiting.length === 0) return
-    const seat = waiting.length === 1 && takeSeat !== undefined ? yield* takeSeat(waiting[0]!) : undefined
-    const by = seat === undefined ? "ring" : "seat"
+    const slot = waiting.length === 1 && takeSlot !== undefined ? yield* takeSlot(waiting[0]!) : undefined
+    const by = slot === undefined ? "ring" : "takeSlot"
     // wall clock: a moment that is stored.
     const now = yield* Clock.currentTimeMillis
     const resumed = yield* Effect.orDie(
       sql<RunRow>`UPDATE runs SET state = ${to(by)}, resumed = 1, ready_at = ${now},
-        owner = ${seat?.owner ?? null}, fence = fence + ${seat === undefined ? 0 : 1}
+        owner = ${slot?.owner ?? null}, fence = fence + ${slot === undefined ? 0 : 1}
         WHERE ${sql.in(
           "id",
           waiting.map(({ id }) => id),
@@ -299,7 +299,7 @@ export const makeRecord = Effect.gen(function* () {
           RETURNING *`,
     )
     for (const row of resumed) yield* because(row, journal.append({ kind: "run.resumed", body: about(row) }))
-    if (seat !== undefined) yield* seat.use(resumed[0])
+    if (slot !== undefined) yield* slot.use(resumed[0])
   })
 
   /** Ends a run from outside, whatever it does: its fence rises, so that whoever works on it writes nothing more. */

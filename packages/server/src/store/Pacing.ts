@@ -16,7 +16,7 @@ export interface PacingOptions {
   readonly always?: boolean
 }
 
-interface Line {
+interface PacedQueue {
   readonly turn: Semaphore.Semaphore
   waiting: number
   freeAt: number
@@ -29,7 +29,7 @@ const rest = (milliseconds: number): Effect.Effect<void> =>
   })
 
 export class Pacing {
-  readonly #lines = new Map<string, Line>()
+  readonly #lines = new Map<string, PacedQueue>()
   readonly #options: PacingOptions
 
   constructor(options: PacingOptions) {

@@ -3,8 +3,8 @@ import { Caller, RunState, WrongState } from "@stoa/contract"
 import { Effect } from "effect"
 import { Agents } from "../access/identity/Agents.ts"
 import { Grants } from "../access/rights/Grants.ts"
-import { judgedFirst } from "../access/rights/JudgedFirst.ts"
-import { type HandlerCall, Waits } from "../calls/road/Handler.ts"
+import { findIfPermitted } from "../access/rights/FindIfPermitted.ts"
+import { type HandlerCall, PendingResult } from "../calls/road/Handler.ts"
 import { Children } from "../runs/waking/Children.ts"
 import { Runs } from "../runs/Runs.ts"
 import { integer, offered, text } from "./face.ts"
@@ -84,7 +84,7 @@ export const stoaRuns = Effect.gen(function* () {
         input: { readonly agent: string; readonly text: string; readonly timeoutSeconds?: number },
         call: HandlerCall,
       ) {
-        const agent = yield* judgedFirst(grants, agents.get(input.agent), {
+        const agent = yield* findIfPermitted(grants, agents.get(input.agent), {
           ref: input.agent,
           action: "execute",
           of: "agents",
@@ -99,7 +99,7 @@ export const stoaRuns = Effect.gen(function* () {
           }),
           (detail) => new WrongState({ detail }),
         )
-        return new Waits("run", (input.timeoutSeconds ?? 600) * 1000)
+        return new PendingResult("run", (input.timeoutSeconds ?? 600) * 1000)
       }),
     }),
   ]

@@ -3,7 +3,7 @@
  * toolsets sees one tool: it takes what any of them takes, does what the one does that fits, and answers with the keys of all.
  */
 import { parametersOf, ToolExecutionError } from "@stoa/contract"
-import { type HouseHandler, Waits } from "../calls/road/Handler.ts"
+import { type HouseHandler, PendingResult } from "../calls/road/Handler.ts"
 import { Effect } from "effect"
 import type { Offered } from "./face.ts"
 
@@ -50,7 +50,7 @@ const unionOf = (faces: ReadonlyArray<Offered>): Offered => {
     }
     const mine = Object.fromEntries(Object.entries(args).filter(([key]) => key in own))
     return Effect.map(meant.tool.handler(mine, context), (result) =>
-      result instanceof Waits ? result : { ...adds, ...(result as JsonObject) },
+      result instanceof PendingResult ? result : { ...adds, ...(result as JsonObject) },
     )
   }
   return {

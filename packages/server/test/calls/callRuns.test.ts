@@ -6,7 +6,7 @@ import { Tokens } from "../../src/access/identity/Tokens.ts"
 import { Calls } from "../../src/calls/Calls.ts"
 import { Catalogue } from "../../src/calls/catalogue/Catalogue.ts"
 import type { Traits } from "../../src/calls/catalogue/Traits.ts"
-import { type HouseHandler, Waits } from "../../src/calls/road/Handler.ts"
+import { type HouseHandler, PendingResult } from "../../src/calls/road/Handler.ts"
 import { ActiveSpaces } from "../../src/spaces/ActiveSpaces.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { callNow, callsHouse, eventsOf, journalEnd, request, room, rowOf, settled, stores, told } from "./callsKit.ts"
@@ -96,7 +96,7 @@ for (const store of stores)
           const calls = yield* Calls
           const journal = yield* Journal
           for (const effects of all) {
-            const tool = yield* offer(effects, () => Effect.succeed(new Waits("callback", 60_000)))
+            const tool = yield* offer(effects, () => Effect.succeed(new PendingResult("callback", 60_000)))
             const waiting = yield* makes(bot, tool)
             assert.deepInclude(yield* callNow(bot, waiting.id), {
               state: "waiting",
@@ -120,7 +120,10 @@ for (const store of stores)
             assert.isUndefined(yield* journal.transact(calls.finish(stopped.id, { step: "finish", output: 1 })))
             assert.strictEqual((yield* callNow(bot, stopped.id)).state, "canceled")
 
-            const late = yield* makes(bot, yield* offer(effects, () => Effect.succeed(new Waits("callback", 1))))
+            const late = yield* makes(
+              bot,
+              yield* offer(effects, () => Effect.succeed(new PendingResult("callback", 1))),
+            )
             assert.strictEqual((yield* settled(bot, late.id)).state, "expired")
           }
         }),

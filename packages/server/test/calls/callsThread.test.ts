@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { answering, callsHouse, callTool, configure, eventsOf, httpTool, told } from "./callsKit.ts"
 import { someone } from "../spaces/spacesGuests.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
-import { turn } from "../../src/store/Turn.ts"
+import { yieldToEventLoop } from "../../src/store/EventLoop.ts"
 import { until } from "../stores.ts"
 
 /** The thread is nobody's to hold: it is seen when it is told something. */
@@ -40,7 +40,7 @@ layer(callsHouse({ store: "sqlite", log: "none" }), { excludeTestServices: true 
           const call = Effect.map(callTool(bot, tool.name), (answer) => [answer.status, told(answer).state])
           // Without others who write, a few at a time would need no thread.
           const { transact } = yield* Journal
-          yield* Effect.forkScoped(Effect.forever(transact(turn)))
+          yield* Effect.forkScoped(Effect.forever(transact(yieldToEventLoop)))
           const calls = Effect.all(
             Array.from({ length: 60 }, () => call),
             { concurrency: "unbounded" },

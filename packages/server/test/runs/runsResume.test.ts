@@ -1,4 +1,4 @@
-/** A run that waited has its seat with the ring that ends its wait, where there is room for it; where there is none it waits for its turn. */
+/** A run that waited has its slot with the ring that ends its wait, where there is room for it; where there is none it waits for its turn. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,8 +25,8 @@ const waiting = Effect.fnUntraced(function* (bot: { readonly id: string }) {
 /** Rings it, and says what its row is before anybody else can see it. */
 const ring = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const { takeSeat } = yield* Dispatch
-  yield* (yield* makeRecord).ring([id], takeSeat)
+  const { takeSlot } = yield* Dispatch
+  yield* (yield* makeRecord).ring([id], takeSlot)
   return (yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`))[0]!
 })
 
@@ -43,7 +43,7 @@ for (const store of stores)
     })
 
     /** Until the house knows that its queue is empty, a run waits for its turn. */
-    const seated = Effect.fnUntraced(function* (bot: { readonly id: string }) {
+    const withSlot = Effect.fnUntraced(function* (bot: { readonly id: string }) {
       const { transact } = yield* Journal
       for (let tries = 1; tries <= 20; tries++) {
         yield* settled
@@ -51,13 +51,13 @@ for (const store of stores)
         if (row.state === "running") return row
         yield* ended(bot, tries + 1)
       }
-      return assert.fail("it never had its seat with the ring")
+      return assert.fail("it never had its slot with the ring")
     })
 
     it.effect("with room for it, it is claimed with the ring, under a new fence, and ends as every run", () =>
       Effect.gen(function* () {
         const bot = yield* begun
-        const row = yield* seated(bot)
+        const row = yield* withSlot(bot)
         assert.deepInclude(row, { fence: 2, resumed: 1 })
         assert.isNotNull(row.owner)
         yield* until(
@@ -73,12 +73,12 @@ for (const store of stores)
       }),
     )
 
-    it.effect("a ring that is not committed leaves the seat to others, and the run waits", () =>
+    it.effect("a ring that is not committed leaves the slot to others, and the run waits", () =>
       Effect.gen(function* () {
         const { transact } = yield* Journal
         const { working } = yield* Dispatch
         const bot = yield* begun
-        yield* seated(bot)
+        yield* withSlot(bot)
         yield* settled
         const [id, before] = [yield* waiting(bot), (yield* runsOf(bot)).length]
         const undone = yield* Effect.exit(
@@ -94,7 +94,7 @@ for (const store of stores)
         assert.isTrue(Exit.isFailure(undone))
         assert.strictEqual(working(), 0)
         assert.strictEqual((yield* inState(bot, "waiting_tool")).id, id)
-        // Nobody waits for a seat that was given up.
+        // Nobody waits for a slot that was given up.
         yield* transact(ring(id))
         yield* ended(bot, before)
       }),
@@ -103,16 +103,16 @@ for (const store of stores)
     it.effect("a run whose ring may have been committed after all is nobody's work for a moment, and goes on", () =>
       Effect.gen(function* () {
         const { transact } = yield* Journal
-        const { takeSeat } = yield* Dispatch
+        const { takeSlot } = yield* Dispatch
         const sql = yield* SqlClient.SqlClient
         const bot = yield* begun
-        yield* seated(bot)
+        yield* withSlot(bot)
         yield* settled
         const [id, before] = [yield* waiting(bot), (yield* runsOf(bot)).length]
         const row = (yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`)[0]!
         // As if the answer to the COMMIT were lost: the row is written, and the transaction has failed.
         yield* sql`UPDATE runs SET state = 'running', fence = 2, owner = ${(yield* Holder).id} WHERE id = ${id}`
-        const lost = transact(Effect.andThen(takeSeat(row), (seat) => Effect.fail(seat)))
+        const lost = transact(Effect.andThen(takeSlot(row), (slot) => Effect.fail(slot)))
         assert.isDefined(yield* Effect.flip(lost))
         yield* ended(bot, before)
       }),
@@ -123,7 +123,7 @@ for (const store of stores)
         const { transact } = yield* Journal
         const sql = yield* SqlClient.SqlClient
         const bot = yield* begun
-        const first = yield* seated(bot)
+        const first = yield* withSlot(bot)
         yield* settled
         const [id, before] = [yield* waiting(bot), (yield* runsOf(bot)).length]
         yield* sql`UPDATE runs SET after_run = ${first.id} WHERE id = ${id}`
@@ -137,7 +137,7 @@ for (const store of stores)
         const { admin } = yield* Guest
         const { transact } = yield* Journal
         const bot = yield* begun
-        yield* seated(bot)
+        yield* withSlot(bot)
         for (const [stop, go] of [
           [() => admin.agents.change(bot.id, { gate: "held" }), () => admin.agents.change(bot.id, { gate: "open" })],
           [() => admin.pauses.set({ subject: `agents/${bot.name}` }), () => admin.pauses.lift(`agents/${bot.name}`)],

@@ -16,7 +16,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { json } from "../../store/database/Columns.ts"
 import { Journal, type Transaction } from "../../store/journal/Journal.ts"
-import { makeNear } from "../../store/journal/Near.ts"
+import { makeEventCache } from "../../store/journal/EventCache.ts"
 import { rightsChanged } from "../rights/Rights.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 
@@ -60,7 +60,7 @@ export class Agents extends Context.Service<
     /** By id or by name. A principal that is no agent is missing here. */
     readonly get: (ref: string) => Effect.Effect<Agent, Missing>
     /** The same by id, for what every step asks: as this house last heard of it. Its gate is not told by events. */
-    readonly near: (id: string) => Effect.Effect<Agent, Missing>
+    readonly getCached: (id: string) => Effect.Effect<Agent, Missing>
     /** What is given replaces what was. */
     readonly change: (
       ref: string,
@@ -94,7 +94,10 @@ export class Agents extends Context.Service<
           return new Agent({ ...principal, ...profile, autoWake: autoWake === "on" })
         })
 
-        const { near } = yield* makeNear(["principal.added", "principal.changed", "principal.retired"], get)
+        const { get: getCached } = yield* makeEventCache(
+          ["principal.added", "principal.changed", "principal.retired"],
+          get,
+        )
 
         /** An agent works for another one, which does not work for it, however far around. */
         const parentOf = Effect.fnUntraced(function* (agent: Agent, ref: string) {
@@ -162,7 +165,7 @@ export class Agents extends Context.Service<
           Effect.orDie,
         )
 
-        return Agents.of({ get, near, change, team, living })
+        return Agents.of({ get, getCached, change, team, living })
       }),
     )
 }

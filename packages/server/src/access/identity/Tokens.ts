@@ -31,19 +31,19 @@ import { makeAgain } from "./again.ts"
 import { outer, usualContext } from "./contexts.ts"
 import { principalFromRow, Principals } from "./Principals.ts"
 import {
-  type Hand,
+  type FirstIssuer,
   hashOf,
   hashOfSession,
   makeOpenSession,
   houseLabel,
-  makeGoingOver,
-  makeTurns,
+  makeSessionTransfer,
+  makeTurnTokens,
   notRevoked,
   notRotated,
   type Origin,
   tokenFrom,
   type TokenRow,
-  type Turn,
+  type TokenTurn,
 } from "./session.ts"
 import { rightsChanged, rightsEpoch } from "../rights/Rights.ts"
 
@@ -58,8 +58,11 @@ const useNotedEvery = 60_000
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** `hand`: whose it is in truth, where that is not who acts. */
-    readonly issue: (wanted: NewToken, hand?: Hand) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
+    /** `firstIssuer`: whose it is in truth, where that is not who acts. */
+    readonly issue: (
+      wanted: NewToken,
+      firstIssuer?: FirstIssuer,
+    ) => Effect.Effect<IssuedToken, Missing | BadInput, Transaction>
     /** A new secret for the same principal; the old one stops at once. A certificate begins a new life; nothing else outlives its end. */
     readonly rotate: (
       id: TokenId,
@@ -79,7 +82,7 @@ export class Tokens extends Context.Service<
     /** A token for the program of an agent, for one turn of a run. */
     readonly openTurn: (
       agent: PrincipalId,
-      turn: Turn,
+      turn: TokenTurn,
       expiresAt: DateTime.Utc,
     ) => Effect.Effect<Redacted.Redacted, Missing, Transaction>
     /** The turns of a run are over: nobody comes in by their tokens any more. */
@@ -128,7 +131,7 @@ export class Tokens extends Context.Service<
         const { token: _, ...row } = encodeIssued(token)
         const issuedBy = (yield* currentCause).actor
         const kept = wanted.parent === undefined ? hashOf(secret) : hashOfSession(secret)
-        const { hand, handSince } = wanted.hand ?? { hand: issuedBy, handSince: row.createdAt }
+        const { hand, handSince } = wanted.firstIssuer ?? { hand: issuedBy, handSince: row.createdAt }
         yield* Effect.orDie(
           sql`INSERT INTO tokens ${sql.insert({ ...row, certificate: wanted.certificate ?? false, hash: kept, issuedBy, hand, handSince, parent: wanted.parent ?? null, ...wanted.turn })}`,
         )
@@ -139,10 +142,13 @@ export class Tokens extends Context.Service<
         return token
       })
 
-      const handOf = (id: TokenId): Effect.Effect<Hand | undefined> =>
-        Effect.map(Effect.orDie(sql<Hand>`SELECT hand, hand_since FROM tokens WHERE id = ${id}`), (rows) => rows[0])
+      const firstIssuerOf = (id: TokenId): Effect.Effect<FirstIssuer | undefined> =>
+        Effect.map(
+          Effect.orDie(sql<FirstIssuer>`SELECT hand, hand_since FROM tokens WHERE id = ${id}`),
+          (rows) => rows[0],
+        )
 
-      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted, hand) {
+      const issue: Tokens["Service"]["issue"] = Effect.fn("Tokens.issue")(function* (wanted, firstIssuer) {
         const principal = yield* principals.get(wanted.principal)
         if (principal.retiredAt !== null) return yield* new Missing({ noun: "principal", ref: wanted.principal })
         const now = yield* DateTime.now
@@ -158,9 +164,9 @@ export class Tokens extends Context.Service<
           })
         // Made from one's own token it came from whoever that came from.
         const own = caller !== undefined && caller.principal.id === principal.id ? caller.token : null
-        const from = hand ?? (own === null ? undefined : yield* handOf(own))
+        const from = firstIssuer ?? (own === null ? undefined : yield* firstIssuerOf(own))
         return yield* insert({
-          ...(from === undefined ? {} : { hand: from }),
+          ...(from === undefined ? {} : { firstIssuer: from }),
           principal,
           label: wanted.label ?? null,
           context: wanted.context ?? usualContext(principal),
@@ -202,10 +208,10 @@ export class Tokens extends Context.Service<
         yield* Effect.forEach(made, (one) => end(one.id), { discard: true })
       })
 
-      const leave = makeGoingOver(sql)
-      const openSession = makeOpenSession(sql, { insert, handOf, revoke: end })
+      const leave = makeSessionTransfer(sql)
+      const openSession = makeOpenSession(sql, { insert, firstIssuerOf, revoke: end })
 
-      const { closeTurn, openTurn } = makeTurns(sql, { insert, revoke: end, get: principals.get })
+      const { closeTurn, openTurn } = makeTurnTokens(sql, { insert, revoke: end, get: principals.get })
 
       const rotate: Tokens["Service"]["rotate"] = Effect.fn("Tokens.rotate")(function* (id, latest = null) {
         const old = yield* get(id)
@@ -215,7 +221,7 @@ export class Tokens extends Context.Service<
         const goOver = yield* leave(id)
         yield* end(id)
         const renewable = decodeFlag(rows[0]!.certificate)
-        const hand = yield* handOf(id)
+        const firstIssuer = yield* firstIssuerOf(id)
         const life = renewable && old.expiresAt !== null ? DateTime.distance(old.createdAt, old.expiresAt) : null
         const now = yield* DateTime.now
         const renewed = life === null ? old.expiresAt : DateTime.addDuration(now, life)
@@ -226,7 +232,7 @@ export class Tokens extends Context.Service<
           expiresAt: latest === null || renewed === null ? (renewed ?? latest) : DateTime.min(renewed, latest),
           createdAt: now,
           certificate: life !== null,
-          ...(hand === undefined ? {} : { hand }),
+          ...(firstIssuer === undefined ? {} : { firstIssuer }),
         })
         yield* goOver(made.id)
         return made

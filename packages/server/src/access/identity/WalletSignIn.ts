@@ -144,10 +144,10 @@ export class WalletSignIn extends Context.Service<
             FROM principals WHERE id = ${principal.id}`,
         )
         const { walletBy = null, walletSince = null } = given[0] ?? {}
-        const hand = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
+        const firstIssuer = { hand: walletBy ?? principal.id, handSince: walletSince ?? at }
         return yield* causedBy(
           { ...cause, provenance: cause.provenance as never },
-          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, hand)),
+          transact(tokens.issue({ principal: principal.id, label: "wallet sign-in", expiresAt }, firstIssuer)),
         ).pipe(Effect.mapError(() => refused))
       })
 

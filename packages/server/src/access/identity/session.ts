@@ -19,7 +19,7 @@ import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../store/journal/Journal.ts"
 
 /** Who a credential came from first, and since when. */
-export interface Hand {
+export interface FirstIssuer {
   readonly hand: PrincipalId | null
   readonly handSince: string
 }
@@ -33,12 +33,12 @@ export interface TokenRow {
   readonly createdAt: DateTime.Utc
   readonly certificate?: boolean
   readonly parent?: TokenId
-  readonly hand?: Hand
-  readonly turn?: Turn
+  readonly firstIssuer?: FirstIssuer
+  readonly turn?: TokenTurn
 }
 
 /** The step of a run that a program works on. */
-export interface Turn {
+export interface TokenTurn {
   readonly run: string
   readonly step: number
   readonly root: string
@@ -89,11 +89,11 @@ export const makeOpenSession = (
   sql: SqlClient.SqlClient,
   tokens: {
     readonly insert: (wanted: TokenRow) => Effect.Effect<IssuedToken, never, Transaction>
-    readonly handOf: (id: TokenId) => Effect.Effect<Hand | undefined>
+    readonly firstIssuerOf: (id: TokenId) => Effect.Effect<FirstIssuer | undefined>
     readonly revoke: (id: TokenId) => Effect.Effect<void, unknown, Transaction>
   },
 ) => {
-  const { handOf, insert, revoke } = tokens
+  const { firstIssuerOf, insert, revoke } = tokens
   return Effect.fn("Tokens.openSession")(function* (caller: Caller["Service"]) {
     const { context, expiresAt, principal, token } = caller
     if (token === null || caller.turn !== undefined) return yield* new Unauthenticated({ reason: "missing" })
@@ -110,7 +110,7 @@ export const makeOpenSession = (
     const parent = given?.parent ?? token
     if (given === undefined || (yield* alive(parent)) === undefined)
       return yield* new Unauthenticated({ reason: "refused" })
-    const hand = yield* handOf(token)
+    const firstIssuer = yield* firstIssuerOf(token)
     const now = yield* DateTime.now
     const latest = DateTime.add(now, sessionLife)
     const made = yield* insert({
@@ -120,7 +120,7 @@ export const makeOpenSession = (
       expiresAt: expiresAt === null ? latest : DateTime.min(DateTime.toUtc(expiresAt), latest),
       createdAt: now,
       parent,
-      ...(hand === undefined ? {} : { hand }),
+      ...(firstIssuer === undefined ? {} : { firstIssuer }),
     })
     // The oldest make room: a browser that never signs out must not leave more and more behind.
     const old = yield* Effect.orDie(
@@ -133,7 +133,7 @@ export const makeOpenSession = (
 }
 
 /** The browser that asks for its token to be replaced goes over to the new one; every other that was made from it ends. */
-export const makeGoingOver = (sql: SqlClient.SqlClient) =>
+export const makeSessionTransfer = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (from: TokenId) {
     const caller = Option.getOrUndefined(yield* Effect.serviceOption(Caller))
     const mine = caller?.token ?? null
@@ -146,7 +146,7 @@ export const makeGoingOver = (sql: SqlClient.SqlClient) =>
   })
 
 /** Tokens of programs, each for one turn of a run. */
-export const makeTurns = (
+export const makeTurnTokens = (
   sql: SqlClient.SqlClient,
   tokens: {
     readonly insert: (wanted: TokenRow) => Effect.Effect<IssuedToken, never, Transaction>
@@ -154,7 +154,7 @@ export const makeTurns = (
     readonly get: (ref: string) => Effect.Effect<Principal, Missing>
   },
 ) => ({
-  openTurn: Effect.fn("Tokens.openTurn")(function* (agent: PrincipalId, turn: Turn, expiresAt: DateTime.Utc) {
+  openTurn: Effect.fn("Tokens.openTurn")(function* (agent: PrincipalId, turn: TokenTurn, expiresAt: DateTime.Utc) {
     const principal = yield* tokens.get(agent)
     const label = `turn ${turn.step} of ${turn.run}`
     const made = { principal, label, context: "agent", expiresAt, createdAt: yield* DateTime.now, turn } as const

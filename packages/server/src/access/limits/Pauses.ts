@@ -18,14 +18,14 @@ const decode = Schema.decodeUnknownSync(Pause)
 export type Paused = ReadonlyMap<string, string>
 
 /** What a call, or a look at what a server has beside tools, touches: any of these paused, and it does not run. */
-export interface Touched {
+export interface PauseTargets {
   readonly principal: Principal
   readonly tool?: string
   readonly server: string | undefined
 }
 
 /** Pure: the subject that stops it, if one does. */
-export const pausedBy = (paused: Paused, { principal, server, tool }: Touched): string | undefined =>
+export const pausedBy = (paused: Paused, { principal, server, tool }: PauseTargets): string | undefined =>
   paused.size === 0
     ? undefined
     : [
@@ -64,7 +64,7 @@ export class Pauses extends Context.Service<
     /** Not begun while what it touches is paused, and ended when that is: for what is no call. */
     readonly unless: <A, E, R>(
       what: string,
-      touched: Touched,
+      touched: PauseTargets,
       it: Effect.Effect<A, E, R>,
     ) => Effect.Effect<A, E | Stopped, R>
     readonly set: (wanted: NewPause) => Effect.Effect<Pause, BadInput, Transaction>
@@ -122,7 +122,7 @@ export class Pauses extends Context.Service<
 
       const now: Pauses["Service"]["now"] = Effect.suspend(() => chain(epochNow(), at))
 
-      const check = (what: string, touched: Touched): Effect.Effect<void, Stopped> =>
+      const check = (what: string, touched: PauseTargets): Effect.Effect<void, Stopped> =>
         Effect.flatMap(now, (paused) => {
           const subject = pausedBy(paused, touched)
           return subject === undefined

@@ -19,7 +19,7 @@ import {
 } from "@stoa/contract"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { whereRoom } from "../../store/database/FullDisk.ts"
+import { skipIfDiskFull } from "../../store/database/FullDisk.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { chain } from "../../store/Resolved.ts"
 import { json } from "../../store/database/Columns.ts"
@@ -272,7 +272,7 @@ export class Grants extends Context.Service<
         denials.set(principal.id, taken.emptyAt)
         const body = { principal: principal.id, action, resource, rule }
         const what = `that ${principal.name} was refused ${action} on ${resource}`
-        yield* whereRoom(what, journal.transact(journal.append({ kind: "access.denied", body })))
+        yield* skipIfDiskFull(what, journal.transact(journal.append({ kind: "access.denied", body })))
       })
 
       const add: Grants["Service"]["add"] = Effect.fn("Grants.add")(function* (wanted) {

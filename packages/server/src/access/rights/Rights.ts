@@ -6,7 +6,7 @@ import { randomInt } from "node:crypto"
 import { Context, Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "../../store/journal/Bell.ts"
-import { lookAt } from "../../store/journal/Following.ts"
+import { repeatOnBell } from "../../store/journal/Following.ts"
 import { Journal, Transaction } from "../../store/journal/Journal.ts"
 
 const largestStep = 2 ** 20
@@ -116,5 +116,5 @@ export const followRights = Effect.fnUntraced(function* (follower: {
     yield* follower.hear
     epoch = now
   })
-  yield* lookAt(follower.name, bell, look)
+  yield* repeatOnBell(follower.name, bell, look)
 })

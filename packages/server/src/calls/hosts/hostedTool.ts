@@ -9,7 +9,7 @@ import {
 import { digestOf } from "@stoa/tools"
 import { Effect } from "effect"
 import type { HostRow } from "./rows.ts"
-import { type HouseTool, Waits } from "../road/Handler.ts"
+import { type HouseTool, PendingResult } from "../road/Handler.ts"
 import type { Traits } from "../catalogue/Traits.ts"
 
 /** What a function may take when nobody says. */
@@ -44,7 +44,7 @@ export const hostedTool = (
     definition: definitionOf(tool),
     handler: () =>
       isThere()
-        ? Effect.succeed(new Waits("callback", tool.timeoutMs ?? usual, host.id))
+        ? Effect.succeed(new PendingResult("callback", tool.timeoutMs ?? usual, host.id))
         : new ToolExecutionError({
             message: `The process that offers "${tool.name}" (host ${host.name}) is not connected, and nothing was run. Start it, then call again`,
             toolName: tool.name,

@@ -13,7 +13,7 @@ export interface Kind<K extends ToolKind> {
   readonly effects: "none" | "outside"
   /** It only answers: calling it starts nothing and asks nobody. */
   readonly readOnly?: true
-  /** May return `Waits`: then the call is not settled, and goes on when what it waits for has come. */
+  /** May return a `PendingResult`: then the call is not settled, and goes on when what it waits for has come. */
   readonly handler: (tool: Configured<K>) => HouseHandler
   /** What only the kind sees wrong in a configuration, by path. */
   readonly faults?: (tool: Configured<K>) => ReadonlyArray<Issue>

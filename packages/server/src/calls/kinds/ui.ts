@@ -2,7 +2,7 @@
  * A tool that people act on (executionType `space`). Nothing runs here; a member's client submits the result (S1-08).
  */
 import { Effect } from "effect"
-import { Waits } from "../road/Handler.ts"
+import { PendingResult } from "../road/Handler.ts"
 import type { Kind } from "./Kind.ts"
 
 /** People take their time, but not for ever (S1-83). */
@@ -10,6 +10,6 @@ const usual = 10 * 60_000
 
 export const uiKind: Kind<"ui"> = {
   effects: "none",
-  handler: (tool) => () => Effect.succeed(new Waits("client", tool.execution.timeout ?? usual)),
+  handler: (tool) => () => Effect.succeed(new PendingResult("client", tool.execution.timeout ?? usual)),
   preview: () => null,
 }

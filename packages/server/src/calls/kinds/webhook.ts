@@ -7,7 +7,7 @@ import { Egress, type EgressResponse } from "@stoa/tools"
 import { Clock, Effect, Redacted } from "effect"
 import { EgressRules } from "../../access/secrets/EgressRules.ts"
 import { Address } from "../waiting/Address.ts"
-import { type HandlerCall, Waits } from "../road/Handler.ts"
+import { type HandlerCall, PendingResult } from "../road/Handler.ts"
 import type { Configured, Kind } from "./Kind.ts"
 import { makeSigningKey, sign, signatureHeader } from "../waiting/Signatures.ts"
 import { dataOf, excerptOf, headersOf } from "./answer.ts"
@@ -73,7 +73,7 @@ export const webhookKind = Effect.gen(function* () {
     const { status } = answer
     meta.set("status", status)
     meta.set("headers", headersOf(answer))
-    if (status === 202) return new Waits("callback", tool.execution.callbackTimeout ?? usualCallback)
+    if (status === 202) return new PendingResult("callback", tool.execution.callbackTimeout ?? usualCallback)
     const fail = (message: string) =>
       new ToolExecutionError({ message: `${where} ${message}`, toolName: tool.form.name })
     if (status < 200 || status > 299) return yield* fail(`answered ${status}${excerptOf(answer, redactor)}`)

@@ -29,7 +29,7 @@ export type HouseHandler = ToolHandler<HandlerCall>
 export type HouseTool = Tool<HandlerCall>
 
 /** Returned by a handler whose result comes later and from elsewhere. Nothing is held meanwhile. */
-export class Waits {
+export class PendingResult {
   readonly kind: "client" | "callback" | "run" | "reply"
   /** Unanswered for so long, the call expires. */
   readonly milliseconds: number

@@ -13,7 +13,7 @@ import type { CatalogueTool } from "../catalogue/Traits.ts"
 import { formOf, forms, makeQuestions } from "../waiting/questions.ts"
 import { makeApprovalRule } from "./approvalRule.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
-import type { Waits } from "./Handler.ts"
+import type { PendingResult } from "./Handler.ts"
 import type { Record, Duplicate } from "./record/record.ts"
 
 /** An approval that nobody gives is a no after a day. */
@@ -89,7 +89,7 @@ export const makeAsk = Effect.fnUntraced(function* (record: Record) {
 
   /** What a call waits for that is answered from outside: a form in its space, a callback or a run by a time. */
   const awaits = Effect.fnUntraced(function* (
-    waits: Waits,
+    waits: PendingResult,
     attempt: Attempt,
   ): Effect.fn.Return<WaitsOn, TooManyRequests, Transaction> {
     const found = attempt.found!

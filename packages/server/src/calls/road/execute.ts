@@ -6,7 +6,7 @@ import type { ToolAuthorizationError, TooManyRequests } from "@stoa/contract"
 import { type CallRecord, type Failure, Road, type Settled } from "@stoa/tools"
 import { Cause, Clock, Effect, Exit, Fiber, type Schema } from "effect"
 import { Pauses, pausedBy } from "../../access/limits/Pauses.ts"
-import { onceRoom } from "../../store/database/FullDisk.ts"
+import { retryUntilDiskHasRoom } from "../../store/database/FullDisk.ts"
 import { monotonicOf, isoMoment } from "../../store/Moment.ts"
 import { Journal, Transaction } from "../../store/journal/Journal.ts"
 import { InputRequired } from "../../upstreams/InputRequired.ts"
@@ -14,7 +14,7 @@ import type { makeListeners } from "../waiting/listeners.ts"
 import type { makeAsk } from "./ask.ts"
 import { type Attempt, rowOf } from "./attempt.ts"
 import { makeBatched } from "./record/batched.ts"
-import { noTraces, Waits } from "./Handler.ts"
+import { noTraces, PendingResult } from "./Handler.ts"
 import { endingOf, type Record, type Duplicate } from "./record/record.ts"
 import type { CallRow, NewRow } from "./record/rows.ts"
 
@@ -94,11 +94,11 @@ export const makeExecute = Effect.fnUntraced(function* (
   /** Nothing outside changes: it runs first, and one commit records and settles it. */
   const executeThenRecord = Effect.fnUntraced(function* (attempt: Attempt) {
     const exit = yield* Effect.exit(Road.execute(attempt.found!.tool, attempt))
-    if (Exit.isSuccess(exit) && exit.value instanceof Waits) return yield* parkNew(attempt, exit.value)
+    if (Exit.isSuccess(exit) && exit.value instanceof PendingResult) return yield* parkNew(attempt, exit.value)
     const settled = settledOf(attempt, exit)
     return yield* Road.settle(whole, attempt, settled, tookMs(attempt))
   })
-  const parkNew = Effect.fnUntraced(function* (attempt: Attempt, waits: Waits) {
+  const parkNew = Effect.fnUntraced(function* (attempt: Attempt, waits: PendingResult) {
     const row = rowOf(attempt, JSON.stringify(attempt.input))
     const opened = yield* journal.transact(
       Effect.flatMap(ask.awaits(waits, attempt), (on) => record.openWaiting(row, on)),
@@ -121,7 +121,7 @@ export const makeExecute = Effect.fnUntraced(function* (
           return Road.execute(attempt.found!.tool, attempt)
         })
         const exit = yield* Effect.exit(journal.transact(execution))
-        if (Exit.isSuccess(exit) && exit.value instanceof Waits) {
+        if (Exit.isSuccess(exit) && exit.value instanceof PendingResult) {
           yield* record.openWaiting(row, yield* ask.awaits(exit.value, attempt))
           return undefined
         }
@@ -141,7 +141,7 @@ export const makeExecute = Effect.fnUntraced(function* (
   })
 
   /** What waits is written down, and what it waits for with it; nothing, where it was stopped meanwhile. */
-  const park = (attempt: Attempt, value: Waits | InputRequired) => {
+  const park = (attempt: Attempt, value: PendingResult | InputRequired) => {
     const on = value instanceof InputRequired ? ask.putQuestions(value, attempt, me) : ask.awaits(value, attempt)
     return journal
       .transact(
@@ -155,7 +155,11 @@ export const makeExecute = Effect.fnUntraced(function* (
   }
 
   /** Its caller has too many questions open to be asked another: the call ends here, and so does what its server holds. */
-  const unasked = Effect.fnUntraced(function* (attempt: Attempt, value: Waits | InputRequired, error: TooManyRequests) {
+  const unasked = Effect.fnUntraced(function* (
+    attempt: Attempt,
+    value: PendingResult | InputRequired,
+    error: TooManyRequests,
+  ) {
     const { id, tool } = attempt
     const row = yield* journal.transact(record.settle(id, { step: "fail", error: Road.failureOf(error) }, attempt, me))
     yield* ask.hangUp(id, value instanceof InputRequired ? { tool, state: value.state } : undefined)
@@ -168,7 +172,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     exit: Exit.Exit<unknown, unknown>,
   ) {
     const value = Exit.isSuccess(exit) ? exit.value : undefined
-    if (value instanceof Waits || value instanceof InputRequired) return yield* park(attempt, value)
+    if (value instanceof PendingResult || value instanceof InputRequired) return yield* park(attempt, value)
     // Whoever stopped it has settled it; and if it was the end of the house, the next one goes on with it.
     if (attempt.kept && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return undefined
     const row = yield* Road.settle(endOf(attempt, begun), attempt, settledOf(attempt, exit), tookMs(attempt))
@@ -189,7 +193,7 @@ export const makeExecute = Effect.fnUntraced(function* (
     const body = Effect.uninterruptibleMask((restore) =>
       Effect.exit(restore(execution)).pipe(
         // What it did outside is done: that it ended is kept until there is room to write it down.
-        Effect.flatMap((exit) => onceRoom(finish(attempt, begun, exit))),
+        Effect.flatMap((exit) => retryUntilDiskHasRoom(finish(attempt, begun, exit))),
         Effect.flatMap(listeners.tell),
         Effect.ensuring(Effect.sync(() => running.delete(id))),
         Effect.catchCause((cause) => Effect.logError(`Call ${id} could not be settled`, cause)),

@@ -12,7 +12,7 @@ import {
   Multipart,
   UrlParams,
 } from "effect/http"
-import { turn } from "../../store/Turn.ts"
+import { yieldToEventLoop } from "../../store/EventLoop.ts"
 import { bodyFault, hasNul } from "./Body.ts"
 import type { Target } from "./Target.ts"
 import { problemResponse } from "../Problems.ts"
@@ -143,7 +143,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
 /** Others have their turn between the steps of a large body. */
 const large = 64 * 1024
 const unhurried = (text: string): Effect.Effect<string> =>
-  text.length <= large ? Effect.succeed(text) : Effect.as(turn, text)
+  text.length <= large ? Effect.succeed(text) : Effect.as(yieldToEventLoop, text)
 
 /** A body that is refused before it is parsed, and why. */
 const refused = (message: string) =>

@@ -9,7 +9,7 @@ import type { Record } from "../record.ts"
 import type { RunRow, Usage, StepRow, PromptRow } from "../rows.ts"
 import { inState } from "../../store/database/States.ts"
 
-export interface Beginning {
+export interface NewTurn {
   readonly row: RunRow
   readonly number: number
   readonly model: string
@@ -34,7 +34,7 @@ export const makeTurnRows = Effect.fnUntraced(function* (record: Record) {
     )
 
   /** The token it comes in with; nothing, where the run is no longer ours. */
-  const begin = ({ model, number, row, seconds, told, waits }: Beginning) =>
+  const begin = ({ model, number, row, seconds, told, waits }: NewTurn) =>
     record.because(
       row,
       journal.transact(

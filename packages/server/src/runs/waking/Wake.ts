@@ -16,7 +16,7 @@ import { Children } from "./Children.ts"
 import { Inbox, isAble } from "./Inbox.ts"
 import { open } from "../lifecycle.ts"
 import { limitsFor, profileNamed, profileNameOf } from "../profile.ts"
-import { makeRecord, type TakeSeat } from "../record.ts"
+import { makeRecord, type TakeSlot } from "../record.ts"
 import { depthAfter, mayWake } from "./route.ts"
 import type { RunRow } from "../rows.ts"
 import { Waits, waitPurpose } from "../waiting/Waits.ts"
@@ -46,7 +46,7 @@ interface Due {
 }
 const planPurpose = "plan"
 /** Of so many events at once, those that end a wait let their runs go on at once. */
-const mostSeating = 16
+const mostWithSlots = 16
 
 const concerns = (event: Event): boolean => {
   switch (event.kind) {
@@ -280,7 +280,7 @@ export const layerWake = Layer.effect(
       for (const { id } of rows) yield* record.stop(id, { stop, failure })
     })
 
-    const one = Effect.fnUntraced(function* (event: Event, takeSeat?: TakeSeat) {
+    const one = Effect.fnUntraced(function* (event: Event, takeSlot?: TakeSlot) {
       switch (event.kind) {
         case "message.created":
           return yield* said(event.body)
@@ -288,7 +288,7 @@ export const layerWake = Layer.effect(
           const { call, run, state } = event.body
           if (state === "expired" || state === "canceled")
             yield* children.abandoned(call, "The call that waited for it is over.")
-          return run === undefined ? undefined : yield* record.ring([run.id], takeSeat)
+          return run === undefined ? undefined : yield* record.ring([run.id], takeSlot)
         }
         case "call.waiting":
           return yield* children.called(event.body.call)
@@ -336,14 +336,14 @@ export const layerWake = Layer.effect(
     })
 
     const hear: Wake["Service"]["hear"] = Effect.fnUntraced(function* (events) {
-      // Nobody claims while a seat is on its way, and a long batch takes a while.
-      const takeSeat = events.length > mostSeating ? undefined : dispatch.takeSeat
+      // Nobody claims while a slot is on its way, and a long batch takes a while.
+      const takeSlot = events.length > mostWithSlots ? undefined : dispatch.takeSlot
       yield* Effect.forEach(
         events,
         (event) =>
           handled(
             event,
-            Effect.suspend(() => one(event, takeSeat)),
+            Effect.suspend(() => one(event, takeSlot)),
           ),
         { discard: true },
       )

@@ -10,12 +10,12 @@ import { Pauses } from "../../access/limits/Pauses.ts"
 import { Settings } from "../../Settings.ts"
 import { Holder } from "../../store/Holder.ts"
 import { Journal } from "../../store/journal/Journal.ts"
-import { makeNear } from "../../store/journal/Near.ts"
+import { makeEventCache } from "../../store/journal/EventCache.ts"
 import { makeClaim } from "./claim.ts"
 import { makeDrive } from "./drive.ts"
-import { makeRecord, type NewRun, type Seat, type TakeSeat } from "../record.ts"
+import { makeRecord, type NewRun, type Slot, type TakeSlot } from "../record.ts"
 import type { RunRow, TriggerRow } from "../rows.ts"
-import { Seats } from "./seats.ts"
+import { Slots } from "./slots.ts"
 
 /** Taken over so often within one step, a run may be what kills the house (G-24). */
 const mostAttempts = 5
@@ -42,7 +42,7 @@ interface Started {
   readonly triggers: ReadonlyArray<TriggerRow> | undefined
 }
 
-type Seated = Pick<RunRow, "id" | "agent" | "mailbox" | "width">
+type WantsSlot = Pick<RunRow, "id" | "agent" | "mailbox" | "width">
 
 /** How a claimed run is worked on. The bench works on them without a thought. */
 export const Working = Context.Reference<typeof makeDrive>("server/runs/Working", { defaultValue: () => makeDrive })
@@ -55,7 +55,7 @@ export class Dispatch extends Context.Service<
     /** A run that somebody asks for is on disk: claimed at once, where this house has room and nobody waits, or else queued. */
     readonly start: (wanted: NewRun, trigger: TriggerRow) => Effect.Effect<void>
     /** For whoever rings a run that waits: it goes on at once, under the same conditions. */
-    readonly takeSeat: TakeSeat
+    readonly takeSlot: TakeSlot
     /** Whatever puts a run into the queue, for a run that is asked for meanwhile: that one waits behind it. */
     readonly queueing: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** How many runs are worked on here. */
@@ -75,23 +75,23 @@ export class Dispatch extends Context.Service<
       const agents = yield* Agents
       const pauses = yield* Pauses
       /** What is paused, as this house last heard. */
-      const paused = yield* makeNear(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
+      const paused = yield* makeEventCache(["pause.set", "pause.lifted", "principal.changed"], () => pauses.now)
       const { ahead, claim, handBack, isAlone, mine, recover } = yield* makeClaim(record, slots)
       let leaving = false
       const drive = yield* (yield* Working)(record, () => leaving)
-      const working = new Seats(slots)
+      const working = new Slots(slots)
       /** Claimed when they were asked for, and not begun yet. */
       let started: Array<Started> = []
       /** Given up when their transaction failed, which may have been committed all the same. */
       const doubted: Array<RunId> = []
       /** How many such claims are being written, and who waits for the last of them; how many that have to wait are. */
-      let seating = 0
-      let seated: Deferred.Deferred<void> | undefined
+      let slotsPending = 0
+      let slotsSettled: Deferred.Deferred<void> | undefined
       let queueing = 0
       const bell = journal.bellOf(["run.queued", "run.resumed", "run.ended", "pause.lifted", "principal.changed"])
       /** Rings for what can be claimed: nobody looks first whether there is anything. */
       const queue = journal.bellOf(["run.queued", "run.resumed"], ({ body, kind }) =>
-        // One that waits again, and has not left its seat yet, is in the queue all the same.
+        // One that waits again, and has not left its slot yet, is in the queue all the same.
         kind === "run.resumed"
           ? !started.some(({ row }) => row.id === body.run)
           : kind !== "run.queued" || !working.has(body.run),
@@ -136,7 +136,7 @@ export class Dispatch extends Context.Service<
             }),
           ),
         )
-        working.seat(row.id, yield* Effect.forkIn(body, scope))
+        working.setFiber(row.id, yield* Effect.forkIn(body, scope))
       })
 
       const takeOver = Effect.fnUntraced(function* (scope: Scope.Scope) {
@@ -179,42 +179,42 @@ export class Dispatch extends Context.Service<
 
       /** Its agent is held, or stopped with others, as far as this house has heard. */
       const isStopped = Effect.fnUntraced(function* (id: PrincipalId) {
-        const agent = yield* Effect.option(agents.near(id))
+        const agent = yield* Effect.option(agents.getCached(id))
         if (Option.isNone(agent) || agent.value.gate !== "open") return true
-        const stopped = yield* paused.near("")
+        const stopped = yield* paused.get("")
         return stopped.has("everything") || stopped.has(`agents/${id}`)
       })
 
-      /** True: it has its seat. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
-      const holdSeat = Effect.fnUntraced(function* ({ agent, id, mailbox, width }: Seated) {
+      /** True: it has its slot. The rules of a claim (`claim.ts`), by what this house knows; nobody else claims. */
+      const holdSlot = Effect.fnUntraced(function* ({ agent, id, mailbox, width }: WantsSlot) {
         if (!isAlone || !isOpen || (yield* isStopped(agent))) return false
-        // Nothing comes between this look and the seat.
+        // Nothing comes between this look and the slot.
         const isQuiet = isEmpty && queue.rung === queued && queueing === 0
         const isFree = !leaving && isQuiet && !working.has(id) && working.hasRoom(mailbox, width)
         if (!isFree) return false
         working.take(id, mailbox)
-        seating++
+        slotsPending++
         return true
       })
       /** Its row is there, or will not be. */
-      const endSeating = () => {
-        seating--
+      const endPendingSlot = () => {
+        slotsPending--
         bell.ring()
-        if (seating > 0 || seated === undefined) return
-        Deferred.doneUnsafe(seated, Effect.void)
-        seated = undefined
+        if (slotsPending > 0 || slotsSettled === undefined) return
+        Deferred.doneUnsafe(slotsSettled, Effect.void)
+        slotsSettled = undefined
       }
 
-      const takeSeat: TakeSeat = Effect.fnUntraced(function* (row) {
+      const takeSlot: TakeSlot = Effect.fnUntraced(function* (row) {
         // One that follows another is claimed: only there it is known whether that one is over.
-        if (row.afterRun !== null || !(yield* holdSeat(row))) return undefined
+        if (row.afterRun !== null || !(yield* holdSlot(row))) return undefined
         let isOver = false
         const end = (begun?: RunRow) => {
           if (isOver) return
           isOver = true
           if (begun === undefined) working.leave(row.id)
           else started.push({ row: begun, triggers: undefined })
-          endSeating()
+          endPendingSlot()
         }
         yield* journal.onRollback(() => {
           if (!isOver) doubted.push(row.id)
@@ -226,7 +226,7 @@ export class Dispatch extends Context.Service<
             resumed === undefined
               ? Effect.sync(() => end())
               : Effect.orDie(sql.afterCommit(Effect.sync(() => end(resumed)))),
-        } satisfies Seat
+        } satisfies Slot
       }, Effect.uninterruptible)
 
       /** Whoever asks for a run while another is put into the queue waits behind that one, whether its event was heard or not. */
@@ -256,9 +256,9 @@ export class Dispatch extends Context.Service<
       const start: Dispatch["Service"]["start"] = (wanted, trigger) =>
         Effect.gen(function* () {
           const { agent, id, limits } = wanted
-          if (!(yield* holdSeat({ id, agent, mailbox: agent, width: limits.width ?? 1 })))
+          if (!(yield* holdSlot({ id, agent, mailbox: agent, width: limits.width ?? 1 })))
             return yield* Effect.asVoid(queueingOf(record.start(wanted, trigger, null)))
-          yield* Effect.ensuring(startSeated(wanted, trigger), Effect.sync(endSeating))
+          yield* Effect.ensuring(startSeated(wanted, trigger), Effect.sync(endPendingSlot))
           // Nobody who hangs up leaves a claimed run behind that nobody works on.
         }).pipe(Effect.uninterruptible)
 
@@ -304,8 +304,8 @@ export class Dispatch extends Context.Service<
         // Until it is looked whether anything is left: a claim that fails leaves it queued.
         if (isQueued) isEmpty = false
         if (isEmpty) return yield* bell.waitPast(heard)
-        // From here on nobody takes a seat; those whose rows are on the way are counted once they are there.
-        if (seating > 0) return yield* Deferred.await((seated ??= Deferred.makeUnsafe<void>()))
+        // From here on nobody takes a slot; those whose rows are on the way are counted once they are there.
+        if (slotsPending > 0) return yield* Deferred.await((slotsSettled ??= Deferred.makeUnsafe<void>()))
         queued = queue.rung
         if (isQueued && working.size < slots) for (const row of yield* claim(working.size)) yield* begin(row, scope)
         // A look costs less than a claim, and mostly there is nothing more to claim.
@@ -352,8 +352,9 @@ export class Dispatch extends Context.Service<
         Effect.gen(function* () {
           leaving = true
           yield* Fiber.interrupt(claiming)
-          // Nobody takes a seat any more; those whose rows are on the way come to be handed back.
-          if (seating > 0) yield* Effect.timeoutOption(Deferred.await((seated ??= Deferred.makeUnsafe<void>())), drain)
+          // Nobody takes a slot any more; those whose rows are on the way come to be handed back.
+          if (slotsPending > 0)
+            yield* Effect.timeoutOption(Deferred.await((slotsSettled ??= Deferred.makeUnsafe<void>())), drain)
           for (const { row } of takeStarted()) yield* handBack(row)
           const all = working.fibers
           yield* Effect.timeoutOption(Fiber.awaitAll(all), drain)
@@ -387,7 +388,7 @@ export class Dispatch extends Context.Service<
         orphans,
         open,
         start,
-        takeSeat,
+        takeSlot,
         queueing: queueingOf,
         working: () => working.size,
       })

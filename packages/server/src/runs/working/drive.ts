@@ -13,7 +13,7 @@ import type { Part } from "../../models/ModelOutput.ts"
 import { ActiveSpaces } from "../../spaces/ActiveSpaces.ts"
 import { monotonicOf } from "../../store/Moment.ts"
 import { makeAnswering } from "./answering.ts"
-import { reached } from "./limits.ts"
+import { findExceededLimit } from "./limits.ts"
 import { makeMaking } from "./making.ts"
 import { proceed, quietEnd, type TakenStep } from "./proceed.ts"
 import type { Result } from "../prompt/conversation.ts"
@@ -177,16 +177,16 @@ export const makeDrive = Effect.fnUntraced(function* (record: Record, leaving: (
     const thinkOnce = Effect.fnUntraced(function* (number: number, caller: Caller["Service"], aside: PendingNews) {
       const { row } = work
       const limits = limitsOf(row)
-      const hit = reached(limits, {
+      const hit = findExceededLimit(limits, {
         steps: work.steps.length,
         tokens: row.tokensIn + row.tokensOut,
         costMicros: row.costMicros,
         busyMs: row.busyMs,
         waits: row.waits,
-        purses: yield* spend.purses(row),
+        budgets: yield* spend.budgetsOf(row),
       })
       if (hit !== undefined) return yield* Effect.as(end(hit), false)
-      const agent = yield* Effect.orDie(agents.near(row.agent))
+      const agent = yield* Effect.orDie(agents.getCached(row.agent))
       if (agent.thinker.kind === "program") {
         const { say } = show(row, number, null, () => false)
         const turn = yield* turns.take(work, agent, caller, number, aside, (text) => say({ kind: "text", text }), busy)

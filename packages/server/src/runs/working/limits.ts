@@ -9,11 +9,11 @@ export interface Used {
   readonly busyMs: number
   readonly waits: number
   /** Budgets beyond its own: of days and of the month. */
-  readonly purses: ReadonlyArray<Purse>
+  readonly budgets: ReadonlyArray<BudgetUse>
 }
 
 /** A budget, and what has gone of it. */
-export interface Purse {
+export interface BudgetUse {
   /** Whose, at the beginning of a sentence. */
   readonly name: string
   readonly period: string
@@ -30,7 +30,7 @@ export interface LimitHit {
 const dollars = (micros: number): string => `${(micros / 1e6).toFixed(micros < 1e4 ? 6 : 2)} USD`
 
 /** A limit of nothing is a limit: 0 steps are none. */
-export const reached = (limits: AgentLimits, used: Used): LimitHit | undefined => {
+export const findExceededLimit = (limits: AgentLimits, used: Used): LimitHit | undefined => {
   const past = (limit: number | undefined, value: number): limit is number => limit !== undefined && value >= limit
   const micros = (limit: number | undefined) => (limit === undefined ? undefined : limit * 1e6)
   if (past(limits.steps, used.steps))
@@ -42,15 +42,18 @@ export const reached = (limits: AgentLimits, used: Used): LimitHit | undefined =
     return { stop: "max_cost", failure: `It has spent ${dollars(used.costMicros)} of ${limits.cost} USD.` }
   if (past(limits.minutes === undefined ? undefined : limits.minutes * 60_000, used.busyMs))
     return { stop: "max_minutes", failure: `It has worked for the ${limits.minutes} minutes a run of its agent may.` }
-  for (const purse of used.purses) {
-    const failure = purseEmpty(purse)
+  for (const budget of used.budgets) {
+    const failure = exceededBudget(budget)
     if (failure !== undefined) return { stop: "budget_spent", failure }
   }
   return undefined
 }
 
 /** Which limit has been reached, or would be passed by so much more; undefined: there is enough. */
-export const purseEmpty = ({ costMicros, limits, name, period, tokens }: Purse, more = 0): string | undefined => {
+export const exceededBudget = (
+  { costMicros, limits, name, period, tokens }: BudgetUse,
+  more = 0,
+): string | undefined => {
   const most = limits.cost === undefined ? undefined : limits.cost * 1e6
   // What costs nothing is not held up by a budget, unless there is none at all.
   if (

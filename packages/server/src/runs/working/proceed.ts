@@ -22,11 +22,11 @@ export interface TakenStep {
 }
 
 /** What hangs on the run and not on a step: what it waits for still, and what has come and was not told. */
-export interface Aside {
+export interface PendingOfRun {
   readonly waits: number
   readonly news: number
 }
-const nothing: Aside = { waits: 0, news: 0 }
+const nothing: PendingOfRun = { waits: 0, news: 0 }
 
 export type Next =
   | { readonly do: "think"; readonly step: number }
@@ -50,7 +50,7 @@ const isInvalid = ({ asked, calls }: TakenStep): boolean =>
 export const quietEnd = (steps: ReadonlyArray<Pick<TakenStep, "asked">>): StopReason =>
   steps.some(({ asked }) => asked.length > 0) ? "end_turn" : "no_tool_call"
 
-export const proceed = (steps: ReadonlyArray<TakenStep>, aside: Aside = nothing): Next => {
+export const proceed = (steps: ReadonlyArray<TakenStep>, pending: PendingOfRun = nothing): Next => {
   const last = steps.at(-1)
   if (last === undefined) return { do: "think", step: 1 }
   // It goes on with a turn that says so.
@@ -60,8 +60,8 @@ export const proceed = (steps: ReadonlyArray<TakenStep>, aside: Aside = nothing)
   const waits = [...last.calls.values()].filter(({ state }) => open.includes(state))
   if (waits.length > 0)
     return { do: "park", on: waits.every(({ onKind }) => onKind === "reply") ? "parkReply" : "parkTool" }
-  if (last.asked.length === 0 && aside.news > 0) return { do: "think", step: last.number + 1 }
-  if (last.asked.length === 0 && aside.waits > 0) return { do: "park", on: "parkReply" }
+  if (last.asked.length === 0 && pending.news > 0) return { do: "think", step: last.number + 1 }
+  if (last.asked.length === 0 && pending.waits > 0) return { do: "park", on: "parkReply" }
   if (last.asked.length === 0) return { do: "end", stop: quietEnd(steps), failure: null }
   const newest = steps.slice(-mostInvalid)
   if (newest.length === mostInvalid && newest.every(isInvalid))

@@ -18,7 +18,7 @@ type Fail = (cause: unknown) => SqlError.SqlError
 type Done = (result: Effect.Effect<Last, SqlError.SqlError>) => void
 
 /** What batches need of the main connection. */
-export interface Here {
+export interface BatchConnection {
   /** One transaction, on the event loop. */
   readonly write: (statements: ReadonlyArray<BatchStatement>) => Last
   /** Waits for the disk, on the event loop. */
@@ -44,7 +44,7 @@ export class Batches {
   readonly #file: string
   readonly #group: GroupCommit
   readonly #fail: Fail
-  readonly #here: Here
+  readonly #here: BatchConnection
   #written = 0
   #moved = 0
   #moving: NodeJS.Timeout | undefined
@@ -55,7 +55,7 @@ export class Batches {
   /** Gives the database back, while the thread has it. */
   #free: (() => void) | undefined
 
-  constructor(file: string, group: GroupCommit, fail: Fail, here: Here) {
+  constructor(file: string, group: GroupCommit, fail: Fail, here: BatchConnection) {
     this.#file = file
     this.#group = group
     this.#fail = fail
@@ -221,7 +221,7 @@ export const makeBatches = (
   file: string,
   group: GroupCommit,
   fail: Fail,
-  here: Here,
+  here: BatchConnection,
 ): Effect.Effect<Batches, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => new Batches(file, group, fail, here)),

@@ -57,16 +57,16 @@ export const giveDisk = (sql: SqlClient.SqlClient, state: DiskState): void => vo
 export const diskOf = (sql: SqlClient.SqlClient): DiskState => all.get(sql) ?? new DiskState()
 
 /** Something that is written down beside an answer and does not change it: a full disk does not take the answer away. */
-export const whereRoom = <A, E, R>(what: string, write: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
+export const skipIfDiskFull = <A, E, R>(what: string, write: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
   Effect.catchCause(Effect.asVoid(write), (cause) =>
     isOfFullDisk(cause) ? Effect.logWarning(`The disk is full: ${what} was not recorded`) : Effect.failCause(cause),
   )
 
 /** What must be written down, and is there to be written until it is: tried again while the disk has no room for it. */
-export const onceRoom = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const retryUntilDiskHasRoom = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.catchCause(write, (cause) =>
     isOfFullDisk(cause)
       ? // A house that closes does not wait for room.
-        Effect.andThen(Effect.interruptible(Effect.sleep("1 second")), onceRoom(write))
+        Effect.andThen(Effect.interruptible(Effect.sleep("1 second")), retryUntilDiskHasRoom(write))
       : Effect.failCause(cause),
   )

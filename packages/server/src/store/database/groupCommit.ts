@@ -27,7 +27,7 @@ interface Batch {
 }
 
 /** A transaction's time on the connection. */
-export interface Turn {
+export interface ConnectionTurn {
   batch: Batch | undefined
   /** A fiber that outlives its transaction still has the turn, but no longer the connection. */
   held: boolean
@@ -50,10 +50,10 @@ export const LongTransaction = Context.Reference<boolean>("server/store/LongTran
 export class GroupCommit {
   readonly #writer: BatchWriter
   /** Who waits for the connection, in order. Effect's Semaphore copies its whole line at every release. */
-  readonly #line = new Map<Turn, (go: Effect.Effect<void>) => void>()
+  readonly #line = new Map<ConnectionTurn, (go: Effect.Effect<void>) => void>()
   #calling = false
   #resting = false
-  #holder: Turn | undefined
+  #holder: ConnectionTurn | undefined
   #batch: Batch | undefined
   #closing = false
   /** Committed, and waiting for the next sync. */
@@ -75,9 +75,9 @@ export class GroupCommit {
   }
 
   /** Waits for the connection; the turn ends with the scope, if commit or rollback has not ended it before. */
-  acquire(restore: Restore): Effect.Effect<Turn, never, Scope.Scope> {
+  acquire(restore: Restore): Effect.Effect<ConnectionTurn, never, Scope.Scope> {
     return Effect.suspend(() => {
-      const turn: Turn = { batch: undefined, held: false, startedAt: 0 }
+      const turn: ConnectionTurn = { batch: undefined, held: false, startedAt: 0 }
       return restore(this.#wait(turn)).pipe(
         Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => this.#forget(turn)))),
         Effect.andThen(Scope.Scope.use((scope) => Scope.addFinalizer(scope, this.#release(turn)))),
@@ -86,7 +86,7 @@ export class GroupCommit {
     })
   }
 
-  #wait(turn: Turn): Effect.Effect<void> {
+  #wait(turn: ConnectionTurn): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.idle) {
         this.#give(turn)
@@ -96,14 +96,14 @@ export class GroupCommit {
     })
   }
 
-  #give(turn: Turn): void {
+  #give(turn: ConnectionTurn): void {
     turn.held = true
     turn.startedAt = performance.now()
     this.#holder = turn
   }
 
   /** Whoever was interrupted while waiting; it may just have been given the connection. */
-  #forget(turn: Turn): void {
+  #forget(turn: ConnectionTurn): void {
     if (this.#line.delete(turn)) {
       // The batch may have been left open for this one, who now is not coming.
       if (this.#line.size === 0) this.#closeSoon()
@@ -133,7 +133,7 @@ export class GroupCommit {
   }
 
   /** The connection without a transaction: each statement commits by itself, so nothing may be open before it. */
-  acquireAlone(restore: Restore): Effect.Effect<Turn, never, Scope.Scope> {
+  acquireAlone(restore: Restore): Effect.Effect<ConnectionTurn, never, Scope.Scope> {
     return Effect.tap(this.acquire(restore), () =>
       Effect.andThen(
         Effect.sync(() => this.flush()),
@@ -159,7 +159,7 @@ export class GroupCommit {
 
   /** The database for another connection: nothing is open here from when `use` is called until it says that it is free. */
   lend(use: (free: () => void) => void): void {
-    const turn: Turn = { batch: undefined, held: false, startedAt: 0 }
+    const turn: ConnectionTurn = { batch: undefined, held: false, startedAt: 0 }
     const go = () => {
       this.flush()
       use(() => this.#giveBack(turn))
@@ -170,7 +170,7 @@ export class GroupCommit {
     } else this.#line.set(turn, go)
   }
 
-  begin(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
+  begin(turn: ConnectionTurn): Effect.Effect<void, SqlError.SqlError> {
     return this.#try("begin", () => {
       if (this.#batch !== undefined && !this.#writer.inTransaction())
         this.#fail(this.#batch, this.#writer.toError(new Error("SQLite rolled the batch back"), "begin"))
@@ -185,12 +185,12 @@ export class GroupCommit {
     })
   }
 
-  commit(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
+  commit(turn: ConnectionTurn): Effect.Effect<void, SqlError.SqlError> {
     return this.#try("commit", () => this.#end(turn, "RELEASE turn")).pipe(Effect.andThen(this.#leave(turn)))
   }
 
   /** Also waits, and fails with its batch: a refusal may rest on what an earlier member wrote, and must not outlive it. */
-  rollback(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
+  rollback(turn: ConnectionTurn): Effect.Effect<void, SqlError.SqlError> {
     return this.#try("rollback", () => this.#end(turn, "ROLLBACK TO turn; RELEASE turn")).pipe(
       Effect.matchEffect({
         // The whole batch is rolled back, this turn with it; why is in the error that led here.
@@ -206,7 +206,7 @@ export class GroupCommit {
   }
 
   /** A savepoint that cannot be ended leaves no way to tell this turn's writes from the others': all of them go. */
-  #end(turn: Turn, sql: string): void {
+  #end(turn: ConnectionTurn, sql: string): void {
     try {
       this.#writer.exec(sql)
     } catch (cause) {
@@ -215,7 +215,7 @@ export class GroupCommit {
     }
   }
 
-  #leave(turn: Turn): Effect.Effect<void, SqlError.SqlError> {
+  #leave(turn: ConnectionTurn): Effect.Effect<void, SqlError.SqlError> {
     return Effect.suspend(() => {
       const batch = turn.batch!
       batch.members++
@@ -347,11 +347,11 @@ export class GroupCommit {
     }
   }
 
-  #release(turn: Turn): Effect.Effect<void> {
+  #release(turn: ConnectionTurn): Effect.Effect<void> {
     return Effect.sync(() => this.#giveBack(turn))
   }
 
-  #giveBack(turn: Turn): void {
+  #giveBack(turn: ConnectionTurn): void {
     if (!turn.held) return
     turn.held = false
     this.#holder = undefined

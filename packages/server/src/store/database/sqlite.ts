@@ -11,7 +11,7 @@ import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { batchWriter, camelRows, Recent, toSnake } from "./statements.ts"
 import { giveBatches, makeBatches } from "./Batches.ts"
 import { DiskState, giveDisk, isDiskFull } from "./FullDisk.ts"
-import { GroupCommit, type Turn } from "./groupCommit.ts"
+import { GroupCommit, type ConnectionTurn } from "./groupCommit.ts"
 import { makeTransactions } from "./transactions.ts"
 
 type Row = Record<string, unknown>
@@ -153,8 +153,8 @@ const make = Effect.fnUntraced(function* (options: { readonly file: string }) {
   const transactionService = SqlClient.TransactionConnection(nextClient++)
 
   // A turn's connection: the turn itself rides along for begin, commit and rollback.
-  type TurnConnection = SqlConnection.Connection & { readonly turn: Turn }
-  const onTurn = (turn: Turn, check: () => void): TurnConnection => {
+  type TurnConnection = SqlConnection.Connection & { readonly turn: ConnectionTurn }
+  const onTurn = (turn: ConnectionTurn, check: () => void): TurnConnection => {
     const guarded = attempt(writer, failWriting, () => {
       // A fiber forked inside would otherwise write into the transaction of whoever comes next.
       if (!turn.held) throw new Error("this transaction has ended; what outlives it must not use it")

@@ -4,7 +4,11 @@ import { Effect, type Scope } from "effect"
 import { Bell } from "./Bell.ts"
 
 /** Looks now, and again whenever the bell has rung since. A look that fails is logged and tried again. */
-export const lookAt = (name: string, bell: Bell, look: Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> =>
+export const repeatOnBell = (
+  name: string,
+  bell: Bell,
+  look: Effect.Effect<void>,
+): Effect.Effect<void, never, Scope.Scope> =>
   Effect.suspend(() => {
     const heard = bell.rung
     return Effect.andThen(look, bell.waitPast(heard))
@@ -82,7 +86,7 @@ export const follow = Effect.fnUntraced(function* (
       yield* Effect.onError(hear(events), () => Effect.sync(() => void (cursor = before)))
     }
   })
-  yield* lookAt(name, bell, look)
+  yield* repeatOnBell(name, bell, look)
 
   const following: Following = {
     cursor: () => cursor,

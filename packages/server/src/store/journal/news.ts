@@ -7,9 +7,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bell } from "./Bell.ts"
 import { eventFrom, type EventRow } from "./eventRows.ts"
-import { lookAt, type View } from "./Following.ts"
+import { repeatOnBell, type View } from "./Following.ts"
 import { Notices } from "./Notices.ts"
-import { turn } from "../Turn.ts"
+import { yieldToEventLoop } from "../EventLoop.ts"
 
 export interface TailEntry<Row> {
   readonly cursor: number
@@ -222,7 +222,7 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
       found.push(...(yield* between(from, upTo, wanted, limit - found.length)))
       if (upTo === undefined) break
       from = upTo
-      yield* turn
+      yield* yieldToEventLoop
     }
     return found
   })
@@ -254,7 +254,7 @@ export const makeNews = Effect.fnUntraced(function* (me: string) {
       if (rows.length < caughtUpAtOnce) return
     }
   })
-  if (foreign) yield* lookAt("Reading what other houses wrote", behind, catchUp)
+  if (foreign) yield* repeatOnBell("Reading what other houses wrote", behind, catchUp)
   yield* notices.listen("journal", (payload) => {
     if (!foreign) return bell.ring()
     const [writer, cursor] = payload.split(" ")

@@ -3,7 +3,7 @@
  * goes where the caller is (S1-04, X-02).
  */
 import { Caller, type Message, type RunId, type Space } from "@stoa/contract"
-import { type HandlerCall, Waits as Waiting } from "../../calls/road/Handler.ts"
+import { type HandlerCall, PendingResult } from "../../calls/road/Handler.ts"
 import { DateTime, Effect } from "effect"
 import { integer, offered, text, remembering } from "../face.ts"
 import { Journal } from "../../store/journal/Journal.ts"
@@ -79,7 +79,7 @@ export const gateway = Effect.gen(function* () {
         const space = yield* conversation.here(call)
         const message = yield* conversation.say(space, input.text)
         if (input.wait !== true) return delivered(message)
-        return new Waiting("reply", 0, yield* waits.open(call, { space, message }))
+        return new PendingResult("reply", 0, yield* waits.open(call, { space, message }))
       }),
     }),
     offered("gateway", {

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Limits } from "../../../access/limits/Limits.ts"
-import { whereRoom } from "../../../store/database/FullDisk.ts"
+import { skipIfDiskFull } from "../../../store/database/FullDisk.ts"
 import { causedBy, newCorrelation } from "../../../store/journal/Correlation.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import type { Attempt } from "../attempt.ts"
@@ -26,7 +26,7 @@ export const makeRefusals = Effect.gen(function* () {
     const body = { principal, action: "execute", resource: "tools/*", rule }
     const cause = { correlationId: newCorrelation(), actor: principal, provenance: "outside" } as const
     const written = journal.transact(journal.append({ kind: "access.denied", body }))
-    yield* whereRoom("how many calls were refused", causedBy(cause, written))
+    yield* skipIfDiskFull("how many calls were refused", causedBy(cause, written))
   })
   yield* Effect.addFinalizer(() => Effect.forEach([...uncounted.keys()], writeCount, { discard: true }))
 

@@ -89,7 +89,7 @@ export interface Task {
 }
 
 /** What a call may say to its client while it runs, and what it may know about that client. */
-export interface Line {
+export interface ClientLink {
   readonly capabilities: JsonObject
   /** What the client can be told and asked. */
   readonly revision: Revision
@@ -153,19 +153,19 @@ export interface EndpointView {
   /** In a stable order. The same array as before means that nothing has changed: what was rendered of it is kept. */
   readonly tools: ReadonlyArray<ListedTool>
   /** Fails with -32602 for a tool that is unknown or hidden. */
-  readonly call: (use: Use, line: Line) => Effect.Effect<Outcome, Fault>
+  readonly call: (use: Use, link: ClientLink) => Effect.Effect<Outcome, Fault>
   readonly resources?: {
     readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
     readonly templates: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
     /** Undefined: there is no such resource for this caller. */
-    readonly read: (uri: string, line: Line) => Effect.Effect<Content | Asks | Lacks | undefined, Fault>
+    readonly read: (uri: string, link: ClientLink) => Effect.Effect<Content | Asks | Lacks | undefined, Fault>
     readonly subscribable: boolean
     /** Whether there is anybody to tell of changes of it. Whether it is there now, its server knows. */
     readonly watchable: (uri: string) => Effect.Effect<boolean>
   }
   readonly prompts?: {
     readonly list: (cursor: string | undefined) => Effect.Effect<ListPage, Fault>
-    readonly get: (name: string, given: JsonObject, line: Line) => Effect.Effect<Content | Asks | Lacks, Fault>
+    readonly get: (name: string, given: JsonObject, link: ClientLink) => Effect.Effect<Content | Asks | Lacks, Fault>
   }
   readonly complete?: (params: JsonObject) => Effect.Effect<JsonObject, Fault>
   /** Whether calls have anything to log. */

@@ -1,7 +1,7 @@
 /** That a program has come in, told once: with `initialize`, or with the first request of one that sends its name with each. */
 import type { Caller } from "@stoa/contract"
 import { Clock, Effect } from "effect"
-import { whereRoom } from "../../../store/database/FullDisk.ts"
+import { skipIfDiskFull } from "../../../store/database/FullDisk.ts"
 import { Journal } from "../../../store/journal/Journal.ts"
 import { monotonicOf } from "../../../store/Moment.ts"
 
@@ -65,7 +65,7 @@ export const makeArrivals = Effect.gen(function* () {
       last.set(caller, { ...said, introduces, at: now })
       const body = { ...said, client, version, protocol, principal: principal.id }
       const event = journal.append({ kind: "client.connected", actor: principal.id, body })
-      return whereRoom(`that ${principal.name} has come in`, journal.transact(event))
+      return skipIfDiskFull(`that ${principal.name} has come in`, journal.transact(event))
     })
   return (caller: Caller["Service"], arrival: Arrival): Effect.Effect<void> =>
     isSame(caller, arrival) ? Effect.void : arrive(caller, arrival)

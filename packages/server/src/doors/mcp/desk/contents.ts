@@ -18,24 +18,24 @@ import type {
   Interest,
   JsonObject,
   Lacks,
-  Line,
+  ClientLink,
   ListPage,
   LogLevel,
 } from "./Desk.ts"
 import { questionsOutward } from "./foreignQuestions.ts"
 import { namesOf, type Own, ownName, ownNames, ownUri, promptOutward, resourceOutward, resultOutward } from "./names.ts"
 
-const readerOf = (line: Line): ContentsReader => ({
+const readerOf = (link: ClientLink): ContentsReader => ({
   client: {
-    capabilities: line.capabilities,
-    logLevel: line.logLevel,
-    answers: line.answers,
-    log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+    capabilities: link.capabilities,
+    logLevel: link.logLevel,
+    answers: link.answers,
+    log: (entry) => link.log({ ...entry, level: entry.level as LogLevel }),
     letGo: () => {},
   },
-  progress: line.progress,
-  answers: line.answers,
-  state: line.state,
+  progress: link.progress,
+  answers: link.answers,
+  state: link.state,
 })
 
 /** The contents of servers at an endpoint, under the names they have there. */
@@ -228,7 +228,7 @@ export const withContents = (
       resources: {
         list: listed(resources.map(({ list }) => page(list))),
         templates: listed(resources.flatMap(({ templates }) => (templates === undefined ? [] : [page(templates)]))),
-        read: (uri, line) => answered(resources.map(({ read }) => read(uri, readerOf(line)))),
+        read: (uri, link) => answered(resources.map(({ read }) => read(uri, readerOf(link)))),
         subscribable: true,
         watchable: Effect.fnUntraced(function* (uri) {
           for (const { watch, watchable } of resources) {
@@ -247,9 +247,9 @@ export const withContents = (
     ...(serves("prompts") && {
       prompts: {
         list: listed(prompts.map(({ list }) => page(list))),
-        get: (name, given, line) =>
+        get: (name, given, link) =>
           Effect.filterOrFail(
-            answered(prompts.map(({ get }) => get(name, given, readerOf(line)))),
+            answered(prompts.map(({ get }) => get(name, given, readerOf(link)))),
             (it) => it !== undefined,
             () => invalidParams(`Unknown prompt: ${name}`),
           ),

@@ -15,7 +15,15 @@ import type { Contents } from "../../../upstreams/contents/Contents.ts"
 import { ServerContents } from "../../../upstreams/contents/ServerContents.ts"
 import { Upstreams } from "../../../upstreams/Upstreams.ts"
 import { Acting } from "../../Acting.ts"
-import { Desk, type Endpoint, type EndpointView, type Line, type ListedTool, type Outcome, type Use } from "./Desk.ts"
+import {
+  Desk,
+  type Endpoint,
+  type EndpointView,
+  type ClientLink,
+  type ListedTool,
+  type Outcome,
+  type Use,
+} from "./Desk.ts"
 import { type Fault, unknownTool } from "../wire/Fault.ts"
 import { makeArrivals } from "./arrivals.ts"
 import { makeCallNews } from "./callNews.ts"
@@ -144,7 +152,7 @@ export const layerHouseDesk = Layer.effect(
       tool: string,
       listed: CatalogueTool | undefined,
       use: Use,
-      line: Line,
+      link: ClientLink,
       unknown: () => Fault,
     ): Effect.Effect<Outcome, Fault> => {
       const wait = caller.turn !== undefined ? turnPatienceMs : use.mayBeTask ? taskPatienceMs : patienceMs
@@ -153,13 +161,13 @@ export const layerHouseDesk = Layer.effect(
         input: use.arguments,
         face: shown,
         wait,
-        progress: (step: Parameters<Line["progress"]>[0]) => Effect.sync(() => line.progress(step)),
+        progress: (step: Parameters<ClientLink["progress"]>[0]) => Effect.sync(() => link.progress(step)),
         ...(use.idempotencyKey === undefined ? {} : { key: use.idempotencyKey }),
         ...(use.space === undefined ? {} : { space: use.space }),
       }
       const walked =
         listed?.speaks === "mcp"
-          ? serverCalls.through(caller, endpoint, use, line, request)
+          ? serverCalls.through(caller, endpoint, use, link, request)
           : Effect.map(calls.call(request), outcomeOf)
       // Answered in words of its own, and booked as it is at every door.
       return Effect.catch(as(caller, acting.recorded(walked)), (error): Effect.Effect<Outcome, Fault> => {
@@ -188,13 +196,13 @@ export const layerHouseDesk = Layer.effect(
           ...listedOf(one, name),
           ...(one.server === undefined ? {} : extra(name).shown),
         })),
-        call: (use, line) => {
+        call: (use, link) => {
           const one = byName.get(use.name)
           // What is not listed is for the road to answer: it knows why, and writes it down.
           const tool = one?.tool.definition.name ?? fullName(use.name, endpoint)
           const unknown = () => unknownTool(use.name, byName.keys())
           if (tool.length > longestName) return Effect.fail(unknown())
-          return callAs(caller, endpoint, shown, tool, one, use, line, unknown)
+          return callAs(caller, endpoint, shown, tool, one, use, link, unknown)
         },
         tasks,
         logs: false,

@@ -20,7 +20,7 @@ import type {
   Endpoint,
   EndpointView,
   JsonObject,
-  Line,
+  ClientLink,
   LogLevel,
   Outcome,
   Task,
@@ -145,12 +145,12 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
     row: CallRow,
     endpoint: Endpoint,
     use: Use,
-    line: Line,
+    link: ClientLink,
   ) {
     if (row.state === "waiting") {
       const asked = yield* askedOf(row)
       const task = use.mayBeTask ? { task: yield* taskFor(row, endpoint) } : {}
-      const requests = asked === undefined ? {} : askable(asked.open, line.capabilities, line.revision)
+      const requests = asked === undefined ? {} : askable(asked.open, link.capabilities, link.revision)
       // What its tool has made a task of is one to the client too, where it knows what that is.
       const parked = asked !== undefined && asked.isTask
       if (asked !== undefined && Object.keys(requests).length > 0 && !(use.mayBeTask && parked))
@@ -168,22 +168,28 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
   })
 
   /** A first call, or one that goes on with its client's answers. Whoever gives up the request gives up the call. */
-  const through = ({ principal }: Caller["Service"], endpoint: Endpoint, use: Use, line: Line, request: CallRequest) =>
+  const through = (
+    { principal }: Caller["Service"],
+    endpoint: Endpoint,
+    use: Use,
+    link: ClientLink,
+    request: CallRequest,
+  ) =>
     Effect.suspend(() => {
-      const before = textIn(line.state, "call")
+      const before = textIn(link.state, "call")
       // Known before it answers: whoever gives it up stops it.
       const id = (before ?? newId("call")) as CallId
       const letGo = Deferred.makeUnsafe<void>()
       const client: CallingClient = {
-        capabilities: line.capabilities,
-        logLevel: line.logLevel,
-        answers: before === undefined ? line.answers : {},
-        log: (entry) => line.log({ ...entry, level: entry.level as LogLevel }),
+        capabilities: link.capabilities,
+        logLevel: link.logLevel,
+        answers: before === undefined ? link.answers : {},
+        log: (entry) => link.log({ ...entry, level: entry.level as LogLevel }),
         knowsNoTasks: !use.tasksExist,
         trace: use.trace,
         letGo: (retryMs) => {
           if (use.mayBeTask) Deferred.doneUnsafe(letGo, Effect.void)
-          else if (retryMs !== undefined) line.letGo(retryMs)
+          else if (retryMs !== undefined) link.letGo(retryMs)
         },
       }
       const { progress, wait = 0 } = request
@@ -191,9 +197,9 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
         before === undefined
           ? calls.call({ ...request, id, client })
           : Effect.flatMap(calls.asks(before), (asked) => {
-              const meant = asked !== undefined && questionOf(asked) === textIn(line.state, "asked")
+              const meant = asked !== undefined && questionOf(asked) === textIn(link.state, "asked")
               const now = { wait, client, ...(progress === undefined ? {} : { progress }) }
-              return calls.hear(before, principal, meant ? line.answers : {}, now)
+              return calls.hear(before, principal, meant ? link.answers : {}, now)
             }).pipe(Effect.mapError(() => invalidParams("requestState names no call of yours")))
       const late = use.mayBeTask ? Effect.sleep(patienceMs) : Effect.never
       // One that is not written down yet answers by itself.
@@ -203,9 +209,9 @@ export const makeServerCalls = Effect.fnUntraced(function* (news: Effect.Success
       )
       return Effect.raceFirst(called, released).pipe(
         Effect.onInterrupt(() =>
-          line.ending() ? Effect.void : Effect.ignore(calls.cancel(id, "The client cancelled it")),
+          link.ending() ? Effect.void : Effect.ignore(calls.cancel(id, "The client cancelled it")),
         ),
-        Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, line)),
+        Effect.flatMap((row) => outcomeFor(principal, row, endpoint, use, link)),
       )
     })
 

@@ -6,13 +6,13 @@ import type { Asks, EndpointView, Outcome } from "../desk/Desk.ts"
 import { outcomeText, stampOf } from "../wire/results.ts"
 import { StateSeal } from "./sealedState.ts"
 import { Sessions } from "./sessions.ts"
-import type { McpContext } from "./context.ts"
+import type { MCPRequestContext } from "./context.ts"
 
 const stamp = stampOf({ name: "stoa" })
 const form = { method: "elicitation/create", params: { message: "Which?", requestedSchema: { type: "object" } } }
 const request = { kind: "request" as const, id: 1, method: "tools/call", params: { name: "choose" } }
 
-const talkWith = (told: Array<string>): McpContext => {
+const contextWith = (told: Array<string>): MCPRequestContext => {
   const session = new Sessions().open("ann", "all", "2025-11-25", { elicitation: {} }, 0)
   return {
     front: {
@@ -37,11 +37,11 @@ const talkWith = (told: Array<string>): McpContext => {
 const waiting: Outcome = { _tag: "Waiting", call: "c1", on: { kind: "decision", id: "d1" } }
 const begin = (told: Array<string>, heard: Array<unknown>, asks: Asks) =>
   asked(
-    talkWith(told),
+    contextWith(told),
     request,
-    (line) => {
-      heard.push(line.answers)
-      return Effect.succeed<Outcome>(line.capabilities["elicitation"] === undefined ? waiting : asks)
+    (link) => {
+      heard.push(link.answers)
+      return Effect.succeed<Outcome>(link.capabilities["elicitation"] === undefined ? waiting : asks)
     },
     (outcome) => outcomeText(outcome, undefined, "2025-11-25", stamp),
   )

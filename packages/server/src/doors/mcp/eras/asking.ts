@@ -1,5 +1,5 @@
 /**
- * The line from a call to its client (progress, log), and what a call asks of its client, in both eras. A new client gets an `input_required` result and calls again with its
+ * The link from a call to its client (progress, log), and what a call asks of its client, in both eras. A new client gets an `input_required` result and calls again with its
  * answers; an old one is sent requests on its stream, and the call continues with its answers. Behind the desk the two
  * look the same.
  */
@@ -11,7 +11,7 @@ import {
   type ClientRequests,
   type JsonObject,
   type Lacks,
-  type Line,
+  type ClientLink,
   logLevels,
 } from "../desk/Desk.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
@@ -21,15 +21,15 @@ import { inputRequiredText, notificationText, outcomeText } from "../wire/result
 import { featuresOf } from "../wire/revision.ts"
 import type { Binding } from "./sealedState.ts"
 import type { RpcResponse, Session } from "./sessions.ts"
-import { ownerOf, type McpContext } from "./context.ts"
+import { ownerOf, type MCPRequestContext } from "./context.ts"
 
 /** A tool that never has enough is stopped. */
 const mostRounds = 10
-/** How long a person may think while an old client holds the line. What people of the house may answer too stays open after it. */
+/** How long a person may think while an old client keeps its connection. What people of the house may answer too stays open after it. */
 const patience = "10 minutes"
 
 type Result = { readonly _tag: string }
-type Ask<R extends Result> = (line: Line) => Effect.Effect<R | Asks | Lacks, Fault>
+type Ask<R extends Result> = (link: ClientLink) => Effect.Effect<R | Asks | Lacks, Fault>
 
 /** Renders what came of it; `Asks` and `Lacks` never get there. */
 type Render<R> = (result: R) => string
@@ -43,47 +43,47 @@ const isAsks = (it: Result): it is Asks => it._tag === "Asks"
 const isLacks = (it: Result): it is Lacks => it._tag === "Lacks"
 
 /** The request without what changes from one attempt to the next. */
-const bindingOf = (talk: McpContext, { method, params }: Request): Binding => {
+const bindingOf = (context: MCPRequestContext, { method, params }: Request): Binding => {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...rest } = params
-  return { principal: ownerOf(talk), endpoint: talk.place.key, method, params: rest }
+  return { principal: ownerOf(context), endpoint: context.place.key, method, params: rest }
 }
 
 const isToken = (value: unknown): value is Id => typeof value === "string" || Number.isInteger(value)
 
-const lineOf = (talk: McpContext, params: JsonObject, answers: ClientAnswers, state: unknown): Line => {
+const linkOf = (context: MCPRequestContext, params: JsonObject, answers: ClientAnswers, state: unknown): ClientLink => {
   const token = metaOf(params)["progressToken"]
-  const wanted = talk.logLevel === undefined ? logLevels.length : logLevels.indexOf(talk.logLevel)
+  const wanted = context.logLevel === undefined ? logLevels.length : logLevels.indexOf(context.logLevel)
   let last = -Infinity
   return {
-    capabilities: talk.capabilities,
-    revision: talk.revision,
-    logLevel: talk.logLevel,
+    capabilities: context.capabilities,
+    revision: context.revision,
+    logLevel: context.logLevel,
     answers,
     state,
-    letGo: talk.letGo,
-    ending: talk.front.ending,
+    letGo: context.letGo,
+    ending: context.front.ending,
     progress: ({ message, progress, total }) => {
       // It only ever rises, whatever the tool says.
       if (!isToken(token) || !(progress > last)) return
       last = progress
-      const said = message === undefined || !featuresOf(talk.revision).progressMessage ? {} : { message }
+      const said = message === undefined || !featuresOf(context.revision).progressMessage ? {} : { message }
       const step = { progressToken: token, progress, ...(total === undefined ? {} : { total }), ...said }
-      talk.tell(notificationText("notifications/progress", step))
+      context.tell(notificationText("notifications/progress", step))
     },
     log: ({ data, level, logger }) => {
       if (logLevels.indexOf(level) < wanted) return
       const entry = { level, ...(logger === undefined ? {} : { logger }), data: data ?? null }
-      talk.tell(notificationText("notifications/message", entry))
+      context.tell(notificationText("notifications/message", entry))
     },
   }
 }
 
 /** The new era, before the house is asked: the client's answers, and the state that was given with the question. */
-export const lineAnew = (talk: McpContext, request: Request): Line | Fault => {
+export const newEraLink = (context: MCPRequestContext, request: Request): ClientLink | Fault => {
   const { inputResponses, requestState } = request.params
-  const { now, seal } = talk.front
+  const { now, seal } = context.front
   if (inputResponses !== undefined && !isObject(inputResponses)) return invalidParams("inputResponses is an object")
-  const binding = requestState === undefined ? undefined : bindingOf(talk, request)
+  const binding = requestState === undefined ? undefined : bindingOf(context, request)
   const opened =
     binding === undefined
       ? { state: undefined }
@@ -93,28 +93,28 @@ export const lineAnew = (talk: McpContext, request: Request): Line | Fault => {
   if (opened === undefined)
     return invalidParams("requestState is not ours, not of this request, too old, or used before")
   const given = Object.entries(inputResponses ?? {}).filter(([, it]) => isAnswer(it))
-  return lineOf(talk, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
+  return linkOf(context, request.params, Object.fromEntries(given) as ClientAnswers, opened.state)
 }
 
 /** The new era, where the house wants something of the client: that is the answer, and the client asks again. */
 export const inputRequired = (
-  talk: McpContext,
+  context: MCPRequestContext,
   request: Request,
   wanted: Asks | Lacks,
 ): Effect.Effect<string, Fault> => {
-  const { now, seal, stamp } = talk.front
+  const { now, seal, stamp } = context.front
   if (isLacks(wanted)) return Effect.fail(lacks(wanted.capabilities))
-  const missing = missingFor(talk.capabilities, wanted, talk.revision)
+  const missing = missingFor(context.capabilities, wanted, context.revision)
   if (missing !== undefined) return Effect.fail(lacks(missing))
-  const state = wanted.state === undefined ? undefined : seal.seal(wanted.state, bindingOf(talk, request), now())
+  const state = wanted.state === undefined ? undefined : seal.seal(wanted.state, bindingOf(context, request), now())
   return Effect.succeed(inputRequiredText(wanted.requests, state, stamp))
 }
 
-const askedAnew = <R extends Result>(talk: McpContext, request: Request, ask: Ask<R>, render: Render<R>) => {
-  const line = lineAnew(talk, request)
-  if (line instanceof Fault) return Effect.fail(line)
-  return Effect.flatMap(ask(line), (result) =>
-    isLacks(result) || isAsks(result) ? inputRequired(talk, request, result) : Effect.succeed(render(result)),
+const askedAnew = <R extends Result>(context: MCPRequestContext, request: Request, ask: Ask<R>, render: Render<R>) => {
+  const link = newEraLink(context, request)
+  if (link instanceof Fault) return Effect.fail(link)
+  return Effect.flatMap(ask(link), (result) =>
+    isLacks(result) || isAsks(result) ? inputRequired(context, request, result) : Effect.succeed(render(result)),
   )
 }
 
@@ -122,16 +122,16 @@ const told = (method: string, params: JsonObject, id?: string): string =>
   JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })
 
 /** One question to an old client, and its answer. A client that goes away has cancelled. */
-const askClient = (talk: McpContext, session: Session, { method, params }: ClientRequests[string]) =>
+const askClient = (context: MCPRequestContext, session: Session, { method, params }: ClientRequests[string]) =>
   Effect.callback<RpcResponse>((resume) => {
     const id = session.ask((answer) => resume(Effect.succeed(answer)))
     const url = params?.["mode"] === "url" && params["elicitationId"] === undefined ? { elicitationId: id } : {}
-    const asked = method === "elicitation/create" ? formFor(params ?? {}, talk.revision) : params
-    if (!talk.tell(told(method, { ...asked, ...url }, id)))
+    const asked = method === "elicitation/create" ? formFor(params ?? {}, context.revision) : params
+    if (!context.tell(told(method, { ...asked, ...url }, id)))
       session.hear(id, { error: "the client cannot be asked here" })
     return Effect.sync(() => {
       session.forget(id)
-      talk.tell(told("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
+      context.tell(told("notifications/cancelled", { requestId: id, reason: "no longer needed" }))
     })
   })
 
@@ -142,11 +142,15 @@ const answerOf = (method: string, answer: RpcResponse): JsonObject | undefined =
 }
 
 /** Old clients do not know the code: a model is told in words, anything else is a fault of ours. */
-const oldLacks = (talk: McpContext, { method }: Request, capabilities: JsonObject): Effect.Effect<string, Fault> => {
+const oldLacks = (
+  context: MCPRequestContext,
+  { method }: Request,
+  capabilities: JsonObject,
+): Effect.Effect<string, Fault> => {
   const message = `This needs a client that declares ${JSON.stringify(capabilities)} in a revision that knows all of it`
   if (method !== "tools/call") return Effect.fail(new Fault(codes.internal, message))
   const error = { tag: "ToolExecutionError", message }
-  return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, talk.revision, talk.front.stamp))
+  return Effect.succeed(outcomeText({ _tag: "Failed", error }, undefined, context.revision, context.front.stamp))
 }
 
 interface Heard {
@@ -156,10 +160,10 @@ interface Heard {
 }
 
 /** What the client says to all of it, or has said by the time somebody else has answered or it took too long. */
-const heardOf = (talk: McpContext, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
+const heardOf = (context: MCPRequestContext, session: Session, asks: Asks): Effect.Effect<Heard, Fault> => {
   const given: Record<string, JsonObject> = {}
   const one = ([key, question]: readonly [string, ClientRequests[string]]) =>
-    Effect.flatMap(askClient(talk, session, question), (answer) => {
+    Effect.flatMap(askClient(context, session, question), (answer) => {
       const said = answerOf(question.method, answer)
       if (said === undefined) return Effect.fail(silent)
       given[key] = said
@@ -181,44 +185,44 @@ const heardOf = (talk: McpContext, session: Session, asks: Asks): Effect.Effect<
         return Effect.succeed(true)
       },
     }),
-    Effect.onInterrupt(() => (talk.front.ending() ? Effect.void : (asks.dropped ?? Effect.void))),
+    Effect.onInterrupt(() => (context.front.ending() ? Effect.void : (asks.dropped ?? Effect.void))),
     Effect.map((late) => ({ answers: given, late })),
   )
 }
 const silent = new Fault(codes.internal, "The client did not answer")
 
 const askedOnStream = <R extends Result>(
-  talk: McpContext,
+  context: MCPRequestContext,
   request: Request,
   ask: Ask<R>,
   render: Render<R>,
 ): Effect.Effect<string, Fault> => {
   const round = (
-    talk: McpContext,
+    context: MCPRequestContext,
     answers: ClientAnswers,
     state: unknown,
     left: number,
   ): Effect.Effect<string, Fault> =>
-    Effect.flatMap(ask(lineOf(talk, request.params, answers, state)), (result) => {
-      if (isLacks(result)) return oldLacks(talk, request, result.capabilities)
+    Effect.flatMap(ask(linkOf(context, request.params, answers, state)), (result) => {
+      if (isLacks(result)) return oldLacks(context, request, result.capabilities)
       if (!isAsks(result)) return Effect.succeed(render(result))
-      const { session } = talk
-      const missing = missingFor(session === undefined ? {} : talk.capabilities, result, talk.revision)
-      if (missing !== undefined) return oldLacks(talk, request, missing)
+      const { session } = context
+      const missing = missingFor(session === undefined ? {} : context.capabilities, result, context.revision)
+      if (missing !== undefined) return oldLacks(context, request, missing)
       if (session === undefined || left === 0)
         return Effect.fail(new Fault(codes.internal, "The tool asked its client too often"))
-      return Effect.flatMap(heardOf(talk, session, result), ({ answers, late }) =>
-        round(late ? { ...talk, capabilities: {} } : talk, answers, result.state, left - 1),
+      return Effect.flatMap(heardOf(context, session, result), ({ answers, late }) =>
+        round(late ? { ...context, capabilities: {} } : context, answers, result.state, left - 1),
       )
     })
-  return round(talk, {}, undefined, mostRounds)
+  return round(context, {}, undefined, mostRounds)
 }
 
 /** Asks the house, and the client as often as the house wants. */
 export const asked = <R extends Result>(
-  talk: McpContext,
+  context: MCPRequestContext,
   request: Request,
   ask: Ask<R>,
   render: Render<Exclude<R, Asks | Lacks>>,
 ): Effect.Effect<string, Fault> =>
-  (featuresOf(talk.revision).stateless ? askedAnew : askedOnStream)(talk, request, ask, render as Render<R>)
+  (featuresOf(context.revision).stateless ? askedAnew : askedOnStream)(context, request, ask, render as Render<R>)

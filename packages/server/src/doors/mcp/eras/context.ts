@@ -19,7 +19,7 @@ export interface Front {
   readonly ending: () => boolean
 }
 
-export interface McpContext {
+export interface MCPRequestContext {
   readonly front: Front
   readonly caller: Caller["Service"] | null
   readonly place: EndpointAddress
@@ -35,4 +35,4 @@ export interface McpContext {
 }
 
 /** Whoever has no token is nobody; no principal is called so. */
-export const ownerOf = (talk: Pick<McpContext, "caller">): string => talk.caller?.principal.id ?? ""
+export const ownerOf = (context: Pick<MCPRequestContext, "caller">): string => context.caller?.principal.id ?? ""

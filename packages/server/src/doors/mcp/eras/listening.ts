@@ -7,7 +7,7 @@ import type { OpenStream, OpenStreams } from "../wire/openStreams.ts"
 import { notificationText, type Stamp, taskDetail, responseText } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
 import type { Session } from "./sessions.ts"
-import type { McpContext } from "./context.ts"
+import type { MCPRequestContext } from "./context.ts"
 
 const listed = {
   tools: "notifications/tools/list_changed",
@@ -68,25 +68,25 @@ export interface Outlet {
 
 /** Begins to listen. The outlet is asked for once nothing can be refused any more. */
 export const listen = Effect.fnUntraced(function* (
-  talk: McpContext,
+  context: MCPRequestContext,
   { id, params }: Request,
   streams: OpenStreams,
   outlet: () => Outlet,
 ) {
   const interest = interestOf(params["notifications"])
   if (interest instanceof Fault) return yield* Effect.fail(interest)
-  if (params["notifications"] !== undefined && interest.tasks.length > 0 && !knowsTasks(talk.capabilities))
+  if (params["notifications"] !== undefined && interest.tasks.length > 0 && !knowsTasks(context.capabilities))
     return yield* Effect.fail(
       new Fault(codes.missingCapability, "Tasks need the tasks extension", { requiredCapabilities: tasksNeeded }),
     )
-  const { stamp } = talk.front
+  const { stamp } = context.front
   const meta = { [metaKeys.subscription]: id }
   // What happens before the acknowledgement is told after it.
   const early: Array<Change> = []
   let tell = (change: Change): void => {
     early.push(change)
   }
-  const watch = yield* talk.face.watch(interest, (change) => tell(change))
+  const watch = yield* context.face.watch(interest, (change) => tell(change))
   const out = outlet()
   out.write(
     notificationText("notifications/subscriptions/acknowledged", {
@@ -97,7 +97,7 @@ export const listen = Effect.fnUntraced(function* (
   tell = (change) => out.write(told(change, meta, stamp))
   for (const change of early) tell(change)
   const stream: OpenStream = {
-    caller: talk.caller,
+    caller: context.caller,
     beat: out.beat,
     end: () => {
       watch.stop()
@@ -120,18 +120,18 @@ export const listen = Effect.fnUntraced(function* (
 
 /** The standing stream of a session. A second one takes the place of the first. */
 export const stand = Effect.fnUntraced(function* (
-  talk: McpContext,
+  context: MCPRequestContext,
   session: Session,
   streams: OpenStreams,
   out: Outlet,
 ) {
   session.hangUp?.()
-  const { stamp } = talk.front
+  const { stamp } = context.front
   let watch: Watch | undefined
   let open = true
   const interest = (): Interest => ({ tools: true, prompts: true, resources: true, uris: session.uris, tasks: [] })
   const rewatch = Effect.suspend(() =>
-    talk.face.watch(interest(), (change) => out.write(told(change, {}, stamp))),
+    context.face.watch(interest(), (change) => out.write(told(change, {}, stamp))),
   ).pipe(
     Effect.tap((next) =>
       Effect.sync(() => {
@@ -141,9 +141,9 @@ export const stand = Effect.fnUntraced(function* (
       }),
     ),
   )
-  const context = yield* Effect.context<never>()
+  const services = yield* Effect.context<never>()
   const stream: OpenStream = {
-    caller: talk.caller,
+    caller: context.caller,
     beat: out.beat,
     end: () => {
       open = false
@@ -157,7 +157,7 @@ export const stand = Effect.fnUntraced(function* (
     stream.end()
   }
   session.hangUp = hangUp
-  session.interestChanged = () => void Effect.runForkWith(context)(rewatch)
+  session.interestChanged = () => void Effect.runForkWith(services)(rewatch)
   out.onClose(hangUp)
   streams.add(stream)
   yield* rewatch

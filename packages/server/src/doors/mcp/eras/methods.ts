@@ -4,7 +4,7 @@ import { Cause, Effect, Schema } from "effect"
 import { currentCause } from "../../../store/journal/Correlation.ts"
 import { faultOf } from "../../Faults.ts"
 import { problemOf } from "../../Problems.ts"
-import { asked, inputRequired, lineAnew } from "./asking.ts"
+import { asked, inputRequired, newEraLink } from "./asking.ts"
 import { isAnswer, serverCapabilities } from "../wire/capabilities.ts"
 import {
   type Asks,
@@ -29,13 +29,13 @@ import {
   toolsText,
 } from "../wire/results.ts"
 import { featuresOf, servedRevisions } from "../wire/revision.ts"
-import type { McpContext } from "./context.ts"
+import type { MCPRequestContext } from "./context.ts"
 
-type Method = (talk: McpContext, request: Request) => Effect.Effect<string, Fault>
+type Method = (context: MCPRequestContext, request: Request) => Effect.Effect<string, Fault>
 
 /** What broke is told as over HTTP, in JSON-RPC's words: the client gets an answer all the same. */
-export const served = (method: Method, talk: McpContext, request: Request): Effect.Effect<string, Fault> =>
-  Effect.catchDefect(method(talk, request), (defect) => broken(request.method, defect))
+export const served = (method: Method, context: MCPRequestContext, request: Request): Effect.Effect<string, Fault> =>
+  Effect.catchDefect(method(context, request), (defect) => broken(request.method, defect))
 
 const broken = Effect.fnUntraced(function* (what: string, defect: unknown) {
   const { correlationId } = yield* currentCause
@@ -51,9 +51,10 @@ const discoverTtlMs = 60_000
 const isKey = Schema.is(IdempotencyKey)
 
 const fail = (fault: Fault) => Effect.fail(fault)
-const cached = (talk: McpContext, ttlMs: number): string =>
-  featuresOf(talk.revision).stateless ? `,"ttlMs":${ttlMs},"cacheScope":"private"` : ""
-const finished = (talk: McpContext, inner: string): string => resultText(inner, talk.revision, talk.front.stamp)
+const cached = (context: MCPRequestContext, ttlMs: number): string =>
+  featuresOf(context.revision).stateless ? `,"ttlMs":${ttlMs},"cacheScope":"private"` : ""
+const finished = (context: MCPRequestContext, inner: string): string =>
+  resultText(inner, context.revision, context.front.stamp)
 const notServed = (method: string) => fail(new Fault(codes.methodNotFound, `Method not found: ${method}`))
 
 const textParam = (params: JsonObject, key: string): string | undefined =>
@@ -64,19 +65,21 @@ const cursorFault = (params: JsonObject): Fault | undefined =>
     ? undefined
     : invalidParams("cursor is a string")
 
-const toolsList: Method = (talk, { params }) =>
+const toolsList: Method = (context, { params }) =>
   // Every tool is on the first page: there is no other.
   params["cursor"] === undefined
-    ? Effect.succeed(finished(talk, `"tools":${toolsText(talk.face.tools, talk.revision)}${cached(talk, listTtlMs)}`))
+    ? Effect.succeed(
+        finished(context, `"tools":${toolsText(context.face.tools, context.revision)}${cached(context, listTtlMs)}`),
+      )
     : fail(invalidParams("No such cursor"))
 
-const toolsCall: Method = (talk, request) => {
+const toolsCall: Method = (context, request) => {
   const { params } = request
   const name = textParam(params, "name")
   if (name === undefined) return fail(invalidParams("name is the name of a tool"))
   const given = params["arguments"] ?? {}
   if (!isObject(given)) return fail(invalidParams("arguments is an object"))
-  const tool = findTool(talk.face.tools, name)
+  const tool = findTool(context.face.tools, name)
   const meta = metaOf(params)
   const odd = ["stoa/idempotencyKey", "stoa/space"].find(
     (own) => meta[own] !== undefined && typeof meta[own] !== "string",
@@ -84,8 +87,8 @@ const toolsCall: Method = (talk, request) => {
   if (odd !== undefined) return fail(invalidParams(`_meta["${odd}"] is a string`))
   const key = textParam(meta, "stoa/idempotencyKey")
   if (key !== undefined && !isKey(key)) return fail(invalidParams("stoa/idempotencyKey has 1 to 200 characters"))
-  const tasksExist = featuresOf(talk.revision).stateless
-  const mayBeTask = tasksExist && talk.face.tasks !== undefined && knowsTasks(talk.capabilities)
+  const tasksExist = featuresOf(context.revision).stateless
+  const mayBeTask = tasksExist && context.face.tasks !== undefined && knowsTasks(context.capabilities)
   const use = {
     name,
     arguments: given,
@@ -97,22 +100,22 @@ const toolsCall: Method = (talk, request) => {
   }
   const render = (outcome: Exclude<Outcome, Asks | Lacks>): string =>
     mayBeTask && (outcome._tag === "Waiting" || outcome._tag === "Running") && outcome.task !== undefined
-      ? taskMadeText(outcome.task, talk.front.stamp)
-      : outcomeText(outcome, tool, talk.revision, talk.front.stamp)
+      ? taskMadeText(outcome.task, context.front.stamp)
+      : outcomeText(outcome, tool, context.revision, context.front.stamp)
   // An old client may be asked on its stream, as often as the tool wants; a new one asks again itself.
-  if (!tasksExist) return asked(talk, request, (line) => talk.face.call(use, line), render)
-  const line = lineAnew(talk, request)
-  if (line instanceof Fault) return fail(line)
-  return Effect.flatMap(talk.face.call(use, line), (outcome) =>
+  if (!tasksExist) return asked(context, request, (link) => context.face.call(use, link), render)
+  const link = newEraLink(context, request)
+  if (link instanceof Fault) return fail(link)
+  return Effect.flatMap(context.face.call(use, link), (outcome) =>
     outcome._tag === "Asks" || outcome._tag === "Lacks"
-      ? inputRequired(talk, request, outcome)
+      ? inputRequired(context, request, outcome)
       : Effect.succeed(render(outcome)),
   )
 }
 
 /** Things of a list without what the revision does not know. */
-const projectItem = (item: JsonObject, talk: McpContext): JsonObject => {
-  const { icons, structured } = featuresOf(talk.revision)
+const projectItem = (item: JsonObject, context: MCPRequestContext): JsonObject => {
+  const { icons, structured } = featuresOf(context.revision)
   if (icons) return item
   const { _meta, icons: _icons, title, ...rest } = item
   return structured
@@ -123,154 +126,161 @@ const projectItem = (item: JsonObject, talk: McpContext): JsonObject => {
 const listing =
   (
     key: string,
-    list: (talk: McpContext, cursor: string | undefined) => Effect.Effect<ListPage, Fault> | undefined,
+    list: (context: MCPRequestContext, cursor: string | undefined) => Effect.Effect<ListPage, Fault> | undefined,
   ): Method =>
-  (talk, { method, params }) => {
+  (context, { method, params }) => {
     const fault = cursorFault(params)
     if (fault !== undefined) return fail(fault)
-    const listed = list(talk, textParam(params, "cursor"))
+    const listed = list(context, textParam(params, "cursor"))
     if (listed === undefined) return notServed(method)
     return Effect.map(listed, ({ items, next }) => {
-      const page = JSON.stringify(items.map((it) => projectItem(it, talk)))
+      const page = JSON.stringify(items.map((it) => projectItem(it, context)))
       const more = next === undefined ? "" : `,"nextCursor":${JSON.stringify(next)}`
-      return finished(talk, `"${key}":${page}${more}${cached(talk, listTtlMs)}`)
+      return finished(context, `"${key}":${page}${more}${cached(context, listTtlMs)}`)
     })
   }
 
 /** -32002 in old revisions, -32602 in the new one; never an empty list of contents. */
-const noResource = (talk: McpContext, uri: string): Fault =>
+const noResource = (context: MCPRequestContext, uri: string): Fault =>
   new Fault(
-    featuresOf(talk.revision).stateless ? codes.invalidParams : codes.resourceMissing,
+    featuresOf(context.revision).stateless ? codes.invalidParams : codes.resourceMissing,
     `There is no resource ${uri}`,
     { uri },
   )
 
-const resourcesRead: Method = (talk, request) => {
+const resourcesRead: Method = (context, request) => {
   const uri = textParam(request.params, "uri")
-  if (talk.face.resources === undefined) return notServed(request.method)
+  if (context.face.resources === undefined) return notServed(request.method)
   if (uri === undefined) return fail(invalidParams("uri is the address of a resource"))
-  const { read } = talk.face.resources
+  const { read } = context.face.resources
   return asked(
-    talk,
+    context,
     request,
-    (line) =>
+    (link) =>
       Effect.filterOrFail(
-        read(uri, line),
+        read(uri, link),
         (it) => it !== undefined,
-        () => noResource(talk, uri),
+        () => noResource(context, uri),
       ),
     ({ result }) => {
-      const text = objectResult(result, talk.revision, talk.front.stamp)
-      return `${text.slice(0, -1)}${cached(talk, 0)}}`
+      const text = objectResult(result, context.revision, context.front.stamp)
+      return `${text.slice(0, -1)}${cached(context, 0)}}`
     },
   )
 }
 
-const promptsGet: Method = (talk, request) => {
+const promptsGet: Method = (context, request) => {
   const { params } = request
-  const { prompts } = talk.face
+  const { prompts } = context.face
   if (prompts === undefined) return notServed(request.method)
   const name = textParam(params, "name")
   const given = params["arguments"] ?? {}
   if (name === undefined) return fail(invalidParams("name is the name of a prompt"))
   if (!isObject(given)) return fail(invalidParams("arguments is an object"))
   return asked(
-    talk,
+    context,
     request,
-    (line) => prompts.get(name, given, line),
+    (link) => prompts.get(name, given, link),
     ({ result }) => {
       const messages = (Array.isArray(result["messages"]) ? result["messages"] : []).map((it: JsonObject) =>
-        isObject(it["content"]) ? { ...it, content: projectBlock(it["content"], talk.revision) } : it,
+        isObject(it["content"]) ? { ...it, content: projectBlock(it["content"], context.revision) } : it,
       )
-      return objectResult({ ...result, messages }, talk.revision, talk.front.stamp)
+      return objectResult({ ...result, messages }, context.revision, context.front.stamp)
     },
   )
 }
 
-const complete: Method = (talk, { method, params }) => {
-  if (talk.face.complete === undefined) return notServed(method)
+const complete: Method = (context, { method, params }) => {
+  if (context.face.complete === undefined) return notServed(method)
   const { argument, ref } = params
   if (!isObject(ref) || !isObject(argument) || typeof argument["name"] !== "string")
     return fail(invalidParams("ref and argument say what to complete"))
-  return Effect.map(talk.face.complete(params), (result) => objectResult(result, talk.revision, talk.front.stamp))
+  return Effect.map(context.face.complete(params), (result) =>
+    objectResult(result, context.revision, context.front.stamp),
+  )
 }
 
-const discover: Method = (talk) => {
-  const { instructions } = talk.face
+const discover: Method = (context) => {
+  const { instructions } = context.face
   const inner = JSON.stringify({
     supportedVersions: servedRevisions,
-    capabilities: serverCapabilities(talk.face, talk.revision),
+    capabilities: serverCapabilities(context.face, context.revision),
     ...(instructions === undefined ? {} : { instructions }),
   }).slice(1, -1)
-  return Effect.succeed(finished(talk, inner + cached(talk, discoverTtlMs)))
+  return Effect.succeed(finished(context, inner + cached(context, discoverTtlMs)))
 }
 
 /** Asked of a client that knows tasks, before anything about the task is said. */
 const ofTask =
-  (act: (talk: McpContext, id: string, params: JsonObject) => Effect.Effect<string | undefined, Fault>): Method =>
-  (talk, { method, params }) => {
-    if (talk.face.tasks === undefined) return notServed(method)
-    if (!knowsTasks(talk.capabilities))
+  (
+    act: (context: MCPRequestContext, id: string, params: JsonObject) => Effect.Effect<string | undefined, Fault>,
+  ): Method =>
+  (context, { method, params }) => {
+    if (context.face.tasks === undefined) return notServed(method)
+    if (!knowsTasks(context.capabilities))
       return fail(
         new Fault(codes.missingCapability, "Tasks need the tasks extension", { requiredCapabilities: tasksNeeded }),
       )
     const id = textParam(params, "taskId")
     if (id === undefined) return fail(invalidParams("taskId is the id of a task"))
     return Effect.filterOrFail(
-      act(talk, id, params),
+      act(context, id, params),
       (text) => text !== undefined,
       () => invalidParams(`There is no task ${id}`),
     )
   }
 
-const done = (talk: McpContext) => (found: boolean) => (found ? finished(talk, "") : undefined)
+const done = (context: MCPRequestContext) => (found: boolean) => (found ? finished(context, "") : undefined)
 
-const tasksGet = ofTask((talk, id) =>
-  Effect.map(talk.face.tasks!.get(id), (task) =>
+const tasksGet = ofTask((context, id) =>
+  Effect.map(context.face.tasks!.get(id), (task) =>
     task === undefined
       ? undefined
-      : finished(talk, JSON.stringify(taskDetail(task, talk.revision, talk.front.stamp)).slice(1, -1)),
+      : finished(context, JSON.stringify(taskDetail(task, context.revision, context.front.stamp)).slice(1, -1)),
   ),
 )
-const tasksUpdate = ofTask((talk, id, params) => {
+const tasksUpdate = ofTask((context, id, params) => {
   const { inputResponses } = params
   if (!isObject(inputResponses)) return fail(invalidParams("inputResponses is an object"))
   const answers = Object.fromEntries(Object.entries(inputResponses).filter(([, it]) => isAnswer(it))) as ClientAnswers
-  return Effect.map(talk.face.tasks!.update(id, answers), done(talk))
+  return Effect.map(context.face.tasks!.update(id, answers), done(context))
 })
-const tasksCancel = ofTask((talk, id) => Effect.map(talk.face.tasks!.cancel(id), done(talk)))
+const tasksCancel = ofTask((context, id) => Effect.map(context.face.tasks!.cancel(id), done(context)))
 
-const setLevel: Method = (talk, { method, params }) => {
-  if (!talk.face.logs) return notServed(method)
+const setLevel: Method = (context, { method, params }) => {
+  if (!context.face.logs) return notServed(method)
   const { level } = params
   if (!(logLevels as ReadonlyArray<unknown>).includes(level))
     return fail(invalidParams(`level is one of ${logLevels.join(", ")}`))
-  if (talk.session !== undefined) talk.session.logLevel = level as LogLevel
+  if (context.session !== undefined) context.session.logLevel = level as LogLevel
   return Effect.succeed("{}")
 }
 
 const subscribing =
-  (act: (talk: McpContext, uri: string) => Effect.Effect<void, Fault>): Method =>
-  (talk, { method, params }) => {
-    if (talk.face.resources?.subscribable !== true) return notServed(method)
+  (act: (context: MCPRequestContext, uri: string) => Effect.Effect<void, Fault>): Method =>
+  (context, { method, params }) => {
+    if (context.face.resources?.subscribable !== true) return notServed(method)
     const uri = textParam(params, "uri")
     if (uri === undefined || uri === "") return fail(invalidParams("uri is the address of a resource"))
-    return Effect.as(act(talk, uri), "{}")
+    return Effect.as(act(context, uri), "{}")
   }
-const subscribe = subscribing((talk, uri) =>
-  Effect.flatMap(talk.face.resources!.watchable(uri), (is) =>
-    is ? Effect.sync(() => talk.session?.subscribe(uri)) : fail(noResource(talk, uri)),
+const subscribe = subscribing((context, uri) =>
+  Effect.flatMap(context.face.resources!.watchable(uri), (is) =>
+    is ? Effect.sync(() => context.session?.subscribe(uri)) : fail(noResource(context, uri)),
   ),
 )
-const unsubscribe = subscribing((talk, uri) => Effect.sync(() => talk.session?.unsubscribe(uri)))
+const unsubscribe = subscribing((context, uri) => Effect.sync(() => context.session?.unsubscribe(uri)))
 
 const shared: ReadonlyArray<readonly [string, Method]> = [
   ["tools/list", toolsList],
   ["tools/call", toolsCall],
-  ["resources/list", listing("resources", (talk, cursor) => talk.face.resources?.list(cursor))],
-  ["resources/templates/list", listing("resourceTemplates", (talk, cursor) => talk.face.resources?.templates(cursor))],
+  ["resources/list", listing("resources", (context, cursor) => context.face.resources?.list(cursor))],
+  [
+    "resources/templates/list",
+    listing("resourceTemplates", (context, cursor) => context.face.resources?.templates(cursor)),
+  ],
   ["resources/read", resourcesRead],
-  ["prompts/list", listing("prompts", (talk, cursor) => talk.face.prompts?.list(cursor))],
+  ["prompts/list", listing("prompts", (context, cursor) => context.face.prompts?.list(cursor))],
   ["prompts/get", promptsGet],
   ["completion/complete", complete],
 ]

@@ -8,7 +8,7 @@ import { newMethods, served } from "./methods.ts"
 import { errorText, responseText, findTool } from "../wire/results.ts"
 import { newRevision } from "../wire/revision.ts"
 import type { Reply } from "../wire/reply.ts"
-import type { McpContext } from "./context.ts"
+import type { MCPRequestContext } from "./context.ts"
 
 /** Faults that have a status of their own; the others are answers like any other. */
 const statuses = new Map<number, number>([
@@ -22,18 +22,18 @@ const refuseNew = (reply: Reply, id: Id | undefined, fault: Fault): void =>
   reply.refuse(statuses.get(fault.code) ?? 200, errorText(id, fault))
 
 /** What the headers say must be what the body says: whoever routed this request looked at them alone. */
-const headerFault = (headers: IncomingHttpHeaders, talk: McpContext, request: Request): Fault | undefined => {
+const headerFault = (headers: IncomingHttpHeaders, context: MCPRequestContext, request: Request): Fault | undefined => {
   const fault = standardHeaderFault(headers, request)
   if (fault !== undefined || request.method !== "tools/call") return fault
   const { arguments: given = {}, name } = request.params
-  const tool = typeof name === "string" ? findTool(talk.face.tools, name) : undefined
+  const tool = typeof name === "string" ? findTool(context.face.tools, name) : undefined
   return tool === undefined || !isObject(given) ? undefined : paramHeaderFault(headers, tool, given)
 }
 
-export const talkNew = (
-  base: Omit<McpContext, "revision" | "capabilities" | "logLevel" | "session">,
+export const newEraContext = (
+  base: Omit<MCPRequestContext, "revision" | "capabilities" | "logLevel" | "session">,
   it: Envelope,
-): McpContext => ({
+): MCPRequestContext => ({
   ...base,
   revision: newRevision,
   capabilities: it.capabilities,
@@ -42,11 +42,11 @@ export const talkNew = (
 })
 
 export const serveNew = (
-  talk: McpContext,
+  context: MCPRequestContext,
   message: Message,
   headers: IncomingHttpHeaders,
   reply: Reply,
-  listen: (talk: McpContext, request: Request) => Effect.Effect<void, Fault>,
+  listen: (context: MCPRequestContext, request: Request) => Effect.Effect<void, Fault>,
 ): Effect.Effect<void> => {
   if (message.kind === "notification") return Effect.sync(() => reply.empty(202))
   if (message.kind !== "request")
@@ -55,12 +55,12 @@ export const serveNew = (
     )
   const { id } = message
   const refuse = (fault: Fault) => Effect.sync(() => refuseNew(reply, id, fault))
-  const fault = headerFault(headers, talk, message)
+  const fault = headerFault(headers, context, message)
   if (fault !== undefined) return refuse(fault)
-  if (message.method === "subscriptions/listen") return Effect.catch(listen(talk, message), refuse)
+  if (message.method === "subscriptions/listen") return Effect.catch(listen(context, message), refuse)
   const method = newMethods.get(message.method)
   if (method === undefined) return refuse(new Fault(codes.methodNotFound, `Method not found: ${message.method}`))
-  return Effect.matchEffect(served(method, talk, message), {
+  return Effect.matchEffect(served(method, context, message), {
     onSuccess: (text) => Effect.sync(() => reply.answer(responseText(id, text))),
     onFailure: refuse,
   })

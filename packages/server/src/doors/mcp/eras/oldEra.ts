@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { serverCapabilities } from "../wire/capabilities.ts"
 import type { JsonObject } from "../desk/Desk.ts"
 import { Pacing } from "../../../store/Pacing.ts"
-import { turn } from "../../../store/Turn.ts"
+import { yieldToEventLoop } from "../../../store/EventLoop.ts"
 import { codes, Fault, invalidParams } from "../wire/Fault.ts"
 import { isId, isObject, type Message, type Request } from "../wire/message.ts"
 import { oldMethods, served } from "./methods.ts"
@@ -12,11 +12,15 @@ import { errorText, responseText } from "../wire/results.ts"
 import { assumedRevision, featuresOf, isOldRevision, negotiate, type OldRevision } from "../wire/revision.ts"
 import type { Reply } from "../wire/reply.ts"
 import type { Session, Sessions } from "./sessions.ts"
-import { ownerOf, type McpContext } from "./context.ts"
+import { ownerOf, type MCPRequestContext } from "./context.ts"
 
-type Base = Omit<McpContext, "revision" | "capabilities" | "logLevel" | "session">
+type Base = Omit<MCPRequestContext, "revision" | "capabilities" | "logLevel" | "session">
 
-export const talkOld = (base: Base, session: Session | undefined, header: string | undefined): McpContext => ({
+export const oldEraContext = (
+  base: Base,
+  session: Session | undefined,
+  header: string | undefined,
+): MCPRequestContext => ({
   ...base,
   revision: session?.revision ?? (isOldRevision(header) ? header : assumedRevision),
   // Without a session there is nobody to ask: a request of ours could not be answered.
@@ -25,25 +29,30 @@ export const talkOld = (base: Base, session: Session | undefined, header: string
   session,
 })
 
-const greeting = (talk: McpContext, revision: OldRevision): string => {
-  const { instructions } = talk.face
+const greeting = (context: MCPRequestContext, revision: OldRevision): string => {
+  const { instructions } = context.face
   return JSON.stringify({
     protocolVersion: revision,
-    capabilities: serverCapabilities(talk.face, revision),
-    serverInfo: featuresOf(revision).structured ? talk.front.stamp.info : withoutTitle(talk.front.stamp.info),
+    capabilities: serverCapabilities(context.face, revision),
+    serverInfo: featuresOf(revision).structured ? context.front.stamp.info : withoutTitle(context.front.stamp.info),
     ...(instructions === undefined ? {} : { instructions }),
   })
 }
 const withoutTitle = ({ title: _title, ...rest }: JsonObject): JsonObject => rest
 
-export const initialize = (talk: McpContext, { id, params }: Request, sessions: Sessions, reply: Reply): void => {
+export const initialize = (
+  context: MCPRequestContext,
+  { id, params }: Request,
+  sessions: Sessions,
+  reply: Reply,
+): void => {
   const { capabilities, protocolVersion } = params
   if (typeof protocolVersion !== "string")
     return reply.answer(errorText(id, invalidParams("protocolVersion is a revision of the protocol")))
   const revision = negotiate(protocolVersion)
   const said = isObject(capabilities) ? knownCapabilities(capabilities, revision) : {}
-  const session = sessions.open(ownerOf(talk), talk.place.key, revision, said, talk.front.uptime())
-  reply.answer(responseText(id, greeting(talk, revision)), { "mcp-session-id": session.id })
+  const session = sessions.open(ownerOf(context), context.place.key, revision, said, context.front.uptime())
+  reply.answer(responseText(id, greeting(context, revision)), { "mcp-session-id": session.id })
 }
 
 const methodMissing = (method: string): Fault =>
@@ -52,13 +61,13 @@ const methodMissing = (method: string): Fault =>
     : new Fault(codes.methodNotFound, `Method not found: ${method}`)
 
 /** The answer to one message, or undefined where none is due. */
-const answerTo = (talk: McpContext, message: Message): Effect.Effect<string | undefined> => {
+const answerTo = (context: MCPRequestContext, message: Message): Effect.Effect<string | undefined> => {
   switch (message.kind) {
     case "faulty":
       return Effect.succeed(errorText(message.id, message.fault))
     case "response":
       return Effect.sync(() => {
-        talk.session?.hear(
+        context.session?.hear(
           message.id,
           message.result === undefined ? { error: message.error } : { result: message.result },
         )
@@ -67,13 +76,13 @@ const answerTo = (talk: McpContext, message: Message): Effect.Effect<string | un
     case "notification":
       return Effect.sync(() => {
         const { requestId } = message.params
-        if (message.method === "notifications/cancelled" && isId(requestId)) talk.session?.cancel(requestId)
+        if (message.method === "notifications/cancelled" && isId(requestId)) context.session?.cancel(requestId)
         return undefined
       })
     case "request": {
       const method = oldMethods.get(message.method)
       if (method === undefined) return Effect.succeed(errorText(message.id, methodMissing(message.method)))
-      return Effect.match(served(method, talk, message), {
+      return Effect.match(served(method, context, message), {
         onSuccess: (text) => responseText(message.id, text),
         onFailure: (fault) => errorText(message.id, fault),
       })
@@ -82,9 +91,14 @@ const answerTo = (talk: McpContext, message: Message): Effect.Effect<string | un
 }
 
 /** `cancel` ends the request that is being served. */
-export const serveOld = (talk: McpContext, message: Message, reply: Reply, cancel: () => void): Effect.Effect<void> => {
-  const { session } = talk
-  const answered = Effect.map(answerTo(talk, message), (text) =>
+export const serveOld = (
+  context: MCPRequestContext,
+  message: Message,
+  reply: Reply,
+  cancel: () => void,
+): Effect.Effect<void> => {
+  const { session } = context
+  const answered = Effect.map(answerTo(context, message), (text) =>
     text === undefined ? reply.empty(202) : message.kind === "faulty" ? reply.refuse(400, text) : reply.answer(text),
   )
   if (session === undefined || message.kind !== "request") return answered
@@ -103,12 +117,16 @@ const answeredEnough = new Fault(
 )
 
 /** Several messages at once, where the revision has that. Nothing is told ahead of the answers. */
-export const serveBatch = (talk: McpContext, messages: ReadonlyArray<Message>, reply: Reply): Effect.Effect<void> => {
-  if (!featuresOf(talk.revision).batches)
+export const serveBatch = (
+  context: MCPRequestContext,
+  messages: ReadonlyArray<Message>,
+  reply: Reply,
+): Effect.Effect<void> => {
+  if (!featuresOf(context.revision).batches)
     return Effect.sync(() =>
-      reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, `${talk.revision} has no batches`))),
+      reply.refuse(400, errorText(undefined, new Fault(codes.invalidRequest, `${context.revision} has no batches`))),
     )
-  const quiet: McpContext = { ...talk, capabilities: {}, tell: () => false, letGo: () => {} }
+  const quiet: MCPRequestContext = { ...context, capabilities: {}, tell: () => false, letGo: () => {} }
   let answered = 0
   const one = (message: Message) =>
     answered > mostAnswered && message.kind === "request"
@@ -119,11 +137,11 @@ export const serveBatch = (talk: McpContext, messages: ReadonlyArray<Message>, r
     const begun: Array<Fiber.Fiber<string | undefined>> = []
     for (const message of messages) {
       begun.push(yield* Effect.forkChild(one(message), { startImmediately: true }))
-      yield* turn
+      yield* yieldToEventLoop
     }
     return begun
   })
-  return Effect.map(Effect.flatMap(batches.run(ownerOf(talk), begin), Fiber.joinAll), (texts) => {
+  return Effect.map(Effect.flatMap(batches.run(ownerOf(context), begin), Fiber.joinAll), (texts) => {
     const due = texts.filter((text) => text !== undefined)
     if (due.length === 0) reply.empty(202)
     else reply.answer(`[${due.join(",")}]`)

@@ -18,13 +18,13 @@ import { negotiate, newRevision } from "../wire/revision.ts"
 import { chain } from "../../../store/Resolved.ts"
 import { codes, Fault } from "../wire/Fault.ts"
 import { listen, stand } from "./listening.ts"
-import { serveNew, talkNew } from "./newEra.ts"
-import { initialize, serveBatch, serveOld, talkOld } from "./oldEra.ts"
+import { serveNew, newEraContext } from "./newEra.ts"
+import { initialize, serveBatch, serveOld, oldEraContext } from "./oldEra.ts"
 import type { OpenStreams } from "../wire/openStreams.ts"
 import type { Reply } from "../wire/reply.ts"
 import { errorText, notificationText } from "../wire/results.ts"
 import { type Session, type Sessions, wasStanding } from "./sessions.ts"
-import { type Front, ownerOf, type McpContext } from "./context.ts"
+import { type Front, ownerOf, type MCPRequestContext } from "./context.ts"
 
 export interface Exchange {
   readonly front: Front
@@ -44,7 +44,7 @@ export interface Exchange {
 const trimmed = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof value === "string" ? value.trim() : undefined
 
-type Base = Omit<McpContext, "revision" | "capabilities" | "logLevel" | "session">
+type Base = Omit<MCPRequestContext, "revision" | "capabilities" | "logLevel" | "session">
 
 const faultText = (code: number, message: string): string => errorText(undefined, new Fault(code, message))
 const gone = faultText(codes.invalidRequest, "This session is unknown or has ended; initialize again")
@@ -77,19 +77,19 @@ export const serve = (exchange: Exchange, face: EndpointView): Effect.Effect<voi
     reply.diesWithConnection = true
     const greeted =
       message.kind === "request" ? greet(exchange, face, metaOf(message.params)[metaKeys.client], false) : none
-    const answered = serveNew(talkNew(base, era.envelope), message, request.headers, reply, (talk, it) =>
-      begin(exchange, talk, it),
+    const answered = serveNew(newEraContext(base, era.envelope), message, request.headers, reply, (context, it) =>
+      begin(exchange, context, it),
     )
     return chain(greeted, () => answered)
   }
   if (message.kind === "request" && message.method === "initialize")
     return Effect.andThen(
-      Effect.sync(() => initialize(talkOld(base, undefined, header), message, exchange.sessions, reply)),
+      Effect.sync(() => initialize(oldEraContext(base, undefined, header), message, exchange.sessions, reply)),
       greet(exchange, face, message.params["clientInfo"], true, message.params["protocolVersion"]),
     )
   return withSession(exchange, (session) => {
     reply.session = session
-    return serveOld(talkOld(base, session, era.header), message, reply, exchange.cancel)
+    return serveOld(oldEraContext(base, session, era.header), message, reply, exchange.cancel)
   })
 }
 
@@ -136,7 +136,8 @@ const batch = (exchange: Exchange, base: Base, messages: ReadonlyArray<Message>,
   const stranger = messages.some((it) => eraOf(header, it).era !== "old")
   if (stranger)
     return Effect.sync(() => reply.refuse(400, faultText(codes.invalidRequest, "This revision has no batches")))
-  const serve = () => withSession(exchange, (session) => serveBatch(talkOld(base, session, header), messages, reply))
+  const serve = () =>
+    withSession(exchange, (session) => serveBatch(oldEraContext(base, session, header), messages, reply))
   // Each message is a request; the first of them has been counted.
   return caller === null || messages.length < 2
     ? serve()
@@ -161,12 +162,12 @@ const outletOf = (reply: Reply) => ({
   },
 })
 
-const begin = (exchange: Exchange, talk: McpContext, request: Request): Effect.Effect<void, Fault> => {
+const begin = (exchange: Exchange, context: MCPRequestContext, request: Request): Effect.Effect<void, Fault> => {
   const { reply, streams } = exchange
   if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
-  if (streams.isFull(ownerOf(talk))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
+  if (streams.isFull(ownerOf(context))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
   // Cut off halfway, it would leave somebody listening for nobody.
-  return Effect.uninterruptible(listen(talk, request, streams, () => outletOf(reply)))
+  return Effect.uninterruptible(listen(context, request, streams, () => outletOf(reply)))
 }
 
 const lastEvent = /^([^_]+)_(\d+)$/
@@ -178,8 +179,8 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
   // Nothing stands open for a client without a session.
   if (session === undefined) return Effect.sync(() => reply.empty(405, { allow: "POST" }))
   if (!reply.takesStream) return Effect.sync(() => reply.refuse(406, noStream))
-  const talk = talkOld(base, session, undefined)
-  if (streams.isFull(ownerOf(talk))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
+  const context = oldEraContext(base, session, undefined)
+  if (streams.isFull(ownerOf(context))) return Effect.sync(() => reply.refuse(429, tooMany, { "retry-after": "10" }))
   reply.session = session
   const last = lastEvent.exec(trimmed(request.headers["last-event-id"]) ?? "")
   if (last === null || wasStanding(last[1]!)) {
@@ -188,7 +189,7 @@ const resumeOrStand = (exchange: Exchange, base: Base): Effect.Effect<void> => {
     // What changed while nobody listened is not known: the client looks again.
     if (last !== null) out.write(notificationText("notifications/tools/list_changed", {}))
     else reply.openStream()
-    return Effect.uninterruptible(stand(talk, session, streams, out))
+    return Effect.uninterruptible(stand(context, session, streams, out))
   }
   const stream = session.streamOf(last[1]!)
   const missed = stream?.after(Number(last[2]))

@@ -6,7 +6,7 @@ import { type EventKind, kinds } from "@stoa/contract"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { withinADay } from "../../Moment.ts"
-import { turn } from "../../Turn.ts"
+import { yieldToEventLoop } from "../../EventLoop.ts"
 
 /** So many cursors are looked at in one statement, and so many events removed, so that neither holds the writer for long. */
 const lookedAtOnce = 10_000
@@ -72,7 +72,7 @@ export const makeRetain = Effect.fnUntraced(function* (end: Effect.Effect<number
       }
       areAllGone &&= own === null
       if (areAllGone) done.set(days, upTo)
-      yield* turn
+      yield* yieldToEventLoop
     }
     return removed
   })

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Delegations } from "../../../../access/rights/Delegations.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
+import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
-import { makeStanding } from "../../../../access/rights/Standing.ts"
+import { makeTypicalCaller } from "../../../../access/rights/TypicalCaller.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
@@ -16,7 +16,7 @@ export const grantsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const grants = yield* Grants
     const explanations = yield* Explanations
-    const standing = yield* makeStanding
+    const standing = yield* makeTypicalCaller
     const principals = yield* Principals
     const changes = yield* RightsChanges
     return handlers.handleAll({
@@ -33,7 +33,7 @@ export const grantsHandlers = HttpApiBuilder.group(
         }
         if (query.principal === undefined) return yield* grants.judge(caller, query.action, query.resource)
         const ref = query.principal
-        const other = yield* judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "grants" })
+        const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
         return yield* grants.judgeOf(other, query.action, query.resource)
       }),
     })

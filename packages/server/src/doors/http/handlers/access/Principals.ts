@@ -3,7 +3,7 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Authority } from "../../../../access/rights/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
+import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { Principals } from "../../../../access/identity/Principals.ts"
 import { makeServiceKey } from "../../../../access/secrets/ServiceKeys.ts"
 import { RightsChanges } from "../../../../decisions/RightsChanges.ts"
@@ -20,7 +20,8 @@ export const principalsHandlers = HttpApiBuilder.group(
     const changes = yield* RightsChanges
     const { transact } = yield* Journal
     const keyOf = yield* makeServiceKey
-    const named = (ref: string) => judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "principals" })
+    const named = (ref: string) =>
+      findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "principals" })
     return handlers.handleAll({
       me: () => Effect.map(Caller, ({ principal }) => principal),
       get: ({ params }) => named(params.principal),

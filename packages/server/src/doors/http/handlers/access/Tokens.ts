@@ -5,7 +5,7 @@ import { Principals } from "../../../../access/identity/Principals.ts"
 import { Tokens } from "../../../../access/identity/Tokens.ts"
 import { Authority } from "../../../../access/rights/Authority.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { judgedFirst, judgedIfMissing } from "../../../../access/rights/JudgedFirst.ts"
+import { findIfPermitted, findOrRefuse } from "../../../../access/rights/FindIfPermitted.ts"
 import { Journal } from "../../../../store/journal/Journal.ts"
 
 export const tokensHandlers = HttpApiBuilder.group(
@@ -31,14 +31,14 @@ export const tokensHandlers = HttpApiBuilder.group(
         else {
           const whose = yield* Effect.exit(principals.get(ref))
           if (Exit.isSuccess(whose) && whose.value.id === principal.id) yield* grants.require("read", "self/tokens")
-          else yield* judgedFirst(grants, whose, { ref, action: "read", of: "tokens" })
+          else yield* findIfPermitted(grants, whose, { ref, action: "read", of: "tokens" })
         }
         return yield* tokens.list(query)
       }),
       add: Effect.fnUntraced(function* ({ payload }) {
         // Judged by the name of whom it is for, however the request spells it.
         const { principal: ref } = payload
-        const whose = yield* judgedIfMissing(grants, principals.get(ref), { ref, action: "write", of: "tokens" })
+        const whose = yield* findOrRefuse(grants, principals.get(ref), { ref, action: "write", of: "tokens" })
         const wanted = yield* authority.token(payload, whose)
         return yield* transact(tokens.issue({ ...wanted, principal: whose.id }))
       }),

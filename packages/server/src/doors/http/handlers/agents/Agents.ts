@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "../../../../access/identity/Agents.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
+import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { signatureHeader } from "../../../../calls/waiting/Signatures.ts"
 import { Languages } from "../../../../models/Languages.ts"
 import { withAgentNotes } from "../../../../runs/AgentNotes.ts"
@@ -27,7 +27,7 @@ export const agentsHandlers = HttpApiBuilder.group(
     const tree = yield* Tree
     const team = yield* Team
     const { transact } = yield* Journal
-    const named = (ref: string) => judgedFirst(grants, agents.get(ref), { ref, action: "read", of: "principals" })
+    const named = (ref: string) => findIfPermitted(grants, agents.get(ref), { ref, action: "read", of: "principals" })
     /** A name nobody declared would fail each of its runs: it is said now. */
     const known = Effect.fnUntraced(function* ({ model }: AgentChange) {
       if (model === undefined || model === null) return
@@ -102,7 +102,7 @@ export const agentsHandlers = HttpApiBuilder.group(
       trigger: Effect.fnUntraced(function* ({ params, payload, request }) {
         // A service may know of nobody here but of whom it calls.
         const ref = params.agent
-        const agent = yield* judgedFirst(grants, agents.get(ref), { ref, action: "execute", of: "agents" })
+        const agent = yield* findIfPermitted(grants, agents.get(ref), { ref, action: "execute", of: "agents" })
         const { principal: by, run: within } = yield* Caller
         const run = yield* triggers.start(agent, {
           text: payload.text,

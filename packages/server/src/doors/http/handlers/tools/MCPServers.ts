@@ -4,7 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
-import { judgedFirst } from "../../../../access/rights/JudgedFirst.ts"
+import { findIfPermitted } from "../../../../access/rights/FindIfPermitted.ts"
 import { makeCallFigures, makeToolCounts } from "../../../../calls/CallFigures.ts"
 import { Upstreams } from "../../../../upstreams/Upstreams.ts"
 import { keyedRequest } from "../../Idempotency.ts"
@@ -24,7 +24,7 @@ export const mcpServersHandlers = HttpApiBuilder.group(
     const toolCounts = yield* makeToolCounts
     /** Rules speak of names; an id is another way to say one. */
     const named = (ref: string, action: "read" | "delete" | "admin") =>
-      judgedFirst(grants, upstreams.get(ref), { ref, action, of: "servers" })
+      findIfPermitted(grants, upstreams.get(ref), { ref, action, of: "servers" })
     return handlers.handleAll({
       list: () => Effect.andThen(require("read", "servers/*"), upstreams.list),
       get: ({ params }) => named(params.server, "read"),

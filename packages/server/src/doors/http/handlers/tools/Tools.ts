@@ -6,7 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Limits } from "../../../../access/limits/Limits.ts"
 import { Grants } from "../../../../access/rights/Grants.ts"
 import { callFrom, Calls } from "../../../../calls/Calls.ts"
-import { makeStanding } from "../../../../access/rights/Standing.ts"
+import { makeTypicalCaller } from "../../../../access/rights/TypicalCaller.ts"
 import { Explanations } from "../../../../calls/catalogue/Explanations.ts"
 import { Catalogue, everything, type ToolScope } from "../../../../calls/catalogue/Catalogue.ts"
 import type { CatalogueTool } from "../../../../calls/catalogue/Traits.ts"
@@ -14,7 +14,7 @@ import { makeCallbackKey } from "../../../../calls/waiting/Callbacks.ts"
 import { Tools } from "../../../../calls/catalogue/Tools.ts"
 import { pageFrom, pageOf } from "../../../../store/Pages.ts"
 import { bodyFault } from "../../../node/Body.ts"
-import { turn } from "../../../../store/Turn.ts"
+import { yieldToEventLoop } from "../../../../store/EventLoop.ts"
 
 type Declared = ReturnType<Tools["Service"]["declaredIn"]>
 
@@ -66,7 +66,7 @@ export const toolsHandlers = HttpApiBuilder.group(
     const limits = yield* Limits
     const keyOfTool = yield* makeCallbackKey
     const explanations = yield* Explanations
-    const standing = yield* makeStanding
+    const standing = yield* makeTypicalCaller
 
     const configured: ToolScope = { kind: "set", set: "configured" }
     /** A tool that was just configured, as it is now. */
@@ -136,13 +136,13 @@ export const toolsHandlers = HttpApiBuilder.group(
           options,
         )
         let step = steps.next()
-        for (; step.done !== true; step = steps.next()) yield* turn
+        for (; step.done !== true; step = steps.next()) yield* yieldToEventLoop
         const report = step.value
         const issues = [...report.issues]
         for (const form of report.tools) {
           for (const { message, path } of yield* tools.faults(form))
             issues.push({ path: `${form.name}.${path}`, message })
-          yield* turn
+          yield* yieldToEventLoop
         }
         // All or nothing: half an API is worse than none.
         if (!dryRun && issues.length === 0) yield* tools.addAll(report.tools)

@@ -12,7 +12,7 @@ interface Asked {
   readonly of: "principals" | "agents" | "tokens" | "grants" | "servers"
 }
 
-export const judgedFirst = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
+export const findIfPermitted = Effect.fnUntraced(function* <A extends { readonly name: string }, E>(
   { require }: Pick<Grants["Service"], "require">,
   find: Effect.Effect<A, E>,
   { action, of, ref }: Asked,
@@ -23,7 +23,7 @@ export const judgedFirst = Effect.fnUntraced(function* <A extends { readonly nam
 })
 
 /** For what is judged further on, by more than its name: here a name that is free is refused to whoever may not use any. */
-export const judgedIfMissing = Effect.fnUntraced(function* <A, E>(
+export const findOrRefuse = Effect.fnUntraced(function* <A, E>(
   { judge }: Pick<Grants["Service"], "judge">,
   find: Effect.Effect<A, E>,
   { action, of, ref }: Asked,

@@ -11,7 +11,7 @@ import { Journal } from "./Journal.ts"
 const longest = 2000
 const most = 10_000
 
-export const makeNear = Effect.fnUntraced(function* <A, E>(
+export const makeEventCache = Effect.fnUntraced(function* <A, E>(
   kinds: ReadonlyArray<EventKind>,
   read: (key: string) => Effect.Effect<A, E>,
 ) {
@@ -31,7 +31,7 @@ export const makeNear = Effect.fnUntraced(function* <A, E>(
     return value
   })
 
-  const near = (key: string): Effect.Effect<A, E> =>
+  const get = (key: string): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       if (heard !== changes.rung) {
         heard = changes.rung
@@ -42,5 +42,5 @@ export const makeNear = Effect.fnUntraced(function* <A, E>(
     })
   /** Something was changed of which no event tells. */
   const forget = Effect.sync(() => changes.ring())
-  return { near, forget }
+  return { get, forget }
 })

@@ -2,59 +2,59 @@
 import type { RunId } from "@stoa/contract"
 import type { Fiber } from "effect"
 
-interface Seat {
+interface TakenSlot {
   readonly mailbox: string
   /** Who works on it; nobody yet, while its claim is being written. */
   fiber: Fiber.Fiber<unknown> | undefined
 }
 
-export class Seats {
-  readonly #seats = new Map<RunId, Seat>()
+export class Slots {
+  readonly #taken = new Map<RunId, TakenSlot>()
   readonly #busy = new Map<string, number>()
-  readonly #slots: number
+  readonly #most: number
 
   constructor(slots: number) {
-    this.#slots = slots
+    this.#most = slots
   }
 
   get size(): number {
-    return this.#seats.size
+    return this.#taken.size
   }
 
   has(run: RunId): boolean {
-    return this.#seats.has(run)
+    return this.#taken.has(run)
   }
 
   /** Whether one more of this mailbox may be worked on, which takes so many at once. */
   hasRoom(mailbox: string, width: number): boolean {
-    return this.size < this.#slots && (this.#busy.get(mailbox) ?? 0) < width
+    return this.size < this.#most && (this.#busy.get(mailbox) ?? 0) < width
   }
 
   take(run: RunId, mailbox: string): void {
-    if (this.#seats.has(run)) return
-    this.#seats.set(run, { mailbox, fiber: undefined })
+    if (this.#taken.has(run)) return
+    this.#taken.set(run, { mailbox, fiber: undefined })
     this.#busy.set(mailbox, (this.#busy.get(mailbox) ?? 0) + 1)
   }
 
-  seat(run: RunId, fiber: Fiber.Fiber<unknown>): void {
-    const seat = this.#seats.get(run)
-    if (seat !== undefined) seat.fiber = fiber
+  setFiber(run: RunId, fiber: Fiber.Fiber<unknown>): void {
+    const slot = this.#taken.get(run)
+    if (slot !== undefined) slot.fiber = fiber
   }
 
   leave(run: RunId): void {
-    const seat = this.#seats.get(run)
-    if (seat === undefined) return
-    this.#seats.delete(run)
-    const left = this.#busy.get(seat.mailbox)! - 1
-    if (left === 0) this.#busy.delete(seat.mailbox)
-    else this.#busy.set(seat.mailbox, left)
+    const slot = this.#taken.get(run)
+    if (slot === undefined) return
+    this.#taken.delete(run)
+    const left = this.#busy.get(slot.mailbox)! - 1
+    if (left === 0) this.#busy.delete(slot.mailbox)
+    else this.#busy.set(slot.mailbox, left)
   }
 
   fiberOf(run: RunId): Fiber.Fiber<unknown> | undefined {
-    return this.#seats.get(run)?.fiber
+    return this.#taken.get(run)?.fiber
   }
 
   get fibers(): ReadonlyArray<Fiber.Fiber<unknown>> {
-    return [...this.#seats.values()].flatMap(({ fiber }) => fiber ?? [])
+    return [...this.#taken.values()].flatMap(({ fiber }) => fiber ?? [])
   }
 }

@@ -2,4 +2,6 @@
 // edge: setImmediate is the turn.
 import { Effect } from "effect"
 
-export const turn: Effect.Effect<void> = Effect.callback((resume) => void setImmediate(() => resume(Effect.void)))
+export const yieldToEventLoop: Effect.Effect<void> = Effect.callback(
+  (resume) => void setImmediate(() => resume(Effect.void)),
+)

@@ -5,14 +5,14 @@ import { usualContext } from "../identity/contexts.ts"
 import { Principals } from "../identity/Principals.ts"
 import { Tokens } from "../identity/Tokens.ts"
 import { Grants } from "./Grants.ts"
-import { judgedFirst } from "./JudgedFirst.ts"
+import { findIfPermitted } from "./FindIfPermitted.ts"
 
-export const makeStanding = Effect.gen(function* () {
+export const makeTypicalCaller = Effect.gen(function* () {
   const principals = yield* Principals
   const tokens = yield* Tokens
   const grants = yield* Grants
   return Effect.fnUntraced(function* (ref: string) {
-    const other = yield* judgedFirst(grants, principals.get(ref), { ref, action: "read", of: "grants" })
+    const other = yield* findIfPermitted(grants, principals.get(ref), { ref, action: "read", of: "grants" })
     const who: Caller["Service"] = yield* tokens.again(other.id, usualContext(other))
     return who
   })
